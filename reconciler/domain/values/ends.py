@@ -8,7 +8,7 @@ and one that lasts too long is marked when its lifetime is over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -124,14 +124,14 @@ def _two_days(small: str, start: int, at: int, today: date, to: re.Pattern[str])
 
 def _end(small: str, today: date) -> _Found | None:
     """A last day: "until 5 December", "expires on 5 December"."""
-    for start, day in _marked(small, today, "until", "ending"):
+    for start, day in _marked(small, today, _ENDS):
         return _Found(start=start, stop=day.stop, last=day.no_earlier_than(today).last)
     return None
 
 
 def _start(small: str, today: date) -> _Found | None:
     """A first day to come: "from 1 August", or the day of a change, as in "moves next month"."""
-    for start, day in (*_marked(small, today, "from"), *_days_of_change(small, today)):
+    for start, day in (*_marked(small, today, _STARTS), *_days_of_change(small, today)):
         first = day.no_earlier_than(today).first
         return _Found(start=start, stop=day.stop, first=first) if first > today else None
     return None
@@ -148,14 +148,19 @@ def _days_of_change(small: str, today: date) -> Iterator[tuple[int, NamedDay]]:
             yield word.start(), day
 
 
-def _marked(small: str, today: date, *names: str) -> Iterator[tuple[int, NamedDay]]:
-    """The days behind a marker of these lists, and where the marker begins."""
-    for name in names:
-        for marker in (f"{name}_english", name):
-            for found in _marker(marker).finditer(small):
-                is_english = marker != name
-                if day := named_at(small, found.end(), today, is_english=is_english):
-                    yield found.start(), day
+_ENDS = (("until_english", True), ("until", False), ("ending_english", True), ("ending", False))
+_STARTS = (("from_english", True), ("from", False))
+"""Lists of markers, and whether they are English, where 3/4 is two days."""
+
+
+def _marked(
+    small: str, today: date, markers: Iterable[tuple[str, bool]]
+) -> Iterator[tuple[int, NamedDay]]:
+    """The days behind one of the markers, and where the marker begins."""
+    for name, is_english in markers:
+        for found in _marker(name).finditer(small):
+            if day := named_at(small, found.end(), today, is_english=is_english):
+                yield found.start(), day
 
 
 def _is_plain(before: str, after: str, today: date) -> bool:

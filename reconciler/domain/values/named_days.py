@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
@@ -20,6 +20,7 @@ __all__ = ["ORDINAL", "NamedDay", "days_in", "named_at"]
 
 _LOCALES = ("en", "en_GB", "de", "de_AT", "fr", "es", "it", "nl", "pt")
 
+_DECEMBER = 12
 _LEAP_YEAR = 2028
 """The year of a day without one, so that 29 February is a day; never told."""
 
@@ -82,13 +83,11 @@ def named_at(text: str, start: int, today: date, *, is_english: bool = True) -> 
     """
     begins = _lead().match(text, start)
     at = begins.end() if begins else start
-    for pattern, read in _forms():
-        if match := pattern.match(text, at):
-            try:
-                return read(match, today, is_english)
-            except (ValueError, OverflowError):  # no such day
-                return None
-    return None
+    match = next(filter(None, (form.match(text, at) for form in _forms())), None)
+    try:
+        return match and _read(match, today, is_english=is_english)
+    except (ValueError, OverflowError):  # no such day
+        return None
 
 
 def days_in(text: str, today: date) -> Iterator[NamedDay]:
@@ -98,37 +97,32 @@ def days_in(text: str, today: date) -> Iterator[NamedDay]:
             yield day
 
 
-_Read = Callable[[re.Match[str], date, bool], NamedDay | None]
-
-
 @cache
-def _forms() -> tuple[tuple[re.Pattern[str], _Read], ...]:
+def _forms() -> tuple[re.Pattern[str], ...]:
     month, of, next_ = _any(_months()), _words("of"), _words("next")
-    unit, end_of = f"(?:{'|'.join(map(_words, _UNITS))})", rf"(?:{_words('end_of')} )"
+    unit, end = _any_unit(), _words("end_of")
     year = rf"(?:,? (?:{of} )?(?P<year>\d{{4}}))"
-    long_months = _any(name for name in _months() if len(name) > 3)
-    forms: tuple[tuple[str, _Read], ...] = (
-        (r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)", _read_iso),
-        (rf"{_TWO_NUMBERS}(?:(?P=mark)(?P<year>\d{{4}})|{_GERMAN_STOP})", _read_numbers),
-        (rf"(?P<day>\d{{1,2}}){ORDINAL} (?:{of} ?)?(?P<month>{month})\b{_STOP}?{year}?", _read_day),
-        (rf"(?P<month>{month})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\w){year}?", _read_day),
-        (rf"{end_of}?(?:{of} ?)?(?P<month>{month}){year}", _read_month),
-        (rf"{end_of}(?:{of} ?)?(?P<month>{month})|(?P<alone>{long_months})", _read_month),
-        (rf"{end_of}?(?:\w{{1,3}} )?(?P<next>{next_} {unit}|{unit} {next_})", _read_unit),
-        (rf"{end_of}(?:\w{{1,6}} )?(?P<this>{unit})", _read_unit),
-        (rf"(?P<next>{next_} )?(?P<weekday>{_any(_weekdays())})", _read_weekday),
-        (_words("tomorrow"), _read_tomorrow),
+    long_month = _any(name for name in _months() if len(name) > 3)
+    forms = (
+        r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)",
+        rf"{_TWO_NUMBERS}(?:(?P=mark)(?P<year>\d{{4}})|{_GERMAN_STOP})",
+        rf"(?P<day>\d{{1,2}}){ORDINAL} (?:{of} ?)?(?P<month>{month})\b{_STOP}?{year}?",
+        rf"(?P<month>{month})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\w){year}?",
+        rf"(?:{end} )?(?:{of} ?)?(?P<month>{month}){year}",
+        rf"{end} (?:{of} ?)?(?P<month>{month})",
+        rf"(?P<month>{long_month})",
+        rf"(?:{end} )?(?:\w{{1,3}} )?(?P<next>{next_} {unit}|{unit} {next_})",
+        rf"{end} (?:\w{{1,6}} )?(?P<this>{unit})",
+        rf"(?P<next>{next_} )?(?P<weekday>{_any(_weekdays())})",
+        _words("tomorrow"),
     )
-    return tuple((re.compile(rf"(?:{form})(?![\w/-]|\.\d)"), read) for form, read in forms)
-
-
-_UNITS = ("week", "month", "year")
+    return tuple(re.compile(rf"(?:{form})(?![\w/-]|\.\d)") for form in forms)
 
 
 @cache
 def _lead() -> re.Pattern[str]:
     """What may stand before a day: an article, a weekday before its date."""
-    article = lexicon("ends").any_of("article")
+    article = _words("article")
     weekday = rf"(?:{_any(_weekdays())},? (?=(?:{article} )?(?:\d|{_any(_months())})))?"
     return re.compile(rf"(?:{article}(?: |(?<=')))?{weekday}(?:{article} (?=\d))?")
 
@@ -172,65 +166,48 @@ def _last_of(first: date) -> date:
     return first.replace(day=monthrange(first.year, first.month)[1])
 
 
-def _said(match: re.Match[str], month: int, day: int, last: int | None = None) -> NamedDay:
-    """The day, or days to a last one, in the year that was said, if one was."""
-    said = match.groupdict().get("year")
-    first = date(int(said or _LEAP_YEAR), month, day)
-    end = _last_of(first) if last is None else first.replace(day=last)
-    return NamedDay(stop=match.end(), first=first, last=end, has_year=said is not None)
+def _read(match: re.Match[str], today: date, *, is_english: bool) -> NamedDay | None:
+    """The days; None for 3/4 in English. Raises ``ValueError`` where there is no such day."""
+    said = {name: word for name, word in match.groupdict().items() if word}
+    if "mark" in said:
+        day, month = said["one"], said["two"]
+        if int(month) > _DECEMBER:
+            day, month = month, day
+        elif is_english and said["mark"] != "." and int(day) <= _DECEMBER and day != month:
+            return None
+        said |= {"day": day, "month": month}
+    if "month" not in said:
+        first, last = _counted(said, today)
+        return NamedDay(stop=match.end(), first=first, last=last, is_weekly="weekday" in said)
+    month_number = _months().get(said["month"]) or int(said["month"])
+    first = date(int(said.get("year", _LEAP_YEAR)), month_number, int(said.get("day", 1)))
+    last = first if "day" in said else _last_of(first)
+    return NamedDay(stop=match.end(), first=first, last=last, has_year="year" in said)
 
 
-def _read_iso(match: re.Match[str], _today: date, _is_english: bool) -> NamedDay:
-    day = int(match["day"])
-    return _said(match, int(match["month"]), day, day)
-
-
-def _read_numbers(match: re.Match[str], _today: date, is_english: bool) -> NamedDay | None:
-    one, two = int(match["one"]), int(match["two"])
-    if two > 12:
-        one, two = two, one
-    elif is_english and match["mark"] != "." and one <= 12 and one != two:
-        return None
-    return _said(match, two, one, one)
-
-
-def _read_day(match: re.Match[str], _today: date, _is_english: bool) -> NamedDay:
-    day = int(match["day"])
-    return _said(match, _months()[match["month"]], day, day)
-
-
-def _read_month(match: re.Match[str], _today: date, _is_english: bool) -> NamedDay:
-    said = match.groupdict()
-    return _said(match, _months()[said["month"] or said["alone"]], 1)
-
-
-def _read_unit(match: re.Match[str], today: date, _is_english: bool) -> NamedDay:
-    is_next = "next" in match.groupdict()
-    said = match["next" if is_next else "this"]
-    unit = next(name for name in _UNITS if re.search(rf"\b{_words(name)}\b", said))
-    if unit == "week":
-        first = today - timedelta(days=today.weekday()) + timedelta(weeks=is_next)
-        last = first + timedelta(days=6)
-    elif unit == "month":
+def _counted(said: Mapping[str, str], today: date) -> tuple[date, date]:
+    """First and last day of what counts from today; "next Friday" is that of the next week."""
+    monday, is_next = today - timedelta(days=today.weekday()), "next" in said
+    if weekday := said.get("weekday"):
+        day = monday + timedelta(days=_weekdays()[weekday])
+        day += timedelta(weeks=is_next or day <= today)
+        return day, day
+    unit = said.get("next") or said.get("this")
+    if unit is None:
+        day = today + timedelta(days=1)
+        return day, day
+    if re.search(_words("week"), unit):
+        first = monday + timedelta(weeks=is_next)
+        return first, first + timedelta(days=6)
+    if re.search(_words("month"), unit):
         first = _last_of(today) + timedelta(days=1) if is_next else today.replace(day=1)
-        last = _last_of(first)
-    else:
-        first, last = date(today.year + is_next, 1, 1), date(today.year + is_next, 12, 31)
-    return NamedDay(stop=match.end(), first=first, last=last)
+        return first, _last_of(first)
+    return date(today.year + is_next, 1, 1), date(today.year + is_next, _DECEMBER, 31)
 
 
-def _read_weekday(match: re.Match[str], today: date, _is_english: bool) -> NamedDay:
-    """The next day of that name; "next Friday" is that of the next week."""
-    ahead = (_weekdays()[match["weekday"]] - today.weekday() - 1) % 7 + 1
-    week = today - timedelta(days=today.weekday()) + timedelta(weeks=1)
-    day = week + timedelta(days=_weekdays()[match["weekday"]])
-    day = day if match["next"] else today + timedelta(days=ahead)
-    return NamedDay(stop=match.end(), first=day, last=day, is_weekly=True)
-
-
-def _read_tomorrow(match: re.Match[str], today: date, _is_english: bool) -> NamedDay:
-    day = today + timedelta(days=1)
-    return NamedDay(stop=match.end(), first=day, last=day)
+def _any_unit() -> str:
+    week, month, year = _words("week"), _words("month"), _words("year")
+    return f"(?:{week}|{month}|{year})"
 
 
 def _words(name: str) -> str:
