@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import cache
 
 from reconciler.domain.text_reading import read_text
@@ -20,6 +20,7 @@ from reconciler.lexicon import lexicon
 __all__ = ["SaidTimes", "said_times"]
 
 _LENGTH_MAX = 160
+_WESTERNMOST = timezone(timedelta(hours=-12))
 
 _SEVERAL = re.compile(r"[;:,()!?…\n]| - |\.(?!\s*$)(?<!\d\.)")
 """What parts clauses or begins another; a German "14." does not."""
@@ -63,6 +64,17 @@ def said_times(text: str, said_at: datetime) -> SaidTimes:
         text: of the note.
         said_at: when it was said, time-zone aware; a day begins and ends in its zone.
     """
+    told = _told(text, said_at)
+    if told.ends_at is None or said_at.utcoffset():
+        return told
+    # In UTC the zone is often unknown. What was yesterday there may be today for whoever said it,
+    # and is no day of the next year.
+    west = _told(text, said_at.astimezone(_WESTERNMOST)).ends_at
+    is_yesterday = west is not None and told.ends_at - west > timedelta(days=300)
+    return SaidTimes(ends_at=west) if is_yesterday else told
+
+
+def _told(text: str, said_at: datetime) -> SaidTimes:
     small, today = read_text(_LONG_DASH.sub(" - ", text)).small.strip(), said_at.date()
     if len(small) > _LENGTH_MAX:
         return SaidTimes()
