@@ -20,6 +20,7 @@ from reconciler.lexicon import lexicon
 __all__ = ["SaidTimes", "said_times"]
 
 _LENGTH_MAX = 160
+_HALF_A_YEAR = timedelta(days=183)
 _WESTERNMOST = timezone(timedelta(hours=-12))
 
 _SEVERAL = re.compile(r"[;:,()!?…\n]| - |\.(?!\s*$)(?<!\d\.)")
@@ -145,13 +146,15 @@ def _start(small: str, today: date) -> _Found | None:
     """A first day to come: "from 1 August", or the day of a change, as in "moves next month"."""
     for start, day in (*_marked(small, today, _STARTS), *_days_of_change(small, today)):
         first = day.no_earlier_than(today).first
-        return _Found(start=start, stop=day.stop, first=first) if first > today else None
+        is_near = day.has_year or first - today < _HALF_A_YEAR
+        is_to_come = first > today and is_near  # else it is last May's: "the letter from 3 May"
+        return _Found(start=start, stop=day.stop, first=first) if is_to_come else None
     return None
 
 
 def _days_of_change(small: str, today: date) -> Iterator[tuple[int, NamedDay]]:
     """The days in a text that announces a change; what only starts may do so each March."""
-    if not _marker("announces").search(small):
+    if _marker("things").match(small) or not _marker("announces").search(small):
         return
     may_recur = not _marker("announces").search(_marker("starts").sub("", small))
     for word in _WORD.finditer(small):
