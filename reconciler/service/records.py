@@ -219,6 +219,7 @@ class Records:
     ) -> list[SlotValue]:
         """As ``current_values``, from facts and open conflicts that are already read."""
         from reconciler.domain.recalling.current_values import current_values
+        from reconciler.domain.recalling.suspended import suspended_ids
 
         now = self._clock()
         told = [
@@ -233,7 +234,10 @@ class Records:
         for one, other in (pair for pair in open_pairs if live >= set(pair)):
             disputes.setdefault(one, []).append(sure[other])
             disputes.setdefault(other, []).append(sure[one])
-        return current_values(sure.values(), disputes, attributes)
+        others = {fact_id: [side.fact_id for side in sides] for fact_id, sides in disputes.items()}
+        suspended = suspended_ids(sure.values(), now, others)
+        told = [fact for fact_id, fact in sure.items() if fact_id not in suspended]
+        return current_values(told, disputes, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """Persons' decisions about the contact's facts, and revocations, oldest first."""

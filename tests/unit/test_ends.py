@@ -1,14 +1,14 @@
-"""Until when a note says that it is true, where that is plain; and what must not be read."""
+"""From when and until when a note says that it is true, and what must not be read."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 from reconciler import Action, Memory
-from reconciler.domain.values.ends import said_end
+from reconciler.domain.values.ends import SaidTimes, said_times
 from reconciler.errors import InvalidNoteError
 from tests.tables import every
 
@@ -33,14 +33,91 @@ PLAIN = [
     ("Is on part-time leave until 30 November.", "2026-12-01"),
     ("Das Angebot gilt bis 14. Februar.", "2027-02-15"),
     ("Sie ist bis zum 14. April 2026 im Urlaub.", "2026-04-15"),
+    ("No deliveries until 14 April.", "2026-04-15"),
+    ("Abroad until May 2027.", "2027-06-01"),
+    ("The gym card runs out on 3 July 2026.", "2026-07-04"),
+    ("The visa expires 3/14/2027.", "2027-03-15"),
+    ("Her membership ends on the 9th of March 2027.", "2027-03-10"),
+    ("Rents the van until the end of February 2028.", "2028-03-01"),
+    ("On night shift until the end of next week.", "2026-03-23"),
+    ("Reachable by mail until Friday.", "2026-03-14"),
+    ("Works half days until Monday.", "2026-03-17"),
+    ("The room is ours until tomorrow.", "2026-03-11"),
+    ("Das Abo läuft am 3. Juli 2026 ab.", "2026-07-04"),
+    ("Ist bis 5.6. krank.", "2026-06-06"),
+    ("Der Gutschein gilt bis Ende Mai.", "2026-06-01"),
+    ("El visado caduca el 4 de mayo de 2026.", "2026-05-05"),
+    ("Está de baja hasta el 3/4/2026.", "2026-04-04"),
+    ("La tessera scade il 7 giugno 2026.", "2026-06-08"),
+    ("È in ferie fino al 31.8.2026.", "2026-09-01"),
+    ("De kaart is geldig t/m 12 juni 2026.", "2026-06-13"),
+    ("O voucher vale até 2 de outubro de 2026.", "2026-10-03"),
+    ("Son stage se termine le 30 juin 2026.", "2026-07-01"),
     ("L'offre est valable jusqu'au 30 novembre.", "2026-12-01"),
     ("Elle est absente jusqu'au 1er mai 2026.", "2026-05-02"),
+]
+
+RANGES = [
+    ("Is away from 1 April until 14 April.", "2026-04-01", "2026-04-15"),
+    ("Runs the stand from 1 to 5 December.", "2026-12-01", "2026-12-06"),
+    ("On holiday: 3-9 May 2027.", "2027-05-03", "2027-05-10"),
+    ("Between 28 December and 6 January the shop is closed.", "2026-12-28", "2027-01-07"),
+    ("Is posted to Oslo from April 2027 to June 2027.", "2027-04-01", "2027-07-01"),
+    ("Is on leave from 2 to 20 March.", None, "2026-03-21"),
+    ("Ist vom 3. bis zum 14. Mai auf Kur.", "2026-05-03", "2026-05-15"),
+    ("Está fuera del 4 al 15 de mayo.", "2026-05-04", "2026-05-16"),
+    ("Elle est absente du 2 au 20 août.", "2026-08-02", "2026-08-21"),
+    ("È in trasferta dal 10 al 21 maggio.", "2026-05-10", "2026-05-22"),
+    ("Van 7 tot en met 18 juni is zij weg.", "2026-06-07", "2026-06-19"),
+    ("Está de férias de 5 a 16 de julho.", "2026-07-05", "2026-07-17"),
+]
+
+STARTS = [
+    ("Moves to Turin next month.", "2026-04-01"),
+    ("Is joining Globex on 1 July.", "2026-07-01"),
+    ("Will take the calls next week.", "2026-03-16"),
+    ("From 1 August Dan is the contact for repairs.", "2026-08-01"),
+    ("As of 1 January 2027, orders go to Ghent.", "2027-01-01"),
+    ("Starting Monday she works part time.", "2026-03-16"),
+    ("Ab dem 1. Juli ist Frau Seel zuständig.", "2026-07-01"),
+    ("Sie zieht nächsten Monat nach Köln.", "2026-04-01"),
+    ("A partir del lunes trabaja en Bilbao.", "2026-03-16"),
+    ("À compter du 1er juin, il dirige l'agence.", "2026-06-01"),
+    ("Dal mese prossimo lavora a Torino.", "2026-04-01"),
+    ("Vanaf 1 september is zij hoofd inkoop.", "2026-09-01"),
+    ("A partir de 1 de maio ele atende o Porto.", "2026-05-01"),
+]
+
+NEITHER = [
+    "Was born on 5 December 1980.",
+    "The invoice of 3 May is unpaid.",
+    "Her birthday is on 5 December.",
+    "The call moves from 3 June to 10 June.",
+    "The trip was moved from 3 June to 10 June.",
+    "Quoted the figures from 30 June.",
+    "Met her at the fair on 21 April.",
+    "Works from Monday to Friday.",
+    "Is open from 9 to 18.",
+    "Their season goes from November to February.",
+    "The budget year starts in July.",
+    "Will change jobs soon.",
+    "The meeting on 5 April moves to Room 4.",
+    "Her flight leaves on Friday.",
+    "The letter from 3 February is lost.",
+    "Is there from Monday on and then in Rome.",
+    "Is valid until 3/4/2027.",
+    "Die Rechnung vom 3. Mai ist offen.",
+    "La factura del 12 de abril sigue sin pagar.",
+    "La réunion du 6 octobre est en salle B.",
+    "Vivo sola desde enero.",
+    "Le contrat a été signé le 8 avril 2026.",
+    "De factuur van 11 juni is dubbel.",
+    "O pedido de 4 de abril chegou.",
 ]
 
 NOT_PLAIN = [
     "The shop does not open until 14 April.",
     "The shop isn't open until 14 April.",
-    "No deliveries until 14 April.",
     "Is not available until 14 April.",
     "Worked at Globex until 14 April.",
     "Was in Oslo until 14 February.",
@@ -49,7 +126,6 @@ NOT_PLAIN = [
     "Is in Oslo until 14 April and in Rome after that.",
     "Is in Oslo until 14 April, then in Rome.",
     "Is in Oslo until 14 April. Lives in Pune.",
-    "Is away from 1 April until 14 April.",
     "Has until 14 April to pay the invoice.",
     "Wants an offer until 14 April.",
     "The invoice is due until 14 April.",
@@ -79,20 +155,111 @@ NOT_PLAIN = [
 ]
 
 
+def midnight(day: str | None) -> datetime | None:
+    return None if day is None else datetime.fromisoformat(day).replace(tzinfo=UTC)
+
+
 @every(("text", "day"), PLAIN)
 def test_a_plain_last_day_is_read_and_counts_whole(text: str, day: str) -> None:
-    assert said_end(text, NOON) == datetime.fromisoformat(day).replace(tzinfo=UTC)
+    assert said_times(text, NOON) == SaidTimes(ends_at=midnight(day))
 
 
-@every("text", NOT_PLAIN)
-def test_what_is_no_plain_end_is_not_read(text: str) -> None:
-    assert said_end(text, NOON) is None
+@every(("text", "first", "after"), RANGES)
+def test_a_range_has_a_first_and_a_last_day(text: str, first: str | None, after: str) -> None:
+    assert said_times(text, NOON) == SaidTimes(begins_at=midnight(first), ends_at=midnight(after))
+
+
+@every(("text", "day"), STARTS)
+def test_what_is_announced_begins_on_its_day(text: str, day: str) -> None:
+    assert said_times(text, NOON) == SaidTimes(begins_at=midnight(day))
+
+
+@every("text", NOT_PLAIN + NEITHER)
+def test_what_is_no_plain_end_or_start_is_not_read(text: str) -> None:
+    assert said_times(text, NOON) == SaidTimes()
+
+
+@every(
+    ("said_at", "text", "ends_at"),
+    [
+        ("2026-03-31T20:30:00-08:00", "Is away until 31 March.", "2026-04-01T00:00:00-08:00"),
+        ("2026-04-01T04:30:00+00:00", "Is away until 31 March.", "2026-04-01T00:00:00-12:00"),
+        ("2026-04-01T12:30:00+00:00", "Is away until 31 March.", "2027-04-01T00:00:00+00:00"),
+        ("2026-03-31T23:30:00-05:00", "Is away until tomorrow.", "2026-04-02T00:00:00-05:00"),
+        (
+            "2026-04-01T06:00:00+09:00",
+            "Off until the end of the month.",
+            "2026-05-01T00:00:00+09:00",
+        ),
+    ],
+)
+def test_a_day_is_one_of_the_zone_in_which_it_was_said(
+    said_at: str, text: str, ends_at: str
+) -> None:
+    told = said_times(text, datetime.fromisoformat(said_at))
+    assert told.ends_at == datetime.fromisoformat(ends_at)
 
 
 def test_29_february_without_a_year_has_an_end_in_a_leap_year_only() -> None:
-    assert said_end("Is away until 29 February.", NOON) is None
+    assert said_times("Is away until 29 February.", NOON) == SaidTimes()
     leap = datetime(2028, 1, 5, tzinfo=UTC)
-    assert said_end("Is away until 29 February.", leap) == datetime(2028, 3, 1, tzinfo=UTC)
+    assert said_times("Is away until 29 February.", leap).ends_at == midnight("2028-03-01")
+
+
+def test_what_is_announced_holds_from_its_day_on(tmp_path: Path) -> None:
+    now = [NOON]
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: now[0]) as memory:
+        contact = memory.contact("crm", "lena")
+        contact.note("Lives in Oslo.", attribute="city", value="Oslo")
+        contact.note("Moves to Turin next month.", attribute="city", value="Turin")
+        contact.note("Her lease starts on 1 May.", attribute="lease_start", value="1 May")
+        [oslo] = contact.value("city")
+        assert oslo.value == "Oslo"
+        assert contact.value("lease_start")  # the day is the value, and no start of it
+        now[0] = datetime(2026, 4, 1, 1, tzinfo=UTC)
+        assert [city.value for city in contact.value("city")] == ["Turin"]
+
+
+def test_a_note_said_in_another_zone_ends_with_its_own_day(tmp_path: Path) -> None:
+    at = datetime(2026, 3, 8, 20, tzinfo=timezone(timedelta(hours=-8)))
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
+        contact = memory.contact("crm", "lena")
+        contact.note("Is in Oslo until tomorrow.", said_at=at)
+        [hit] = contact.recall()
+        assert hit.fact.valid_to == datetime(2026, 3, 10, 8, tzinfo=UTC)
+
+
+def test_a_retried_note_about_tomorrow_is_the_same_note(tmp_path: Path) -> None:
+    now = [NOON]
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: now[0]) as memory:
+        contact = memory.contact("crm", "lena")
+        first = contact.note("Moves to Turin tomorrow.", idempotency_key="call-1")
+        now[0] += timedelta(days=1)
+        again = contact.note("Moves to Turin tomorrow.", idempotency_key="call-1")
+        assert again.replayed
+        assert again.fact_id == first.fact_id
+
+
+@every(
+    ("said", "begins", "ends", "is_live"),
+    [
+        ("Remember that the offer is valid until 31 May 2026.", "03-01", "06-01", True),
+        ("Remember that my badge is valid until 5 March 2026.", "03-01", "03-06", False),
+        ("Remember that I work in Turin from 4 to 8 May 2026.", "05-04", "05-09", True),
+    ],
+)
+def test_a_session_is_read_for_starts_and_ends_too(
+    tmp_path: Path, said: str, begins: str, ends: str, *, is_live: bool
+) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
+        contact = memory.contact("crm", ends)
+        turn = {"role": "user", "content": said, "timestamp": "2026-03-01T00:00:00Z"}
+        contact.submit_session("chat", [turn])
+        memory.drain()
+        [fact] = [fact for chain in contact.history() for fact in chain.facts]
+        assert fact.valid_from == midnight(f"2026-{begins}")
+        assert fact.valid_to == midnight(f"2026-{ends}")
+        assert fact.is_live is is_live
 
 
 def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from reconciler.domain.recalling.ranking import (
     telling,
 )
 from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.recalling.suspended import suspended_ids
 from reconciler.domain.recalling.words import WordIndex, WordMatches, content_words
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
@@ -212,7 +213,19 @@ class Recallable:
         """The rows of the facts that are told, and that are sure enough."""
         is_sure = self._numbers["confidence"] >= how.confidence_min
         is_told = holding if how.hides_expired else telling
-        return np.flatnonzero(is_told(self._numbers, now) & is_sure)
+        rows = np.flatnonzero(is_told(self._numbers, now) & is_sure)
+        return rows[~np.isin(rows, self._suspended(rows, now))]
+
+    def _suspended(self, rows: Rows, now: datetime) -> list[int]:
+        """The rows of facts that a temporary value of their slot suspends."""
+        ends = rows[self._numbers["is_passing"][rows] & (self._numbers["attribute"][rows] != None)]  # noqa: E711
+        asked = {*self._numbers["attribute"][ends].tolist()}
+        if not asked:
+            return []
+        may = [row for row in rows.tolist() if self._numbers["attribute"][row] in asked]
+        facts = {self._numbers["fact_id"][row]: row for row in may}
+        found = suspended_ids((self._facts[row] for row in may), now, self._disputes)
+        return [facts[fact_id] for fact_id in found]
 
     def _fitting(self, rows: Rows, wanted: RecallFilter) -> Rows:
         if wanted.is_empty:

@@ -29,6 +29,7 @@ __all__ = [
     "are_filed_apart",
     "are_of_one_kind",
     "are_of_several_matters",
+    "are_other_matters",
     "filed",
     "is_rival",
     "match_of",

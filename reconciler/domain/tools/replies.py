@@ -13,6 +13,7 @@ from reconciler.domain.recalling.briefing import asked_together, is_for_the_cont
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.restating import expiry_of
+from reconciler.domain.reconciling.suspending import is_suspended
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
@@ -143,6 +144,9 @@ def reply_about(
     elif not decision.is_history:
         how = _HOW_OVER if decision.is_over else _HOW_UNSAID
         _name(told, "Not ended", stay, show, how=how)
+    suspended = _suspended(decision, siblings)
+    _name(told, "It suspends until then", suspended, show)
+    siblings = [fact for fact in siblings if fact not in suspended]
     beside = [fact for fact in against if fact not in spared]
     _name(told, "Beside it stands", beside, show, how=_HOW_DISPUTED)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
@@ -242,6 +246,14 @@ def _until_when(decision: Decision) -> str:
     if is_past or has_own_end or not (is_new and is_passing and expires_at):
         return ""
     return f"It reads as something that passes, and is kept until {expires_at:%Y-%m-%d}."
+
+
+def _suspended(decision: Decision, siblings: Iterable[Fact]) -> list[Fact]:
+    """The other values of the note's attribute that hold again after its end."""
+    ends_at, slot = decision.proposal.holds_until, decision.note.slot
+    if ends_at is None or slot is None or not slot.is_single_valued:
+        return []
+    return [fact for fact in siblings if is_suspended(decision.note, ends_at, fact)]
 
 
 def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.erasing.redaction import check_not_erased
 from reconciler.domain.recalling.decay import faded
+from reconciler.domain.recalling.suspended import suspends
 from reconciler.domain.reconciling.ahead import Plans
 from reconciler.domain.reconciling.restating import confirmed
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
@@ -213,7 +214,7 @@ class PersonsDecisions:
         known = None if fact_id is None else self._known(scope, fact_id)
         about = {"said_at": said_at, "lifetime_days": lifetime_days}
         note = self._amended_note(scope, text, slot, known, about)
-        candidate = as_said_to_end(as_candidate(note, by), self._clock())
+        candidate = as_said_to_end(as_candidate(note, by), self._clock(), said_at)
         if valid_to is not None:
             candidate = replace(candidate, holds_until=valid_to)
         submission = self._gate.judge(candidate, OPERATOR_DOOR)
@@ -432,7 +433,9 @@ class PersonsDecisions:
         now = self._clock()
         until_then = _until_then(kept, lost.values(), open_, now)
         stay_ids = {fact.fact_id for fact, _ in until_then}
-        ended = [fact for fact_id, fact in lost.items() if fact_id not in stay_ids]
+        held_back = {gone.fact_id for gone in lost.values() if any(suspends(k, gone) for k in kept)}
+        held_ids = kept_ids | held_back
+        ended = [fact for fact_id, fact in lost.items() if fact_id not in stay_ids | held_back]
         begins = [fact.valid_from for fact in (*kept, *ended) if not fact.is_upcoming(now)]
         about = submission.about(submission.note.no_earlier_than(begins))
         only = kept[0] if len(kept) == 1 else None
@@ -441,12 +444,12 @@ class PersonsDecisions:
         commit = self._reconciler.as_disposed(
             about, Action.RESOLVE, seen, ended, until_then=until_then, heir=only
         )
-        closed = [fact.fact_id for fact in kept] if any(p <= kept_ids for p in open_) else []
+        closed = sorted(held_ids) if any(pair <= held_ids for pair in open_) else []
         undo = Undo(
             before=(*commit.before, *((only.standing,) if only else ())),
             conflicts=(
                 *(commit.decision.undo.conflicts if commit.decision.undo else ()),
-                *(one for one in conflicts if {one.new_id, one.old_id} <= kept_ids),
+                *(one for one in conflicts if {one.new_id, one.old_id} <= held_ids),
             ),
         )
         decision = replace(

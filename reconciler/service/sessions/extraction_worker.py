@@ -34,6 +34,7 @@ from reconciler.errors import (
 from reconciler.forks import Maker
 from reconciler.job_context import working_on
 from reconciler.service.sessions.extraction import SessionReader
+from reconciler.service.sessions.timed_claims import as_said
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.write_gate import WriteGate
 
@@ -253,7 +254,7 @@ class ExtractionWorker:
         self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
             decision = self._gate.propose(
-                candidate,
+                as_said(candidate, self._clock(), self._gate.judge),
                 EXTRACTION_DOOR,
                 may_be_fallback=True,
                 may_ask=candidate.note.idempotency_key in asked,

@@ -30,6 +30,7 @@ from reconciler.tracing import traced
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.service.writing.submissions import Submission
     from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = [
@@ -43,7 +44,11 @@ __all__ = [
     "SlotFields",
     "as_candidate",
     "as_said_to_end",
+    "beginning",
+    "end_in_words",
+    "ending_at",
     "note_of",
+    "over_in_words",
 ]
 
 
@@ -281,9 +286,11 @@ class LiveDoor:
             candidate, ends_any = self._ending_its_value(candidate)
             if ends_any or valid_to is None or candidate.note.valid_from is None:
                 return _without_value(candidate, valid_to)  # with both times it is history itself
-        return self._with_its_end(candidate, valid_to)
+        return self._with_its_end(candidate, valid_to, fields.get("said_at"))
 
-    def _with_its_end(self, candidate: Candidate, valid_to: datetime | None) -> Candidate:
+    def _with_its_end(
+        self, candidate: Candidate, valid_to: datetime | None, said_at: datetime | None
+    ) -> Candidate:
         """The candidate with the end that was given, or that its words name.
 
         Raises:
@@ -298,22 +305,13 @@ class LiveDoor:
                 raise InvalidNoteError(_never_true(candidate.note, ends_at))
         else:
             ends_others = relations is not None and bool(relations.ends)  # the day may be theirs
-            said = None if ends_others else end_in_words(candidate)
+            said = None if ends_others else end_in_words(candidate, said_at)
             if said is None:
                 return candidate
             ends_at = said
             if ends_at <= candidate.note.holds_from:
-                raise InvalidNoteError(_over_in_words(ends_at))
-        if ends_at > self._clock():
-            return replace(candidate, holds_until=ends_at)
-        candidate = replace(candidate, ended_at=ends_at)
-        judged = self._gate.judge(candidate)
-        if not judged.is_reconciled and judged.assessment.disposal is not Disposal.REJECT:
-            raise InvalidNoteError(
-                f"it was over on {ends_at:%Y-%m-%d}, and would have to be asked about "
-                f"({judged.assessment.detail}); what is over is not asked about, so leave it"
-            )
-        return candidate
+                raise InvalidNoteError(over_in_words(ends_at))
+        return ending_at(candidate, ends_at, self._clock(), self._gate.judge)
 
     def _is_the_end_of_others(self, candidate: Candidate, ends_at: datetime) -> bool:
         """Whether ``valid_to`` is the end of the facts that the note ends, and not its own.
@@ -402,7 +400,7 @@ def _without_value(candidate: Candidate, valid_to: datetime | None) -> Candidate
     return replace(candidate, note=replace(note, slot=slot, valid_from=begins))
 
 
-def _over_in_words(ends_at: datetime) -> str:
+def over_in_words(ends_at: datetime) -> str:
     """The fault of a note that is over by its own words."""
     return (
         f"the words say that it was over on {ends_at:%Y-%m-%d}; leave it, or give a valid_from "
@@ -440,19 +438,72 @@ _ORDINARY = (
 """A sentence that loads most readers of notes; it holds nothing personal or secret."""
 
 
-def as_said_to_end(candidate: Candidate, now: datetime) -> Candidate:
+def as_said_to_end(
+    candidate: Candidate, now: datetime, said_at: datetime | None = None
+) -> Candidate:
     """The candidate with the end that its words name, if that is still to come; else without."""
-    end = end_in_words(candidate)
+    end = end_in_words(candidate, said_at)
     is_ahead = end is not None and end > max(candidate.note.holds_from, now)
     return replace(candidate, holds_until=end if is_ahead else None)
 
 
-def end_in_words(candidate: Candidate) -> datetime | None:
-    """The end that the words of a note name, to come or over; None if they name none plainly."""
-    # Imported late: a help text that lists the fields of a note needs no lexicon.
-    from reconciler.domain.values.ends import said_end
+def ending_at(
+    candidate: Candidate,
+    ends_at: datetime,
+    now: datetime,
+    judge: Callable[[Candidate], Submission],
+    *,
+    is_committed_later: bool = False,
+) -> Candidate:
+    """The candidate with its end, to come or over.
 
-    return said_end(candidate.note.text, candidate.note.said_at)
+    Args:
+        candidate: what is proposed.
+        ends_at: its end (UTC).
+        now: the time now (UTC).
+        judge: says how a candidate would be stored.
+        is_committed_later: whether an admitted one is committed, too, if it passes on another word.
+
+    Raises:
+        InvalidNoteError: it is over, and a person would be asked about it.
+    """
+    if ends_at > now:
+        return replace(candidate, holds_until=ends_at)
+    candidate = replace(candidate, ended_at=ends_at)
+    judged = judge(candidate)
+    is_kept = judged.is_reconciled or (is_committed_later and judged.is_admitted)
+    if not is_kept and judged.assessment.disposal is not Disposal.REJECT:
+        raise InvalidNoteError(
+            f"it was over on {ends_at:%Y-%m-%d}, and would have to be asked about "
+            f"({judged.assessment.detail}); what is over is not asked about, so leave it"
+        )
+    return candidate
+
+
+def end_in_words(candidate: Candidate, said_at: datetime | None = None) -> datetime | None:
+    """The end that the words of a note name, to come or over; None if they name none plainly.
+
+    Args:
+        candidate: the note.
+        said_at: when it was said, in the zone of whoever said it; None for the note's, in UTC.
+    """
+    # Imported late: a help text that lists the fields of a note needs no lexicon.
+    from reconciler.domain.values.ends import said_times
+
+    return said_times(candidate.note.text, said_at or candidate.note.said_at).ends_at
+
+
+def beginning(note: Note, begins_at: datetime | None) -> Note:
+    """The note with the start that its words name; one that was given stays.
+
+    A day that is the value itself is no start: "The contract starts on 1 March."
+    """
+    from reconciler.domain.values.named_days import days_in
+
+    value = (note.slot and note.slot.value) or ""
+    if begins_at is None or note.valid_from or any(days_in(value.casefold(), begins_at.date())):
+        return note
+    return replace(note, valid_from=begins_at)
 
 
 def note_of(
@@ -485,7 +536,7 @@ def note_of(
     if isinstance(text, str) and isinstance(name, str | None):  # else the note refuses it
         names = (name, scope.contact_id)
         slot, words = attributes.filled(slot, text, names)
-    return Note(
+    note = Note(
         scope=scope,
         text=text,
         said_at=now if said_at is None else not_in_the_future(utc("said_at", said_at), now),
@@ -495,6 +546,10 @@ def note_of(
         slot_read_from=words,
         **about,
     )
+    # Imported late, as in ``end_in_words``.
+    from reconciler.domain.values.ends import said_times
+
+    return beginning(note, said_times(note.text, said_at or now).begins_at)
 
 
 def as_candidate(note: Note, proposed_by: str) -> Candidate:

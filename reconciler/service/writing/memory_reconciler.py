@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from reconciler.domain.reconciling.restating import (
     written_fact,
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated
+from reconciler.domain.reconciling.suspending import end_of_known, standing_beside, with_suspended
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
     Decision,
@@ -326,6 +327,7 @@ class MemoryReconciler:
         note = submission.note
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
+        submission, seen, beside = self._apart(submission, note, seen)
         verdict, opinion = self._verdict(submission, note, seen), None
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
             shown = self._shown(note, seen)
@@ -345,7 +347,10 @@ class MemoryReconciler:
                 verdict = self._decided(submission, note, seen, opinion.judgement)
         if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
+        ends_at = None if submission.amended_id else submission.candidate.holds_until
         told = submission.candidate.relations
+        over_ids = told.ends if told else ()
+        verdict = with_suspended(verdict, note, ends_at, seen.facts, beside, over_ids)
         note = as_of_its_plan(
             dated(note, verdict),
             verdict,
@@ -358,6 +363,33 @@ class MemoryReconciler:
             beneath = self._fact_store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self._policy, self._unread)
         return self._commit(submission.about(note), verdict, opinion, seen, until_then)
+
+    def _apart(
+        self, submission: Submission, note: Note, seen: Seen
+    ) -> tuple[Submission, Seen, list[Neighbour]]:
+        """Submission and contact without the facts that hold beside a note with another end."""
+        candidate, neighbours = submission.candidate, seen.neighbours or ()
+        if submission.ended_at is not None or submission.amendment is not None:
+            return submission, seen, []
+        known = [(each, seen.facts[each.fact_id]) for each in neighbours]
+        if candidate.holds_until is None and (ends_at := end_of_known(note, known)):
+            candidate = replace(candidate, holds_until=ends_at)
+            submission = replace(submission, candidate=candidate)
+        told, plans = candidate.relations, cache(partial(self.plans, note.scope))
+        beside = standing_beside(
+            note,
+            candidate.holds_until,
+            known,
+            told.replaces if told else (),
+            lambda fact: fact if fact.valid_to is None else plans().own(fact),
+        )
+        if not beside:
+            return submission, seen, []
+        left = tuple(each for each in neighbours if each not in beside)
+        if told is not None:
+            told = told.only({each.fact_id for each in left})
+            submission = replace(submission, candidate=replace(candidate, relations=told))
+        return submission, replace(seen, neighbours=left), beside
 
     def _in_time(
         self, verdict: Verdict, note: Note, submission: Submission
@@ -499,7 +531,8 @@ class MemoryReconciler:
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
         if (holds_until := submission.candidate.holds_until) is not None:
-            fact = fact and ending(fact, holds_until)
+            # History beneath a newer fact ended when that one began.
+            fact = fact and ending(fact, min(holds_until, fact.valid_to or holds_until))
             told_to_end = kept and as_told_to_end(kept, holds_until, note)
             if told_to_end != kept or kept is None:
                 kept = told_to_end

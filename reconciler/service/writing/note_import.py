@@ -32,6 +32,7 @@ from reconciler.service.writing.doors import (
     SCOPE_KEYS,
     LineFields,
     as_candidate,
+    end_in_words,
     note_of,
 )
 from reconciler.service.writing.submissions import (
@@ -351,9 +352,15 @@ class NoteImport:
         fields.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
         if "text" not in values:
             raise InvalidNoteError("text is missing; give it the fact, in a sentence")
+        if "said_at" in fields:  # its own day, by which words such as "until Friday" are read
+            fields["said_at"] = datetime.fromisoformat(str(values["said_at"]))
         note = note_of(scope, values["text"], fields, self._attributes, now)
-        ended_at = _ended_at(values.get("valid_to"), note, now)
-        made = replace(as_candidate(note, _PROPOSER), ended_at=ended_at)
+        made, ended_at = as_candidate(note, _PROPOSER), _ended_at(values.get("valid_to"), note, now)
+        if ended_at is not None:
+            made = replace(made, ended_at=ended_at)
+        elif (end := end_in_words(made, fields.get("said_at"))) and end > note.holds_from:
+            has_ended = end <= now
+            made = replace(made, ended_at=end) if has_ended else replace(made, holds_until=end)
         return made, "idempotency_key" in values
 
 

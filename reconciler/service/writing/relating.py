@@ -15,6 +15,7 @@ from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.suspending import is_suspended
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
@@ -139,12 +140,13 @@ class Relating:
 
         def plan(seen: Seen) -> Commit:
             facts = self._facts(scope, (fact_id, *relations.named_ids))
-            ended = [facts[ended_id] for ended_id in relations.ended_ids]
+            related = self._suspending(scope, fact_id, relations, facts, trust)
+            ended = [facts[ended_id] for ended_id in related.ended_ids]
             is_agents = session_id is not None and decided_by is DecidedBy.AGENT
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
             open_ = self._store.list_conflicts(scope)
-            outcome = self._outcome(scope, facts, fact_id, relations, decided_by, trust, open_)
+            outcome = self._outcome(scope, facts, fact_id, related, decided_by, trust, open_)
             _check_own(fact_id, outcome, decided_by)
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), outcome.ended)
@@ -234,6 +236,30 @@ class Relating:
         check_not_ended(scope, fact_ids, facts)
         now = self._clock()
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
+
+    def _suspending(
+        self,
+        scope: Scope,
+        fact_id: str,
+        told: Relations,
+        facts: Mapping[str, Fact],
+        trust: SourceKind | None,
+    ) -> Relations:
+        """The relations; what a fact with an end replaces and only suspends holds beside it."""
+        fact = facts[fact_id]
+        if fact.valid_to is None or not told.replaces:
+            return told
+        ends_at, note = self._reconciler.plans(scope).own(fact).valid_to, _as_note(fact, trust)
+        suspended = {
+            named_id
+            for named_id in told.replaces
+            if ends_at is not None and is_suspended(note, ends_at, facts[named_id])
+        }
+        return replace(
+            told,
+            replaces=tuple(named_id for named_id in told.replaces if named_id not in suspended),
+            both_hold=(*told.both_hold, *sorted(suspended)),
+        )
 
     def _check_said(self, fact: Fact, session_id: str, ended: Iterable[Fact]) -> None:
         """Binding and confirmed facts end only by the contact's word in this conversation."""

@@ -264,7 +264,9 @@ def fault_between(candidate: Candidate, decision: Decision) -> str | None:
     if kept.text in (ERASED, _WITHHELD_TEXT):
         return None
     told = candidate.relations or decision.proposal.relations
-    left = {"valid_from"} if told and told.ends else set()  # it may be the day of what it ends
+    # It may be the day of what it ends, or "tomorrow" as it was counted then.
+    is_start_free = bool(told and told.ends) or (_begins_as_said(note) and _begins_as_said(kept))
+    left = {"valid_from"} if is_start_free else set()
     if decision.gate and decision.gate.is_contacts_word:  # the gate named another source
         left.add("source_kind")
     others = (
@@ -276,6 +278,15 @@ def fault_between(candidate: Candidate, decision: Decision) -> str | None:
     return differing and (
         f"this idempotency key belongs to a note with different {differing}, and nothing was "
         f"written; send the same {differing} again, or use a new key for this note"
+    )
+
+
+def _begins_as_said(note: Note) -> bool:
+    from reconciler.domain.values.ends import said_times
+
+    return (
+        note.valid_from is not None
+        and said_times(note.text, note.said_at).begins_at == note.valid_from
     )
 
 

@@ -261,6 +261,8 @@ class WriteGate:
         check_not_erased(proposal)
         proposed = candidate_of(proposal, self._decision_store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
+        if (ends_at := candidate.holds_until) is not None and ends_at <= self._clock():
+            candidate = replace(candidate, holds_until=None, ended_at=ends_at)
         submission = Submission(
             candidate=candidate,
             assessment=proposal.gate,
