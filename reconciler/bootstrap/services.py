@@ -49,6 +49,7 @@ from reconciler.domain.records.policies import (
     ReconcilePolicy,
 )
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.jobs import Stage
     from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.domain.values.subjects import Meant
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -389,6 +391,16 @@ class Services:
         known = self.neighbourhoods.of(decision.scope).answers(slot.question)
         live = [fact for fact in known if fact.as_of(now).is_live]
         return sorted(live, key=lambda fact: fact.recorded_at, reverse=True)
+
+    def whom(self, scope: Scope, subject: str | None, said: str = "") -> Meant:
+        """Whom of the people that a contact's facts name a subject means, as ``People`` says."""
+        from reconciler.domain.values.subjects import Meant
+
+        slot = self.attributes.slot(subject=subject)
+        if slot is None or slot.subject == CONTACT_SUBJECT:
+            return Meant((CONTACT_SUBJECT,))
+        placing = self.neighbourhoods.of(scope).placing((scope.contact_id,))
+        return placing.meant_by(slot.subject, said)
 
     @_Part
     def relating(self) -> Relating:

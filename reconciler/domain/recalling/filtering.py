@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 from typing import Any, TypedDict
 
 from reconciler.domain.records.choices import one_of
@@ -68,6 +69,13 @@ class RecallFilter:
     since: datetime | None = None
     until: datetime | None = None
     trust: SourceKind | None = None
+    subjects: frozenset[str] = field(default=frozenset(), init=False)
+
+    def about(self, meant: Iterable[Iterable[str]]) -> RecallFilter:
+        """The filter with other subjects of the same person, or of those that it may be."""
+        wider = replace(self)
+        object.__setattr__(wider, "subjects", frozenset(chain(*meant)))
+        return wider
 
     def __post_init__(self) -> None:
         for name, checked in _CHECKS.items():
@@ -82,7 +90,7 @@ class RecallFilter:
     @property
     def is_empty(self) -> bool:
         """Whether every fact passes; the score does not count."""
-        asked = (field.name for field in fields(self) if field.name != "min_score")
+        asked = (each.name for each in fields(self) if each.init and each.name != "min_score")
         return not any(getattr(self, name) not in (None, ()) for name in asked)
 
     def fits(self, fact: Fact) -> bool:
@@ -97,7 +105,7 @@ class RecallFilter:
         """Whether a slot, or without an attribute the text, answers what is asked for."""
         attribute = slot.attribute if slot else None
         subject = slot.subject if slot else CONTACT_SUBJECT
-        if self.subject not in (None, subject):
+        if self.subject not in (None, subject) and subject not in self.subjects:
             return False
         if self.attribute is not None and attribute is None:
             return _is_named(self.attribute, text)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.attributes import Attribute
@@ -101,6 +101,17 @@ class AttributeBook:
                 return None
             del words[0]
         return None
+
+    @cached_property
+    def are_one_role(self) -> Callable[[str, str], bool]:
+        """What tells whether two words are one role; it remembers the answers."""
+        return cache(self._are_one_role)
+
+    def _are_one_role(self, one: str, other: str) -> bool:
+        """Whether two words are one role, such as "wife" and "spouse", of which there is one."""
+        known = self.find(one) if one and other and one != other else None
+        is_alias = known is not None and known.is_single_valued and known is self.find(other)
+        return is_alias or bool(one) and one == other
 
     def merged_with(self, other: AttributeBook) -> AttributeBook:
         """This book with the other's attributes added, or in place of those of the same name.
@@ -490,7 +501,7 @@ def _subject(given: object) -> str | None:
 
 def _folded_subject(said: str) -> str:
     """One form for "my wife", "Her wife" and "wife's"; the contact for any word for it."""
-    folded = text(re.sub(r"['’]s$", "", _undetermined(said)))
+    folded = text(re.sub(r"['’]s$|-(?:san|sama)$", "", _undetermined(said)))
     return CONTACT_SUBJECT if folded in _listed("contact_word") else folded
 
 

@@ -91,6 +91,7 @@ class AgentTools:
         relate: takes how facts relate, as ``Relating.relate`` does.
         refuse: keeps that it could not be meant, as ``Relating.refuse`` does.
         siblings: gives the live facts that answer what a note answers.
+        may_be: gives the subjects of several known people of whom a subject means one.
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
         briefing: gives what is known in general, as ``ContactMemory.briefing`` does.
@@ -114,6 +115,7 @@ class AgentTools:
         relate: Callable[..., Decision],
         refuse: Callable[..., Decision],
         siblings: Callable[[Decision], Sequence[Fact]],
+        may_be: Callable[[str, str], Sequence[str]],
         recall: Callable[..., Recalled] | None,
         briefing: Callable[..., Briefing],
         scope: Scope,
@@ -130,6 +132,7 @@ class AgentTools:
         self._relate_facts = relate
         self._refuse = refuse
         self._siblings = siblings
+        self._may_be = may_be
         self._recall = recall
         self._briefing = briefing
         self._scope = scope
@@ -206,6 +209,8 @@ class AgentTools:
     def _add(self, given: dict[str, Any]) -> ToolReply:
         """Add a note; the reply says what was done with it."""
         wrong: list[InvalidRequestError] = []
+        subject = given.get("subject")
+        may_be = self._may_be(subject, given["text"]) if subject else ()
 
         def write(key: str, first_at: Callable[[], datetime]) -> Decision:
             fields = self._with_source(_unless_today(given, first_at()))
@@ -227,6 +232,7 @@ class AgentTools:
             complaint=self._in_handles(wrong[0]) if wrong else "",
             answers=self._has_answered(decision),
             asked=self._asked_beside(decision),
+            may_be=may_be,
         )
 
     def _noted(self, fields: dict[str, Any], key: str) -> Decision:

@@ -284,6 +284,7 @@ class MemoryReconciler:
 
     def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
         """The plan for a note, or the question to ask the arbiter first."""
+        submission = seen.placed(submission)
         note = submission.note
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
@@ -391,6 +392,7 @@ class MemoryReconciler:
         return tuple(shown_to_judge(note, seen.neighbours, self._policy))
 
     def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
+        submission = seen.placed(submission)
         note = submission.note
         known = restated(note, seen.neighbours, self._policy, self._unread)
         if known is None:
