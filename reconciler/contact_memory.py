@@ -215,7 +215,8 @@ class ContactMemory(BoundMemory):
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
         held = list(self._services.records.pending([self._scope]))
-        pending = tuple(filter(is_for_the_contact, held))
+        policy = self._services.policy
+        pending = tuple(item for item in held if is_for_the_contact(item, policy))
         renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
@@ -421,7 +422,7 @@ class ContactMemory(BoundMemory):
             scope=self._scope,
             session_id=session_id,
             budget_tokens=positive("budget_tokens", budget),
-            trusted_tools=self._settings.gate.trusted_tools or ()
+            trusted_tools=self._settings.gate.trusted
             if trusted_tools is None
             else trusted_tools,
             colleague=colleague,

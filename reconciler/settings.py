@@ -156,6 +156,13 @@ class GateSettings(_Group):
     hash_key: SecretStr | None = Field(default=None, min_length=16)
     hash_key_file: Path | None = None
     trusted_tools: tuple[str, ...] | None = None
+    system_attributes: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """The systems that are believed: those with attributes of their own, unless some are named."""
+        is_unset = self.trusted_tools is None
+        return tuple(self.system_attributes) if is_unset else self.trusted_tools or ()
 
 
 class RecallSettings(_Group):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from threading import RLock, Thread
@@ -171,7 +172,9 @@ class Services:
         self.building = RLock()
         self.settings = settings
         self.embedder = embedder
-        self.policy = policy
+        own = settings.gate.system_attributes
+        systems = {name: frozenset(map(self.attributes.name_of, own[name])) for name in own}
+        self.policy = replace(policy, systems=systems) if own else policy
         self.clock = clock
         self.closing = closing
         patient = PatientGraph(graph, patience, GraphUnavailableError)

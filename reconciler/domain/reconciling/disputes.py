@@ -108,10 +108,14 @@ def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
     )
 
 
+def _whose(side: Fact) -> str:
+    return f"the word of {side.system}" if side.system else WHOSE[side.word]
+
+
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:
     sides = tuple(sorted(facts, key=lambda fact: (fact.valid_from, fact.recorded_at, fact.fact_id)))
     *first, last = (
-        f'"{" ".join(side.text.split())}" ({WHOSE[side.word]}, since {side.valid_from:%Y-%m-%d})'
+        f'"{" ".join(side.text.split())}" ({_whose(side)}, since {side.valid_from:%Y-%m-%d})'
         for side in sides
     )
     return Dispute(

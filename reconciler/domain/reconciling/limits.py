@@ -8,6 +8,7 @@ from datetime import datetime
 
 from reconciler.domain.guard import denies_ever, share_a_word, takes_back
 from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.own_systems import yields
 from reconciler.domain.reconciling.speaking_of import speaks_of_any
 from reconciler.domain.reconciling.verdicts import (
     RuleInput,
@@ -53,7 +54,8 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     held = tuple(
         target
         for target in verdict.targets
-        if not target.is_expired and note.trust.is_trusted_less_than(target.word)
+        if not target.is_expired
+        and yields(note, target, seen.policy, is_again=verdict.is_restatement)
     )
     if not held:
         return None
@@ -250,7 +252,7 @@ LIMITS = (
     ),
     RuleLimit(
         decided_by="trust",
-        when="the fact rests on a more trusted word",
+        when="the fact rests on a more trusted word, or on a system's in its own attributes",
         what="ADD, in dispute until a person answers; SKIP if the note brings nothing new",
         why="A less trusted word never replaces a more trusted one.",
         apply=_by_trust,

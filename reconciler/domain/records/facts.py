@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
@@ -38,9 +39,14 @@ __all__ = [
     "RefusalCount",
     "SaidFact",
     "Standing",
+    "SYSTEM_NAME",
     "Supersession",
     "may_have_changed",
 ]
+
+
+SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+"""The name of a system of the builder's own, which stands in the artefact of what it said."""
 
 
 def may_have_changed(said_at: datetime) -> str:
@@ -152,6 +158,13 @@ class Fact(Remembered):
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
     @property
+    def system(self) -> str | None:
+        """The name of the builder's own system that said it; None for any other source."""
+        is_document = self.word is SourceKind.APPROVED_DOC
+        is_named = is_document and SYSTEM_NAME.fullmatch(self.artefact or "")
+        return self.artefact if is_named else None
+
+    @property
     def standing(self) -> Standing:
         """Its state."""
         return Standing(**{field.name: getattr(self, field.name) for field in fields(Standing)})
@@ -228,8 +241,8 @@ class Neighbour:
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts that share the most words with the note, however far its meaning is; never on record.
-    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
-    never on record.
+    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``, ``artefact``: those
+    of ``Fact``; never on record.
     """
 
     fact_id: str
@@ -246,6 +259,7 @@ class Neighbour:
     is_standing: bool = False
     is_upcoming: bool = False
     is_start_given: bool = False
+    artefact: str | None = None
 
     @property
     def word(self) -> SourceKind:

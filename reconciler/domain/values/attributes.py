@@ -113,6 +113,11 @@ class AttributeBook:
         is_alias = known is not None and known.is_single_valued and known is self.find(other)
         return is_alias or bool(one) and one == other
 
+    def name_of(self, said: str) -> str:
+        """The name under which an attribute is stored."""
+        known = self.find(said)
+        return known.name if known else _attribute_name(said)
+
     def merged_with(self, other: AttributeBook) -> AttributeBook:
         """This book with the other's attributes added, or in place of those of the same name.
 
@@ -265,7 +270,7 @@ class AttributeBook:
             owner, attribute = _folded_subject(owned["owner"]), self.find(owned["rest"])
             if attribute and subject in (CONTACT_SUBJECT, owner):
                 return owner, attribute, attribute.name
-        name = known.name if known else _attribute_name(asked)
+        name = self.name_of(asked)
         if not any(map(str.isalnum, name)) or name.replace("_", " ") in _listed("not_given"):
             raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
         return subject, known, name

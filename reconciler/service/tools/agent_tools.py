@@ -244,8 +244,9 @@ class AgentTools:
         """The arguments, with the source as the door knows it, and where it was said."""
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
-        reference = ": ".join(filter(None, (speaker, given.get("source_reference"))))
-        return given | {"source_kind": kind, "source_reference": reference or None}
+        reference = ": ".join(filter(None, (speaker, given.get("source_reference")))) or None
+        system = named if kind is SourceKind.APPROVED_DOC else None
+        return given | {"source_kind": kind, "source_reference": reference, "artefact": system}
 
     def _relate(self, given: dict[str, Any]) -> ToolReply:
         """Relate facts; the reply says what was done."""

@@ -1,0 +1,51 @@
+"""Own systems: in the attributes that the builder lists for one, its word outranks the contact's. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+
+__all__ = ["as_ruled", "rules", "yields"]
+
+
+def rules(said: Note | Fact | Neighbour, policy: ReconcilePolicy) -> bool:
+    """Whether a system of the builder's own says it in an attribute that is listed for it."""
+    word = said.trust if isinstance(said, Note) else said.word
+    listed = policy.systems.get(said.artefact or "", frozenset())
+    is_listed = said.slot is not None and said.slot.attribute in listed
+    return is_listed and word is SourceKind.APPROVED_DOC
+
+
+def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
+    """The note; of an attribute of which nobody said more, its system's value is the only one."""
+    slot = note.slot
+    if slot is None or not slot.is_open or not rules(note, policy):
+        return note
+    if slot.thing and slot.thing.state:
+        return note
+    return replace(note, slot=replace(slot, is_single_valued=True, is_open=False))
+
+
+def yields(
+    note: Note, fact: Neighbour, policy: ReconcilePolicy, *, is_again: bool = False
+) -> bool:
+    """Whether the note may not end the fact.
+
+    The contact's word yields to a system's, whichever is later: an operator decides.
+
+    Args:
+        note: what is said.
+        fact: what is known.
+        policy: it lists the attributes of systems.
+        is_again: whether the note says the fact again.
+    """
+    is_ruling = rules(note, policy)
+    if rules(fact, policy) and not (is_ruling or is_again):
+        return note.trust is not SourceKind.OPERATOR
+    if is_ruling and fact.word is SourceKind.USER_EXPLICIT:
+        return False
+    return note.trust.is_trusted_less_than(fact.word)
