@@ -422,9 +422,7 @@ class ContactMemory(BoundMemory):
             scope=self._scope,
             session_id=session_id,
             budget_tokens=positive("budget_tokens", budget),
-            trusted_tools=self._settings.gate.trusted
-            if trusted_tools is None
-            else trusted_tools,
+            trusted_tools=self._settings.gate.trusted if trusted_tools is None else trusted_tools,
             colleague=colleague,
             has_answered=self._services.records.has_answered,
             asked_beside=self._services.records.asked_beside,

@@ -160,9 +160,9 @@ class GateSettings(_Group):
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """The systems that are believed: those with attributes of their own, unless some are named."""
-        is_unset = self.trusted_tools is None
-        return tuple(self.system_attributes) if is_unset else self.trusted_tools or ()
+        """The systems that are believed; those with attributes of their own, if none are named."""
+        named = self.trusted_tools
+        return tuple(self.system_attributes) if named is None else named
 
 
 class RecallSettings(_Group):

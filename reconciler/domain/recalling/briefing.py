@@ -212,9 +212,7 @@ def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
     return -(given if given is not None else judged or 0.0), True
 
 
-def is_for_the_contact(
-    pending: Decision | Dispute, policy: ReconcilePolicy | None = None
-) -> bool:
+def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | None = None) -> bool:
     """Whether the contact may answer it; a directive, for example, needs an operator.
 
     Args:

@@ -1,4 +1,4 @@
-"""Own systems: in the attributes that the builder lists for one, its word outranks the contact's. Pure."""
+"""Own systems: in the attributes that the builder lists for one, it outranks the contact. Pure."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
     return replace(note, slot=replace(slot, is_single_valued=True, is_open=False))
 
 
-def yields(
-    note: Note, fact: Neighbour, policy: ReconcilePolicy, *, is_again: bool = False
-) -> bool:
+def yields(note: Note, fact: Neighbour, policy: ReconcilePolicy, *, is_again: bool = False) -> bool:
     """Whether the note may not end the fact.
 
     The contact's word yields to a system's, whichever is later: an operator decides.

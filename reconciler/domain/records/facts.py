@@ -23,6 +23,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 
 __all__ = [
+    "SYSTEM_NAME",
     "Conflict",
     "Contact",
     "Dispute",
@@ -39,7 +40,6 @@ __all__ = [
     "RefusalCount",
     "SaidFact",
     "Standing",
-    "SYSTEM_NAME",
     "Supersession",
     "may_have_changed",
 ]
@@ -241,8 +241,8 @@ class Neighbour:
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts that share the most words with the note, however far its meaning is; never on record.
-    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``, ``artefact``: those
-    of ``Fact``; never on record.
+    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``, ``artefact``:
+    those of ``Fact``; never on record.
     """
 
     fact_id: str

@@ -13,7 +13,8 @@ from typing import NamedTuple
 __all__ = ["KeyedValue", "keyed"]
 
 _CODE = re.compile(
-    r"((?:\w+ ){0,3}?)(#?(?:[A-Z]{1,5} (?=\d))?(?=[\w/-]*\d)[^\W_]+(?:[-/_][^\W_]+)*)(?![\w/-]|[.,]\d)"
+    r"((?:\w+ ){0,3}?)"
+    r"(#?(?:[A-Z]{1,5} (?=\d))?(?=[\w/-]*\d)[^\W_]+(?:[-/_][^\W_]+)*)(?![\w/-]|[.,]\d)"
 )
 """A number or a code, perhaps behind the words for what it numbers: "support ticket T-1"."""
 

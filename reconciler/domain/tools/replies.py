@@ -54,9 +54,7 @@ _HOW_SPARED = (
     "If the contact said that it is over, note that in words that name it; else a person decides."
 )
 
-_WHOM = (
-    'It is open whom "{name}" means ({others}): ask which, and note it again under the full name.'
-)
+_WHOM = "Is it about {}? Ask which, and note it again with the full name as its subject."
 _HOW_KEPT = " To keep it, note it as the value of its attribute, such as shipping_address or phone."
 _KEPT_AS_VALUES = ("email", "phone", "street_address")
 _HOW_UNSAID = f"The note does not speak of it. {_HOW_SPARED}"
@@ -112,10 +110,7 @@ def reply_about(
         may_be: the known people of whom the note's subject means one, if that is open.
     """
     told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
-    told.append(_taken_out(decision))
-    slot = decision.note.slot
-    if may_be and slot and decision.fact_id:
-        told.append(_WHOM.format(name=slot.subject, others=", ".join(sorted({*may_be} - {slot.subject}))))
+    told += [_taken_out(decision), _WHOM.format(" or ".join(may_be)) if may_be else ""]
     if decision.action is Action.ADD and _tells_of_its_end(decision):
         told.append("It says that its value has ended.")
     if answers:

@@ -111,7 +111,7 @@ class AttributeBook:
         """Whether two words are one role, such as "wife" and "spouse", of which there is one."""
         known = self.find(one) if one and other and one != other else None
         is_alias = known is not None and known.is_single_valued and known is self.find(other)
-        return is_alias or bool(one) and one == other
+        return is_alias or (bool(one) and one == other)
 
     def name_of(self, said: str) -> str:
         """The name under which an attribute is stored."""

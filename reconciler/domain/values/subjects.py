@@ -53,8 +53,7 @@ class Meant(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """A person, or a thing, by its subject: names, a role such as "husband", titles, and other
-    roles that facts tell of it."""
+    """A person, or a thing, by its subject; ``also`` are other roles that facts tell of it."""
 
     subject: str
     names: frozenset[str]
@@ -85,7 +84,9 @@ class People:
                 about.setdefault(slot.subject, []).append((slot, said))
         own = [slot for slot, _ in about.pop(CONTACT_SUBJECT, [])]
         names = {_names(each or "") for each in (*called, *_values(own, _NAMING))} - {frozenset()}
-        told_of = [((each.attribute or "").replace("_", " "), _names(each.value or "")) for each in own]
+        told_of = [
+            ((each.attribute or "").replace("_", " "), _names(each.value or "")) for each in own
+        ]
         self._owners = self._known_names = frozenset(chain(*names))
         self._people = [_Person(CONTACT_SUBJECT, each) for each in names]
         self._people += [self._known(subject, facts, told_of) for subject, facts in about.items()]

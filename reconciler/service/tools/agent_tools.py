@@ -245,6 +245,8 @@ class AgentTools:
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
         reference = ": ".join(filter(None, (speaker, given.get("source_reference")))) or None
+        if self._door.attributes.find(given.get("attribute") or ""):
+            given = given | {"single_valued": None}  # a model never changes the book
         system = named if kind is SourceKind.APPROVED_DOC else None
         return given | {"source_kind": kind, "source_reference": reference, "artefact": system}
 

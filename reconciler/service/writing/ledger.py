@@ -55,7 +55,6 @@ class Seen:
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: the contact's forgotten words, and those about to be.
         note: the note as the contact's facts place it; None for one that is not compared.
-        may_be: the subjects of several people, if it is open which one the note is about.
         compare_ms: milliseconds that looking took.
     """
 
@@ -69,7 +68,6 @@ class Seen:
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
     note: Note | None = None
-    may_be: tuple[str, ...] = ()
     compare_ms: float = 0.0
 
     def placed(self, submission: Submission) -> Submission:
@@ -269,12 +267,9 @@ class Ledger:
         if vector is None or not vector.size:
             version, forgotten = known.version, known.forgotten
             return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
-        note, now, may_be = submission.note, self._clock(), ()
+        note, now = submission.note, self._clock()
         if needs_placing(note):
-            placing = known.placing((note.contact_name, note.scope.contact_id))
-            placed, subject = placing.place(note), note.slot and note.slot.subject
-            may_be = placing.meant_by(subject, note.text).may_be if subject else ()
-            note = placed
+            note = known.placing((note.contact_name, note.scope.contact_id)).place(note)
         version, neighbours, facts = known.look(
             note, vector, now, submission.named_ids, is_wide=self._is_judged
         )
@@ -290,7 +285,6 @@ class Ledger:
             sessions=known.sessions,
             forgotten=known.forgotten,
             note=note,
-            may_be=may_be,
         )
 
     def _commit(self, commit: Commit) -> None:

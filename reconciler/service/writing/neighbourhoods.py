@@ -46,7 +46,6 @@ from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action, Category, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Placing
 from reconciler.service.stores.commits import Commit
