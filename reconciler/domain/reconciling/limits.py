@@ -51,11 +51,11 @@ def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict |
 
 def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A less trusted note supersedes nothing: it repeats the fact, or stands beside it."""
+    again = verdict.target if verdict.is_restatement else None
     held = tuple(
         target
         for target in verdict.targets
-        if not target.is_expired
-        and yields(note, target, seen.policy, is_again=verdict.is_restatement)
+        if not target.is_expired and yields(note, target, seen.policy, is_again=target is again)
     )
     if not held:
         return None

@@ -18,7 +18,7 @@ _CODE = re.compile(
 )
 """A number or a code, perhaps behind the words for what it numbers: "support ticket T-1"."""
 
-_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}")
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d+(?:st|nd|rd|th)")
 _COPULA = re.compile(
     r"[ :,(]*((?:is|was|are|were|has|have|had|been|got|now|again|still|ist|wurde|est|está)\b[ ,]*)*"
 )

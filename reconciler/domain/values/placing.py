@@ -69,8 +69,8 @@ class Placing:
             slot = self._of_its_kind(slot)
         if slot.subject != CONTACT_SUBJECT:
             subjects = self.meant_by(slot.subject, note.text).subjects
-            told = {known.subject for known, _ in self._facts if known.attribute == slot.attribute}
-            subject = next((each for each in subjects if each in told), subjects[0])
+            filed = {known.subject for known, _ in self._facts if known.attribute == slot.attribute}
+            subject = next((each for each in subjects if each in filed), subjects[0])
             slot = replace(slot, subject=subject)
         return note if slot == note.slot else replace(note, slot=slot)
 
