@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
@@ -151,7 +152,8 @@ class ContactMemory(BoundMemory):
 
         wanted = filter_of(filters, lambda: self._services.attributes)
         if wanted.subject is not None:
-            wanted = wanted.about(self._services.whom(self._scope, wanted.subject))
+            meant = self._services.whom(self._scope, wanted.subject[0])
+            wanted = replace(wanted, subject=(*meant.subjects, *meant.may_be))
         budget = None if budget_tokens is None else positive("budget_tokens", budget_tokens)
         # No line is as short as a token, so that as many facts as tokens are always enough.
         usual = budget or self._settings.recall.limit
@@ -422,7 +424,9 @@ class ContactMemory(BoundMemory):
             scope=self._scope,
             session_id=session_id,
             budget_tokens=positive("budget_tokens", budget),
-            trusted_tools=self._settings.gate.trusted if trusted_tools is None else trusted_tools,
+            trusted_tools=self._settings.gate.trusted_tools or ()
+            if trusted_tools is None
+            else trusted_tools,
             colleague=colleague,
             has_answered=self._services.records.has_answered,
             asked_beside=self._services.records.asked_beside,

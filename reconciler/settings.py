@@ -158,12 +158,6 @@ class GateSettings(_Group):
     trusted_tools: tuple[str, ...] | None = None
     system_attributes: dict[str, tuple[str, ...]] = {}
 
-    @property
-    def trusted(self) -> tuple[str, ...]:
-        """The systems that are believed; those with attributes of their own, if none are named."""
-        named = self.trusted_tools
-        return tuple(self.system_attributes) if named is None else named
-
 
 class RecallSettings(_Group):
     """How facts are chosen and ordered; ``RankingPolicy`` says what each number means."""

@@ -395,15 +395,22 @@ class Services:
         live = [fact for fact in known if fact.as_of(now).is_live]
         return sorted(live, key=lambda fact: fact.recorded_at, reverse=True)
 
-    def whom(self, scope: Scope, subject: str | None, said: str = "") -> Meant:
-        """Whom of the people that a contact's facts name a subject means, as ``People`` says."""
+    def whom(self, scope: Scope, subject: str | None, said: str | None = None) -> Meant:
+        """Whom of the people that a contact's facts name a subject means, as ``People`` says.
+
+        Args:
+            scope: the contact's.
+            subject: as a caller gives it.
+            said: the text of a note, which is written next; None for a read.
+        """
         from reconciler.domain.values.subjects import Meant
 
         slot = self.attributes.slot(subject=subject)
-        if slot is None or slot.subject == CONTACT_SUBJECT:
-            return Meant((CONTACT_SUBJECT,))
-        placing = self.neighbourhoods.of(scope).placing((scope.contact_id,))
-        return placing.meant_by(slot.subject, said)
+        about = slot.subject if slot else CONTACT_SUBJECT
+        if about == CONTACT_SUBJECT:
+            return Meant((about,))
+        look = self.neighbourhoods.current if said is None else self.neighbourhoods.of
+        return look(scope).placing((scope.contact_id,)).meant_by(about, said or "")
 
     @_Part
     def relating(self) -> Relating:

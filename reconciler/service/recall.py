@@ -196,7 +196,7 @@ def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> R
         InvalidRequestError: there is no such filter, or one cannot be used.
     """
     asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    known = [field.name for field in fields(RecallFilter) if field.init]
+    known = [field.name for field in fields(RecallFilter)]
     if unknown := sorted(asked.keys() - set(known)):
         raise InvalidRequestError(
             f"there is no filter {unknown[0]}; use {', '.join(known)}. How many to return is said "

@@ -16,14 +16,14 @@ from tests.engines import embedded_engine
 from tests.tables import every
 
 ADD, RECALL = "add_contact_note", "recall_contact"
-OWN = {"erp": ["payment terms", "ticket"]}
+OWN = {"trusted_tools": ["erp"], "system_attributes": {"erp": ["payment terms", "ticket"]}}
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     """An open memory in which the ERP rules terms and tickets."""
     arguments = embedded_engine(tmp_path).settings_arguments
-    given: dict[str, Any] = {"embedder": HashingEmbedder(), "gate": {"system_attributes": OWN}}
+    given: dict[str, Any] = {"embedder": HashingEmbedder(), "gate": OWN}
     with Memory.open(**given, **arguments) as opened:
         yield opened
 

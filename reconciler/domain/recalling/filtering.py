@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from itertools import chain
 from typing import Any, TypedDict
 
 from reconciler.domain.records.choices import one_of
@@ -55,6 +54,8 @@ class FilterFields(TypedDict, total=False):
 class RecallFilter:
     """The filters of ``FilterFields``, checked; a fact must pass all of them.
 
+    ``subject`` is kept as the subjects of one person, of which any passes.
+
     Raises:
         InvalidRequestError: one of them cannot be used; the text says what to do.
     """
@@ -63,19 +64,12 @@ class RecallFilter:
     category: Category | None = None
     topic: str | None = None
     tags: tuple[str, ...] = ()
-    subject: str | None = None
+    subject: str | tuple[str, ...] | None = None
     min_score: float | None = None
     min_confidence: float | None = None
     since: datetime | None = None
     until: datetime | None = None
     trust: SourceKind | None = None
-    subjects: frozenset[str] = field(default=frozenset(), init=False)
-
-    def about(self, meant: Iterable[Iterable[str]]) -> RecallFilter:
-        """The filter with other subjects of the same person, or of those that it may be."""
-        wider = replace(self)
-        object.__setattr__(wider, "subjects", frozenset(chain(*meant)))
-        return wider
 
     def __post_init__(self) -> None:
         for name, checked in _CHECKS.items():
@@ -90,7 +84,7 @@ class RecallFilter:
     @property
     def is_empty(self) -> bool:
         """Whether every fact passes; the score does not count."""
-        asked = (each.name for each in fields(self) if each.init and each.name != "min_score")
+        asked = (field.name for field in fields(self) if field.name != "min_score")
         return not any(getattr(self, name) not in (None, ()) for name in asked)
 
     def fits(self, fact: Fact) -> bool:
@@ -105,7 +99,7 @@ class RecallFilter:
         """Whether a slot, or without an attribute the text, answers what is asked for."""
         attribute = slot.attribute if slot else None
         subject = slot.subject if slot else CONTACT_SUBJECT
-        if self.subject not in (None, subject) and subject not in self.subjects:
+        if self.subject is not None and subject not in self.subject:
             return False
         if self.attribute is not None and attribute is None:
             return _is_named(self.attribute, text)
@@ -143,6 +137,11 @@ def _name(name: str, given: object) -> str:
     return given.strip()
 
 
+def _subjects(name: str, given: object) -> tuple[str, ...]:
+    """The subjects of one person; a caller gives one."""
+    return given if isinstance(given, tuple) else (_name(name, given),)
+
+
 def _tags(name: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, list | tuple):
         raise InvalidRequestError(f"{name} must be a list of strings")
@@ -163,7 +162,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "category": _one_of(Category),
     "topic": _name,
     "tags": _tags,
-    "subject": _name,
+    "subject": _subjects,
     "min_score": unit_interval,
     "min_confidence": unit_interval,
     "since": utc,

@@ -30,7 +30,9 @@ def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
     return replace(note, slot=replace(slot, is_single_valued=True, is_open=False))
 
 
-def yields(note: Note, fact: Neighbour, policy: ReconcilePolicy, *, is_again: bool = False) -> bool:
+def yields(
+    note: Note, fact: Fact | Neighbour, policy: ReconcilePolicy, *, is_again: bool = False
+) -> bool:
     """Whether the note may not end the fact.
 
     The contact's word yields to a system's, whichever is later: an operator decides.

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.attributes import Attribute
@@ -102,12 +102,7 @@ class AttributeBook:
             del words[0]
         return None
 
-    @cached_property
-    def are_one_role(self) -> Callable[[str, str], bool]:
-        """What tells whether two words are one role; it remembers the answers."""
-        return cache(self._are_one_role)
-
-    def _are_one_role(self, one: str, other: str) -> bool:
+    def are_one_role(self, one: str, other: str) -> bool:
         """Whether two words are one role, such as "wife" and "spouse", of which there is one."""
         known = self.find(one) if one and other and one != other else None
         is_alias = known is not None and known.is_single_valued and known is self.find(other)
@@ -515,6 +510,7 @@ def _undetermined(said: str) -> str:
     return _DETERMINERS.sub("", plain(said).casefold())
 
 
+@lru_cache(maxsize=4096)
 def _attribute_name(said: str) -> str:
     """In snake_case; empty where nothing of it is a letter or a digit."""
     humps = _CAMEL_HUMP.sub(" ", plain(said))

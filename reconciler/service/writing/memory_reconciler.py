@@ -25,7 +25,7 @@ from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.contesting import contest
 from reconciler.domain.reconciling.disputes import settle
 from reconciler.domain.reconciling.judging import shown_to_judge
-from reconciler.domain.reconciling.own_systems import as_ruled, rules
+from reconciler.domain.reconciling.own_systems import as_ruled
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
@@ -303,7 +303,7 @@ class MemoryReconciler:
             if opinion.judgement:
                 verdict = self._decided(note, seen, opinion.judgement)
         if submission.ended_at is None:
-            verdict = settle(verdict, note, self._decidable(seen))
+            verdict = settle(verdict, note, seen.disputed, self._policy)
         told = submission.candidate.relations
         note = as_of_its_plan(
             dated(note, verdict),
@@ -317,13 +317,6 @@ class MemoryReconciler:
             beneath = self._fact_store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self._policy, self._unread)
         return self._commit(submission.about(note), verdict, opinion, seen, until_then)
-
-    def _decidable(self, seen: Seen) -> Mapping[str, Sequence[Fact]]:
-        """The other sides of disputes that a repetition may end: not the words of own systems."""
-        return {
-            fact_id: [fact for fact in sides if not rules(fact, self._policy)]
-            for fact_id, sides in seen.disputed.items()
-        }
 
     def _in_time(
         self, verdict: Verdict, note: Note, submission: Submission

@@ -29,7 +29,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateRea
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
 from reconciler.sensitive_data import is_redaction_of
 
@@ -259,22 +259,19 @@ def _differing_slot(note: Note, kept: Note) -> str | None:
     is_read = note.slot is None or note.slot_read_from is not None
     if is_read and kept.slot_read_from is not None:
         return None
-    parts = {"subject": "subject", "attribute": "attribute", "value_key": "value"}
+    one, other = (each.subject if each else CONTACT_SUBJECT for each in (note.slot, kept.slot))
+    is_contacts = one == CONTACT_SUBJECT  # any other subject may have been found to mean another
+    if not _is_same(one, other) and (
+        is_contacts or {*one.split(), CONTACT_SUBJECT}.isdisjoint(other.split())
+    ):
+        return "subject"
+    parts = {"attribute": "attribute", "value_key": "value"}
     differing = (
         named
         for part, named in parts.items()
         if not _is_same(getattr(note.slot, part, None), getattr(kept.slot, part, None))
-        and not (part == "subject" and _may_be_one(note.slot, kept.slot))
     )
     return next(differing, None)
-
-
-def _may_be_one(note: Slot | None, kept: Slot | None) -> bool:
-    """Whether the kept subject may be whom the note's was found to mean."""
-    if note is None or kept is None or note.subject == CONTACT_SUBJECT:
-        return False
-    shared = {*note.subject.split()} & {*kept.subject.split()}
-    return kept.subject == CONTACT_SUBJECT or bool(shared)
 
 
 def _is_same(given: object, kept: object) -> bool:
