@@ -15,7 +15,7 @@ Told = tuple[str, str, str, str]
 
 
 def told(subject: str, attribute: str = "city", value: str = "Porto", text: str = "") -> Told:
-    """A fact about somebody."""
+    """A fact about a person."""
     return subject, attribute, value, text
 
 
@@ -115,7 +115,7 @@ def test_another_person_is_another_subject(known: str, given: str) -> None:
         ("contact", "Nuno Bergström", "Bergström"),
     ],
 )
-def test_of_two_people_nobody_is_chosen(first: str, second: str, given: str) -> None:
+def test_of_two_people_none_is_chosen(first: str, second: str, given: str) -> None:
     found = meant(given, (told(first), told(second)))
     assert found.subjects == (slot(given).subject,)
     assert set(found.may_be) == {slot(first).subject, slot(second).subject}
@@ -137,7 +137,7 @@ def test_a_longer_name_than_the_contacts_may_be_anothers() -> None:
         ((told("(procedure)"),), "procedure", "procedure"),
     ],
 )
-def test_facts_tell_who_somebody_is(known: tuple[Told, ...], given: str, subject: str) -> None:
+def test_facts_tell_who_a_person_is(known: tuple[Told, ...], given: str, subject: str) -> None:
     assert meant(given, known, f"That is {given.removeprefix('the ')}.").subjects[0] == subject
 
 

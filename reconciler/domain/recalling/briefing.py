@@ -12,7 +12,7 @@ from reconciler.domain.recalling.current_values import SlotValue
 from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.safety import holds_always
-from reconciler.domain.reconciling.own_systems import rules
+from reconciler.domain.reconciling.own_systems import is_ruled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason
@@ -217,10 +217,10 @@ def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | No
 
     Args:
         pending: what waits for an answer.
-        policy: it lists the attributes of systems, whose word no contact settles.
+        policy: it lists the attributes of systems; a dispute with one is an operator's.
     """
     if isinstance(pending, Dispute):
-        return policy is None or not any(rules(fact, policy) for fact in pending.facts)
+        return policy is None or not any(is_ruled(fact, policy) for fact in pending.facts)
     return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
 
 

@@ -330,7 +330,7 @@ def _line(
     about = [*_holds(fact, is_upcoming=is_upcoming), whose]
     if fact.observations > 1:
         about.append(f"said {fact.observations} times")
-    if fact.artefact != fact.system:
+    if fact.artefact and not fact.system:
         about.append(f"see {_escaped(fact.artefact)}")
     return f"{marked}{_escaped(fact.text)}{value} ({', '.join(about)})"
 

@@ -71,7 +71,6 @@ def neighbour_of(
         is_standing=fact.is_standing,
         is_upcoming=is_upcoming,
         is_start_given=fact.is_start_given,
-        artefact=fact.artefact,
     )
 
 

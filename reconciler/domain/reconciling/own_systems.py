@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
-__all__ = ["as_ruled", "rules", "yields"]
+__all__ = ["as_ruled", "is_ruled", "yields"]
 
 
-def rules(said: Note | Fact | Neighbour, policy: ReconcilePolicy) -> bool:
+def rules(note: Note, policy: ReconcilePolicy) -> bool:
     """Whether a system of the builder's own says it in an attribute that is listed for it."""
-    word = said.trust if isinstance(said, Note) else said.word
-    listed = policy.systems.get(said.artefact or "", frozenset())
-    is_listed = said.slot is not None and said.slot.attribute in listed
-    return is_listed and word is SourceKind.APPROVED_DOC
+    listed = policy.systems.get(note.artefact or "", frozenset())
+    return note.trust is SourceKind.APPROVED_DOC and _attribute(note) in listed
+
+
+def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
+    """Whether a fact rests on a system's word in an attribute that is listed for one."""
+    listed = chain(*policy.systems.values())
+    return fact.word is SourceKind.APPROVED_DOC and _attribute(fact) in listed
+
+
+def _attribute(said: Note | Fact | Neighbour) -> str | None:
+    return said.slot and said.slot.attribute
 
 
 def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
-    """The note; of an attribute of which nobody said more, its system's value is the only one."""
+    """The note; a system's value of an attribute that the book does not list is the only one."""
     slot = note.slot
     if slot is None or not slot.is_open or not rules(note, policy):
         return note
@@ -44,7 +53,7 @@ def yields(
         is_again: whether the note says the fact again.
     """
     is_ruling = rules(note, policy)
-    if rules(fact, policy) and not (is_ruling or is_again):
+    if is_ruled(fact, policy) and not (is_ruling or is_again):
         return note.trust is not SourceKind.OPERATOR
     if is_ruling and fact.word is SourceKind.USER_EXPLICIT:
         return False

@@ -241,8 +241,8 @@ class Neighbour:
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts that share the most words with the note, however far its meaning is; never on record.
-    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``, ``artefact``:
-    those of ``Fact``; never on record.
+    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
+    never on record.
     """
 
     fact_id: str
@@ -259,7 +259,6 @@ class Neighbour:
     is_standing: bool = False
     is_upcoming: bool = False
     is_start_given: bool = False
-    artefact: str | None = None
 
     @property
     def word(self) -> SourceKind:

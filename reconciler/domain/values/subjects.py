@@ -30,11 +30,11 @@ _SMALL, _CAPITAL = re.compile(r"\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w
 _FULL_NAME = re.compile(r"\b([A-Z]\w+) ([A-Z]\w+)")
 
 _TEXTS_MAX = 20
-"""Facts about a person whose texts are read for its names."""
+"""Texts about a person that are read for its names."""
 
 _NAMING = frozenset({"name", "preferred_name"})
 _TELLING = frozenset({"title", "relation", "relationship"})
-"""Attributes whose values name a person, and those that say who it is to the contact."""
+"""Attributes with the name of a person, and those that say who it is to the contact."""
 
 
 class Meant(NamedTuple):
@@ -88,7 +88,7 @@ class People:
         self._known_names |= frozenset(chain(*(person.names for person in self._people)))
 
     def meant_by(self, subject: str, said: str) -> Meant:
-        """Whom a subject means; itself if nobody known.
+        """Whom a subject means; itself if no known person.
 
         Args:
             subject: as ``AttributeBook.slot`` folds it.
