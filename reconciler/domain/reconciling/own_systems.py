@@ -21,12 +21,12 @@ def rules(note: Note, policy: ReconcilePolicy) -> bool:
 
 def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
     """Whether a fact rests on a system's word in an attribute that is listed for one."""
-    listed = chain(*policy.systems.values())
+    listed = {*chain(*policy.systems.values())}
     return fact.word is SourceKind.APPROVED_DOC and _attribute(fact) in listed
 
 
-def _attribute(said: Note | Fact | Neighbour) -> str | None:
-    return said.slot and said.slot.attribute
+def _attribute(said: Note | Fact | Neighbour) -> str:
+    return (said.slot and said.slot.attribute) or ""
 
 
 def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:

@@ -81,7 +81,7 @@ class People:
         own = [slot for slot, _ in about.pop(CONTACT_SUBJECT, [])]
         self._own = [((each.attribute or "").replace("_", " "), _names(each)) for each in own]
         named = [each for each in own if each.attribute in _NAMING]
-        full_names = {*map(_names, [*called, *named])} - {frozenset()}
+        full_names = {*map(_names, called), *map(_names, named)} - {frozenset()}
         self._known_names = self._owners = frozenset(chain(*full_names))
         self._people = [_Person(CONTACT_SUBJECT, each) for each in full_names]
         self._people += [self._known(*each) for each in about.items() if each[0][0] != "("]
