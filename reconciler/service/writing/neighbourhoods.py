@@ -171,13 +171,13 @@ class Neighbourhood:
         Args:
             called: what else the contact is called.
         """
-        called = self._called.union(name for name in called if name)
+        names = self._called.union(name for name in called if name)
         with self._lock:
-            if self._placing is None or self._placing.called != called:
+            if self._placing is None or self._placing.called != names:
                 slotted = self._numbers["attribute"][: len(self._rows)] != None  # noqa: E711
                 rows = (row for row in np.flatnonzero(slotted) if self._rows[row])
                 facts = [self._fact_of(int(row)) for row in rows]
-                self._placing = Placing(facts, called, self._attributes(), self._conflicts.of)
+                self._placing = Placing(facts, names, self._attributes(), self._conflicts.of)
             return self._placing
 
     def recallable(self) -> Recallable:
