@@ -152,6 +152,9 @@ class ContactMemory(BoundMemory):
         from reconciler.service.recall import filter_of
 
         wanted = filter_of(filters, lambda: self._services.attributes)
+        if wanted.subject is not None:
+            meant = self._services.whom(self._scope, wanted.subject[0])
+            wanted = replace(wanted, subject=(*meant.subjects, *meant.may_be))
         budget = None if budget_tokens is None else positive("budget_tokens", budget_tokens)
         # No line is as short as a token, so that as many facts as tokens are always enough.
         usual = budget or self._settings.recall.limit
@@ -215,7 +218,8 @@ class ContactMemory(BoundMemory):
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
         held = list(self._services.records.pending([self._scope]))
-        pending = tuple(filter(is_for_the_contact, held))
+        policy = self._services.policy
+        pending = tuple(item for item in held if is_for_the_contact(item, policy))
         renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
@@ -243,7 +247,8 @@ class ContactMemory(BoundMemory):
         Args:
             attribute: the attribute by any name that the attribute book knows, for example
                 ``city``.
-            subject: whom or what it is about, for example ``wife``; None for the contact.
+            subject: whom or what it is about, for example ``wife``, or any name of a known
+                person; None for the contact. If several fit, the values of all of them.
 
         Raises:
             InvalidRequestError: attribute or subject cannot be used.
@@ -253,9 +258,12 @@ class ContactMemory(BoundMemory):
         asked = self._services.attributes.slot(subject=subject, attribute=attribute)
         if asked is None:
             raise InvalidRequestError(f"attribute {attribute!r} names nothing; name it in words")
-        wanted = (asked.subject, asked.attribute)
+        meant = self._services.whom(self._scope, asked.subject)
+        about = (*meant.subjects, *meant.may_be)
         return [
-            current for current in self.profile() if (current.subject, current.attribute) == wanted
+            current
+            for current in self.profile()
+            if current.attribute == asked.attribute and current.subject in about
         ]
 
     def profile(self) -> list[SlotValue]:
@@ -411,6 +419,7 @@ class ContactMemory(BoundMemory):
             relate=self._services.relating.relate,
             refuse=self._services.relating.refuse,
             siblings=self._services.siblings_of,
+            may_be=lambda subject, said: self._services.whom(self._scope, subject, said).may_be,
             recall=self.recall if can_recall else None,
             briefing=self.briefing,
             digest=self.digest,

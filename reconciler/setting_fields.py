@@ -66,6 +66,7 @@ class GateFields(TypedDict, total=False):
     hash_key: SecretStr | str | None
     hash_key_file: Path | str | None
     trusted_tools: list[str] | tuple[str, ...] | None
+    system_attributes: dict[str, tuple[str, ...]]
 
 
 class RecallFields(TypedDict, total=False):

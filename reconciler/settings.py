@@ -156,6 +156,7 @@ class GateSettings(_Group):
     hash_key: SecretStr | None = Field(default=None, min_length=16)
     hash_key_file: Path | None = None
     trusted_tools: tuple[str, ...] | None = None
+    system_attributes: dict[str, tuple[str, ...]] = {}
 
 
 class RecallSettings(_Group):

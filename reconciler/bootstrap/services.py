@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from threading import RLock, Thread
@@ -49,6 +50,7 @@ from reconciler.domain.records.policies import (
     ReconcilePolicy,
 )
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.jobs import Stage
     from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.domain.values.subjects import Meant
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -169,7 +172,9 @@ class Services:
         self.building = RLock()
         self.settings = settings
         self.embedder = embedder
-        self.policy = policy
+        own = settings.gate.system_attributes
+        systems = {name: frozenset(map(self.attributes.name_of, own[name])) for name in own}
+        self.policy = replace(policy, systems=systems) if own else policy
         self.clock = clock
         self.closing = closing
         patient = PatientGraph(graph, patience, GraphUnavailableError)
@@ -391,6 +396,23 @@ class Services:
         known = self.neighbourhoods.of(decision.scope).answers(slot.question)
         live = [fact for fact in known if fact.as_of(now).is_live]
         return sorted(live, key=lambda fact: fact.recorded_at, reverse=True)
+
+    def whom(self, scope: Scope, subject: str | None, said: str | None = None) -> Meant:
+        """Whom of the people that a contact's facts name a subject means, as ``People`` says.
+
+        Args:
+            scope: the contact's.
+            subject: as a caller gives it.
+            said: the text of a note, which is written next; None for a read.
+        """
+        from reconciler.domain.values.subjects import Meant
+
+        slot = self.attributes.slot(subject=subject)
+        about = slot.subject if slot else CONTACT_SUBJECT
+        if about == CONTACT_SUBJECT:
+            return Meant((about,))
+        look = self.neighbourhoods.current if said is None else self.neighbourhoods.of
+        return look(scope).placing((scope.contact_id,)).meant_by(about, said or "")
 
     @_Part
     def relating(self) -> Relating:

@@ -12,9 +12,11 @@ from reconciler.domain.recalling.current_values import SlotValue
 from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.safety import holds_always
+from reconciler.domain.reconciling.own_systems import is_ruled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 
 __all__ = [
@@ -210,10 +212,15 @@ def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
     return -(given if given is not None else judged or 0.0), True
 
 
-def is_for_the_contact(pending: Decision | Dispute) -> bool:
-    """Whether the contact may answer it; a directive, for example, needs an operator."""
+def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | None = None) -> bool:
+    """Whether the contact may answer it; a directive, for example, needs an operator.
+
+    Args:
+        pending: what waits for an answer.
+        policy: it lists the attributes of systems; a dispute with one is an operator's.
+    """
     if isinstance(pending, Dispute):
-        return True
+        return policy is None or not any(is_ruled(fact, policy) for fact in pending.facts)
     return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
 
 

@@ -22,6 +22,7 @@ from reconciler.domain.guard.reading import read
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.recalling.safety import holds_until_settled
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.keyed_values import keyed
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.attributes import AttributeBook
@@ -203,8 +204,10 @@ def ends_own_value(text: str, slot: Slot) -> bool:
     """Whether a text denies the value under which it is filed: it does not hold, or no longer.
 
     If a denial affirms a value of the attribute, as with an allergy, the text has to name the
-    attribute, and to deny it plainly.
+    attribute, and to deny it plainly. That a ticket is closed is its state, and holds.
     """
+    if slot.thing and slot.thing.state:
+        return False
     if not _is_affirmed_by_denial(slot):
         return _says_no_more(text, slot)
     return _says_so_itself(text, slot) or is_lifted(text, slot.value or "")
@@ -267,6 +270,9 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
     if other.fact_id == fact.fact_id or other.word.is_trusted_less_than(fact.word):
         return False
     if other.last_confirmed_at < fact.last_confirmed_at:
+        return False
+    thing = keyed(other.text) if slot.thing else None
+    if slot.thing and thing and thing.code != slot.thing.code:
         return False
     told = other.slot
     subject = told.subject if told else CONTACT_SUBJECT

@@ -54,6 +54,8 @@ class FilterFields(TypedDict, total=False):
 class RecallFilter:
     """The filters of ``FilterFields``, checked; a fact must pass all of them.
 
+    ``subject`` is kept as the subjects of one person, of which any passes.
+
     Raises:
         InvalidRequestError: one of them cannot be used; the text says what to do.
     """
@@ -62,7 +64,7 @@ class RecallFilter:
     category: Category | None = None
     topic: str | None = None
     tags: tuple[str, ...] = ()
-    subject: str | None = None
+    subject: str | tuple[str, ...] | None = None
     min_score: float | None = None
     min_confidence: float | None = None
     since: datetime | None = None
@@ -97,7 +99,7 @@ class RecallFilter:
         """Whether a slot, or without an attribute the text, answers what is asked for."""
         attribute = slot.attribute if slot else None
         subject = slot.subject if slot else CONTACT_SUBJECT
-        if self.subject not in (None, subject):
+        if self.subject is not None and subject not in self.subject:
             return False
         if self.attribute is not None and attribute is None:
             return _is_named(self.attribute, text)
@@ -135,6 +137,11 @@ def _name(name: str, given: object) -> str:
     return given.strip()
 
 
+def _subjects(name: str, given: object) -> tuple[str, ...]:
+    """The subjects of one person; a caller gives one."""
+    return given if isinstance(given, tuple) else (_name(name, given),)
+
+
 def _tags(name: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, list | tuple):
         raise InvalidRequestError(f"{name} must be a list of strings")
@@ -155,7 +162,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "category": _one_of(Category),
     "topic": _name,
     "tags": _tags,
-    "subject": _name,
+    "subject": _subjects,
     "min_score": unit_interval,
     "min_confidence": unit_interval,
     "since": utc,

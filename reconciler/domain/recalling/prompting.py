@@ -47,6 +47,10 @@ _DISPUTED_LIMIT = (
     "\nLines marked as disputed contradict each other. Keep to those that hold until settled, rely "
     "on no other of them, and ask the contact once which one holds."
 )
+_DISPUTED_SYSTEM = (
+    "\nLines marked as disputed contradict each other. Rely on those of a system until an operator "
+    "settles it, and do not ask the contact."
+)
 _TO_ASK = "Not settled yet. Where it fits, ask the contact, each once:"
 _OTHER_SIDES_MAX = 3
 """Other sides of a dispute that one fact brings along; a person should look into more."""
@@ -138,6 +142,8 @@ def _how_disputed(answer: Sequence[RankedFact]) -> str:
     sides = [(fact, others) for fact, others in _with_other_sides(answer) if others]
     if not sides:
         return ""
+    if all(any(side.system for side in (fact, *others)) for fact, others in sides):
+        return _DISPUTED_SYSTEM
     return _DISPUTED_LIMIT if any(starmap(holds_until_settled, sides)) else _DISPUTED
 
 
@@ -322,10 +328,11 @@ def _line(
     value = filed_as(fact.text, fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_escaped(fact.slot.attribute or '')}: {_escaped(fact.slot.value)})"
-    about = [*_holds(fact, is_upcoming=is_upcoming), _WORDS[fact.word]]
+    whose = f"{fact.system}'s word" if fact.system else _WORDS[fact.word]
+    about = [*_holds(fact, is_upcoming=is_upcoming), whose]
     if fact.observations > 1:
         about.append(f"said {fact.observations} times")
-    if fact.artefact:
+    if fact.artefact and not fact.system:
         about.append(f"see {_escaped(fact.artefact)}")
     return f"{marked}{_escaped(fact.text)}{value} ({', '.join(about)})"
 

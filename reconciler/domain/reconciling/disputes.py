@@ -13,11 +13,13 @@ from datetime import datetime
 from reconciler.domain.guard import differ_only_in, find_changes, find_differences, is_english
 from reconciler.domain.quoting import in_quotes, unmarked
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of, neighbour_of
+from reconciler.domain.reconciling.own_systems import yields
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
 from reconciler.domain.records.kinds import Action, Category, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.places import newest_first
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch
 
@@ -32,6 +34,9 @@ WHOSE: Mapping[SourceKind, str] = {
     SourceKind.MODEL_GUESS: "a model's guess",
 }
 """The kind of source, in words for a person."""
+
+
+_PLAIN = ReconcilePolicy()
 
 
 def disputes_of(
@@ -60,7 +65,12 @@ def disputes_of(
     return sorted(disputes, key=lambda dispute: newest_first(*dispute.place))
 
 
-def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]]) -> Verdict:
+def settle(
+    verdict: Verdict,
+    note: Note,
+    disputed: Mapping[str, Sequence[Fact]],
+    policy: ReconcilePolicy = _PLAIN,
+) -> Verdict:
     """The verdict; if the note repeats one side of a dispute, the other side may end.
 
     It ends only by a plain note that is trusted no less than the other side, and later. And their
@@ -72,6 +82,7 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
         verdict: what ``decide`` concluded.
         note: the note.
         disputed: the other sides of each fact's disputes, by the fact's id.
+        policy: it lists the attributes of systems.
     """
     known = verdict.target
     says_again = verdict.is_restatement or verdict.action is Action.SKIP
@@ -79,7 +90,9 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
         return verdict
     ended_ids = {target.fact_id for target in verdict.targets}
     lost = [fact for fact in disputed.get(known.fact_id, ()) if fact.fact_id not in ended_ids]
-    settled = tuple(neighbour_of(fact, 0.0) for fact in lost if _is_settled_by(note, known, fact))
+    settled = tuple(
+        neighbour_of(fact, 0.0) for fact in lost if _is_settled_by(note, known, fact, policy)
+    )
     if not settled or are_of_several_matters(settled):
         return verdict
     kept_apart = tuple(conflict for conflict in verdict.conflicts if conflict not in settled)
@@ -88,14 +101,14 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
     return replace(verdict, settled=settled, conflicts=kept_apart, reason=reason)
 
 
-def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
+def _is_settled_by(note: Note, known: Neighbour, other: Fact, policy: ReconcilePolicy) -> bool:
     """Whether the note, which repeats a known fact, ends the other side of its dispute.
 
     Without a slot that both answer, the two sides may differ in nothing else, and the guard must be
     able to read both.
     """
     is_later = note.said_at > other.last_confirmed_at and note.holds_from >= other.valid_from
-    if note.trust.is_trusted_less_than(other.word) or not (note.is_undated or is_later):
+    if yields(note, other, policy) or not (note.is_undated or is_later):
         return False
     if match_of(note, other) is SlotMatch.CHANGED:
         return True
@@ -109,11 +122,15 @@ def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
     )
 
 
+def _whose(side: Fact) -> str:
+    return f"the word of {side.system}" if side.system else WHOSE[side.word]
+
+
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:
     sides = tuple(sorted(facts, key=lambda fact: (fact.valid_from, fact.recorded_at, fact.fact_id)))
     *first, last = (
         f"{in_quotes(unmarked(' '.join(side.text.split())))} "
-        f"({WHOSE[side.word]}, since {side.valid_from:%Y-%m-%d})"
+        f"({_whose(side)}, since {side.valid_from:%Y-%m-%d})"
         for side in sides
     )
     return Dispute(

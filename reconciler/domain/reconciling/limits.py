@@ -8,6 +8,7 @@ from datetime import datetime
 
 from reconciler.domain.guard import denies_ever, share_a_word, takes_back
 from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.own_systems import yields
 from reconciler.domain.reconciling.speaking_of import may_end
 from reconciler.domain.reconciling.verdicts import (
     RuleInput,
@@ -49,10 +50,11 @@ def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict |
 
 def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A less trusted note supersedes nothing: it repeats the fact, or stands beside it."""
+    again = verdict.target if verdict.is_restatement else None
     held = tuple(
         target
         for target in verdict.targets
-        if not target.is_expired and note.trust.is_trusted_less_than(target.word)
+        if not target.is_expired and yields(note, target, seen.policy, is_again=target is again)
     )
     if not held:
         return None
@@ -255,7 +257,7 @@ LIMITS = (
     ),
     RuleLimit(
         decided_by="trust",
-        when="the fact rests on a more trusted word",
+        when="the fact rests on a more trusted word, or on a system's in its own attributes",
         what="ADD, in dispute until a person answers; SKIP if the note brings nothing new",
         why="A less trusted word never replaces a more trusted one.",
         apply=_by_trust,

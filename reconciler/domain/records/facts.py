@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
@@ -22,6 +23,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 
 __all__ = [
+    "SYSTEM_NAME",
     "Conflict",
     "Contact",
     "Dispute",
@@ -41,6 +43,10 @@ __all__ = [
     "Supersession",
     "may_have_changed",
 ]
+
+
+SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+"""The name of a system of the builder's own, which stands in the artefact of what it said."""
 
 
 def may_have_changed(said_at: datetime) -> str:
@@ -150,6 +156,13 @@ class Fact(Remembered):
     def word(self) -> SourceKind:
         """The kind of source; the contact's own word once they confirmed it."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
+
+    @property
+    def system(self) -> str | None:
+        """The name of the builder's own system that said it; None for any other source."""
+        is_document = self.word is SourceKind.APPROVED_DOC
+        is_named = is_document and SYSTEM_NAME.fullmatch(self.artefact or "")
+        return self.artefact if is_named else None
 
     @property
     def standing(self) -> Standing:

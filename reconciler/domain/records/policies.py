@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,8 @@ class ReconcilePolicy:
             only between the thresholds. Without a judge it changes nothing.
         guard: whether differences between the texts keep a note from superseding.
         contested_window: two contradictions within this time are a to and fro.
+        systems: the attributes in which a system of the builder's own outranks the contact, by the
+            system's name.
         profile: the name under which these thresholds are recorded.
 
     Raises:
@@ -59,6 +62,7 @@ class ReconcilePolicy:
     reach: float | None = None
     guard: bool = True
     contested_window: timedelta = timedelta(days=7)
+    systems: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
     profile: str = "seed"
 
     def __post_init__(self) -> None:

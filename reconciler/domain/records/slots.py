@@ -10,6 +10,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from reconciler.domain.records.keyed_values import KeyedValue, keyed
+
 __all__ = ["CONTACT_SUBJECT", "Slot", "SlotMatch", "compare_slots", "unaccented"]
 
 CONTACT_SUBJECT = "contact"
@@ -74,7 +76,22 @@ class Slot:
     def decides_about(self, other: Slot) -> bool:
         """Whether it is compared with facts of the other slot, however different the texts are."""
         prefix, key = self.rival_prefix, other.key
-        return prefix is not None and key is not None and key.startswith(prefix)
+        if prefix is None or key is None:
+            return False
+        return key.startswith(prefix) or (
+            self.question == other.question and _compare_things(self, other) is SlotMatch.CHANGED
+        )
+
+    @property
+    def thing(self) -> KeyedValue | None:
+        """The numbered thing that the value is about; None if it can be about none.
+
+        Of the book's attributes those are that hold identifiers, whose keys have no spaces.
+        """
+        is_one = self.is_single_valued or self.value_key is None or self.is_personal
+        if is_one or (self.is_known and " " in (self.value_key or "")):
+            return None
+        return keyed(self.value or "")
 
     @property
     def question(self) -> str:
@@ -137,7 +154,8 @@ def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
         return SlotMatch.EQUAL
     if note.is_single_valued:
         return SlotMatch.CHANGED
-    return SlotMatch.OPEN if note.is_open else SlotMatch.APART
+    otherwise = SlotMatch.OPEN if note.is_open else SlotMatch.APART
+    return _compare_things(note, fact) or otherwise
 
 
 _PLAIN_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
@@ -158,3 +176,13 @@ def _differ_in_accents(one: str, other: str) -> bool:
         return False
     bare = unaccented(one)
     return bare.isascii() and bare == unaccented(other)
+
+
+def _compare_things(note: Slot, fact: Slot) -> SlotMatch | None:
+    """How two values relate that each name a thing by its number; None if they do not tell."""
+    one, other = note.thing, fact.thing
+    if one is None or other is None:
+        return None
+    if one.code != other.code:
+        return SlotMatch.APART if one.is_certain and other.is_certain else None
+    return SlotMatch.CHANGED if one.state and other.state else SlotMatch.APART

@@ -5,10 +5,10 @@ Neither has a parameter by which a model could choose tenant, agent, contact, se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from reconciler.domain.records.facts import SYSTEM_NAME
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.domain.records.scope import check_identifier
@@ -42,7 +42,6 @@ AGENT_SOURCES: Mapping[str, SourceKind] = {
 """The sources that any agent may name, as its model calls them."""
 
 COLLEAGUE = "colleague"
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _RENAMED = (("user_explicit", "contact"), ("tool_output", "tool"))
 
 
@@ -62,7 +61,7 @@ def agent_sources(
         raise InvalidRequestError('trusted_tools is a list of names, such as ("erp",)')
     sources = dict(AGENT_SOURCES)
     for name in trusted_tools:
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not SYSTEM_NAME.fullmatch(name):
             raise InvalidRequestError(
                 f"{name!r} names no trusted tool; use up to 40 small letters, digits, - and _"
             )

@@ -57,6 +57,7 @@ _HOW_SPARED = (
     "If the contact said that it is over, note that in words that name it; else a person decides."
 )
 
+_WHOM = "Is it about {}? Ask which, and note it again with the full name as its subject."
 _HOW_KEPT = " To keep it, note it as the value of its attribute, such as shipping_address or phone."
 _KEPT_AS_VALUES = ("email", "phone", "street_address")
 _HOW_UNSAID = f"The note does not speak of it. {_HOW_SPARED}"
@@ -95,6 +96,7 @@ def reply_about(
     complaint: str = "",
     answers: bool = False,
     asked: Sequence[str] = (),
+    may_be: Sequence[str] = (),
 ) -> ToolReply:
     """The reply about a note: its decision's words, and the facts that it replaced or is beside.
 
@@ -108,9 +110,10 @@ def reply_about(
         complaint: why what the note said of other facts was left out; empty if nothing was.
         answers: whether it answered an open question.
         asked: what the contact is to be asked in this conversation already.
+        may_be: the known people of whom the note's subject means one, if that is open.
     """
     told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
-    told.append(_taken_out(decision))
+    told += [_taken_out(decision), _WHOM.format(" or ".join(may_be)) if may_be else ""]
     if decision.action is Action.ADD and _tells_of_its_end(decision):
         told.append("It says that its value has ended.")
     if answers:

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.attributes import Attribute
@@ -101,6 +101,17 @@ class AttributeBook:
                 return None
             del words[0]
         return None
+
+    def are_one_role(self, one: str, other: str) -> bool:
+        """Whether two words are one role, such as "wife" and "spouse", of which there is one."""
+        known = self.find(one) if one and other and one != other else None
+        is_alias = known is not None and known.is_single_valued and known is self.find(other)
+        return is_alias or (bool(one) and one == other)
+
+    def name_of(self, said: str) -> str:
+        """The name under which an attribute is stored."""
+        known = self.find(said)
+        return known.name if known else _attribute_name(said)
 
     def merged_with(self, other: AttributeBook) -> AttributeBook:
         """This book with the other's attributes added, or in place of those of the same name.
@@ -254,7 +265,7 @@ class AttributeBook:
             owner, attribute = _folded_subject(owned["owner"]), self.find(owned["rest"])
             if attribute and subject in (CONTACT_SUBJECT, owner):
                 return owner, attribute, attribute.name
-        name = known.name if known else _attribute_name(asked)
+        name = self.name_of(asked)
         if not any(map(str.isalnum, name)) or name.replace("_", " ") in _listed("not_given"):
             raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
         return subject, known, name
@@ -490,7 +501,7 @@ def _subject(given: object) -> str | None:
 
 def _folded_subject(said: str) -> str:
     """One form for "my wife", "Her wife" and "wife's"; the contact for any word for it."""
-    folded = text(re.sub(r"['’]s$", "", _undetermined(said)))
+    folded = text(re.sub(r"['’]s$|-(?:san|sama)$", "", _undetermined(said)))
     return CONTACT_SUBJECT if folded in _listed("contact_word") else folded
 
 
@@ -499,6 +510,7 @@ def _undetermined(said: str) -> str:
     return _DETERMINERS.sub("", plain(said).casefold())
 
 
+@lru_cache(maxsize=4096)
 def _attribute_name(said: str) -> str:
     """In snake_case; empty where nothing of it is a letter or a digit."""
     humps = _CAMEL_HUMP.sub(" ", plain(said))

@@ -526,12 +526,14 @@ class SessionReader:
 
     def _slot(self, extracted: Extracted) -> Slot | None:
         """The claim's slot; None if it is invalid, for the words still count."""
+        is_known = self._attributes.find(extracted.attribute or "") is not None
         try:
             return self._attributes.slot(
                 subject=extracted.subject,
                 attribute=extracted.attribute,
                 value=extracted.value,
-                is_single_valued=extracted.single_valued,
+                # A model never changes the book.
+                is_single_valued=None if is_known else extracted.single_valued,
             )
         except InvalidNoteError:
             return None

@@ -45,9 +45,10 @@ class LazyFacts(Sequence[Fact]):
 
 
 class StoredFacts(LazyFacts):
-    """Facts of columns that are ``readable``."""
+    """Facts of columns that are ``readable``; ``called`` is the contact's name, if it is there."""
 
     def __init__(self, columns: Columns) -> None:
+        self.called: tuple[str, ...] = tuple(filter(None, columns.get("contact_name", ())[:1]))
         self._columns = {name: columns[name] for name in _kinds()}
         self._made: dict[int, Fact] = {}
 

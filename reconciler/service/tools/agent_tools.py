@@ -96,6 +96,7 @@ class AgentTools:
         relate: takes how facts relate, as ``Relating.relate`` does.
         refuse: keeps that it could not be meant, as ``Relating.refuse`` does.
         siblings: gives the live facts that answer what a note answers.
+        may_be: gives the subjects of several known people of whom a subject means one.
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
         briefing: gives what is known in general, as ``ContactMemory.briefing`` does.
@@ -120,6 +121,7 @@ class AgentTools:
         relate: Callable[..., Decision],
         refuse: Callable[..., Decision],
         siblings: Callable[[Decision], Sequence[Fact]],
+        may_be: Callable[[str, str], Sequence[str]],
         recall: Callable[..., Recalled] | None,
         briefing: Callable[..., Briefing],
         digest: Callable[[str], str],
@@ -137,6 +139,7 @@ class AgentTools:
         self._relate_facts = relate
         self._refuse = refuse
         self._siblings = siblings
+        self._may_be = may_be
         self._recall = recall
         self._briefing = briefing
         self._digest = digest
@@ -236,6 +239,8 @@ class AgentTools:
     def _add(self, given: dict[str, Any], key: str | None) -> ToolReply:
         """Add a note; the reply says what was done with it."""
         wrong: list[InvalidRequestError] = []
+        subject = given.get("subject")
+        may_be = self._may_be(subject, given["text"]) if subject else ()
 
         def write(key: str, first_at: Callable[[], datetime]) -> Decision:
             fields = self._with_source(_unless_today(given, first_at()))
@@ -257,6 +262,7 @@ class AgentTools:
             complaint=self._in_handles(wrong[0]) if wrong else "",
             answers=self._has_answered(decision),
             asked=self._asked_beside(decision),
+            may_be=may_be,
         )
         if key and decision.replayed:
             return replace(reply, text=_MADE_BEFORE + reply.text)
@@ -271,8 +277,11 @@ class AgentTools:
         """The arguments, with the source as the door knows it, and where it was said."""
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
-        reference = ": ".join(filter(None, (speaker, given.get("source_reference"))))
-        return given | {"source_kind": kind, "source_reference": reference or None}
+        reference = ": ".join(filter(None, (speaker, given.get("source_reference")))) or None
+        if self._door.attributes.find(given.get("attribute") or ""):
+            given = given | {"single_valued": None}  # a model never changes the book
+        system = named if kind is SourceKind.APPROVED_DOC else None
+        return given | {"source_kind": kind, "source_reference": reference, "artefact": system}
 
     def _relate(self, given: dict[str, Any], key: str | None) -> ToolReply:
         """Relate facts; the reply says what was done."""

@@ -17,8 +17,10 @@ from typing import TypeVar
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
@@ -52,6 +54,7 @@ class Seen:
         linked_ids: the facts that may have a link of a dispute; None if that is not known.
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: the contact's forgotten words, and those about to be.
+        note: the note as the contact's facts place it; None for one that is not compared.
         compare_ms: milliseconds that looking took.
         is_late: whether the note was said before something that is known.
     """
@@ -65,8 +68,13 @@ class Seen:
     linked_ids: Set[str] | None = None
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
+    note: Note | None = None
     compare_ms: float = 0.0
     is_late: bool = False
+
+    def placed(self, submission: Submission) -> Submission:
+        """The submission with its note as the contact's facts place it."""
+        return submission if self.note is None else submission.about(self.note)
 
 
 class Ledger:
@@ -203,7 +211,8 @@ class Ledger:
             if scope.contact_key not in forks:
                 forks[scope.contact_key] = self._neighbourhoods.of(scope).fork()
             seen = self.seen_in(forks[scope.contact_key], submission)
-            is_held_back = seen.forgotten.speaks_against(submission, seen.facts.values())
+            placed = seen.placed(submission)
+            is_held_back = seen.forgotten.speaks_against(placed, seen.facts.values())
             return None if is_held_back else plan(submission, seen)
         except GraphConflictError:  # an engine that is unavailable was waited for already
             return None
@@ -235,7 +244,7 @@ class Ledger:
         self, seen: Seen, submission: Submission, plan: Callable[[Seen], Commit | Other]
     ) -> Commit | Other:
         """The plan, or a withholding: forgotten words do not come back by themselves."""
-        reason = seen.forgotten.speaks_against(submission, seen.facts.values())
+        reason = seen.forgotten.speaks_against(seen.placed(submission), seen.facts.values())
         if reason is None:
             return plan(seen)
         return self._withholding().commit(submission, reason, seen.version, seen.number)
@@ -262,6 +271,8 @@ class Ledger:
             version, forgotten = known.version, known.forgotten
             return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
         note, now = submission.note, self._clock()
+        if needs_placing(note):
+            note = known.placing((note.contact_name, note.scope.contact_id)).place(note)
         version, neighbours, facts = known.look(
             note, vector, now, submission.named_ids, is_wide=self._is_judged
         )
@@ -276,6 +287,7 @@ class Ledger:
             linked_ids=known.linked_ids,
             sessions=known.sessions,
             forgotten=known.forgotten,
+            note=note,
             is_late=note.is_dated and known.is_told_since(note.said_at),
         )
 

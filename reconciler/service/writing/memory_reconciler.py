@@ -28,6 +28,7 @@ from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.contesting import contest
 from reconciler.domain.reconciling.disputes import settle
 from reconciler.domain.reconciling.judging import shown_to_judge
+from reconciler.domain.reconciling.own_systems import as_ruled
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
@@ -324,7 +325,8 @@ class MemoryReconciler:
 
     def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
         """The plan for a note, or the question to ask the arbiter first."""
-        note = submission.note
+        submission = seen.placed(submission)
+        note = as_ruled(submission.note, self._policy)
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
         submission, seen, beside = self._apart(submission, note, seen)
@@ -346,7 +348,7 @@ class MemoryReconciler:
             if opinion.judgement:
                 verdict = self._decided(submission, note, seen, opinion.judgement)
         if submission.ended_at is None:
-            verdict = settle(verdict, note, seen.disputed)
+            verdict = settle(verdict, note, seen.disputed, self._policy)
         ends_at = None if submission.amended_id else submission.candidate.holds_until
         told = submission.candidate.relations
         over_ids = told.ends if told else ()
@@ -483,6 +485,7 @@ class MemoryReconciler:
         return tuple(shown_to_judge(note, seen.neighbours, self._policy))
 
     def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
+        submission = seen.placed(submission)
         note = submission.note
         is_state = self._is_state(submission)
         known = restated(note, seen.neighbours, self._policy, self._unread, is_state=is_state)

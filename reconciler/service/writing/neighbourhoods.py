@@ -54,6 +54,7 @@ from reconciler.domain.records.kinds import Action, Category, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.domain.values.placing import Placing
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.stored_facts import LazyFacts
@@ -92,6 +93,7 @@ class Neighbourhood:
         attributes: gives the reader of slots, for a fact that was kept without one.
         numbers: what ranks the facts, where that is known.
         texts: their search texts, where those are known.
+        called: what the contact is called.
 
     ``forgotten`` has the contact's forgotten words, at that version or since.
     """
@@ -106,7 +108,10 @@ class Neighbourhood:
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
         numbers: Numbers | None = None,
         texts: Iterable[str] | None = None,
+        called: Iterable[str] = (),
     ) -> None:
+        self._called = frozenset(called)
+        self._placing: Placing | None = None  # made for the first note that is placed
         self._lock = threading.Lock()
         self._version = version
         self._attributes = attributes
@@ -158,6 +163,7 @@ class Neighbourhood:
                 self._vectors[kept],
                 attributes=self._attributes,
                 numbers=self._numbers[kept],
+                called=self._called,
             )
             copy._unread &= self._unread
             copy._filed = dict(self._filed)
@@ -165,6 +171,21 @@ class Neighbourhood:
             copy._conflicts = self._conflicts.copy()
             copy.forgotten = self.forgotten
             return copy
+
+    def placing(self, called: Iterable[str | None] = ()) -> Placing:
+        """What places a note among the contact's facts, at this version.
+
+        Args:
+            called: what else the contact is called.
+        """
+        names = self._called.union(name for name in called if name)
+        with self._lock:
+            if self._placing is None or self._placing.called != names:
+                slotted = self._numbers["attribute"][: len(self._rows)] != None  # noqa: E711
+                rows = (row for row in np.flatnonzero(slotted) if self._rows[row])
+                facts = [self._fact_of(int(row)) for row in rows]
+                self._placing = Placing(facts, names, self._attributes(), self._conflicts.of)
+            return self._placing
 
     def recallable(self) -> Recallable:
         """The contact's facts for recall, at this version; kept until the version moves."""
@@ -204,7 +225,7 @@ class Neighbourhood:
             if commit.version != self._version or self._knows(commit.fact) or commit.restored:
                 return False
             self._version += 1
-            self._recallable = None
+            self._recallable = self._placing = None
             self._take_over(commit)
             return True
 
@@ -292,6 +313,9 @@ class Neighbourhood:
         return self._filed.get(fact_id) or self._facts[fact_id]
 
     def _take_over(self, commit: Commit) -> None:
+        name = commit.decision.note.contact_name
+        if name and commit.decision.action.is_reconciled:
+            self._called = frozenset({name})
         self._conflicts.apply(commit)
         told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
         if not told_in <= self._sessions:
@@ -605,6 +629,7 @@ class Neighbourhoods:
             self._attributes,
             facts.numbers,
             facts.texts,
+            facts.called,
         )
         # Read after the version: an erasure in between makes the commit fail.
         _, loaded.forgotten = self._forgotten(scope)

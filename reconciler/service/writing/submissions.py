@@ -30,6 +30,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateRea
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
 from reconciler.sensitive_data import is_redaction_of
 from reconciler.service.writing.decision_ids import settlement_id_of
@@ -292,9 +293,16 @@ def _begins_as_said(note: Note) -> bool:
 
 def _differing_slot(note: Note, kept: Note) -> str | None:
     """The part of the slot that differs; two that were read from the same text are the same."""
-    if note.slot_read_from is not None and kept.slot_read_from is not None:
+    is_read = note.slot is None or note.slot_read_from is not None
+    if is_read and kept.slot_read_from is not None:
         return None
-    parts = {"subject": "subject", "attribute": "attribute", "value_key": "value"}
+    one, other = (each.subject if each else CONTACT_SUBJECT for each in (note.slot, kept.slot))
+    is_contacts = one == CONTACT_SUBJECT  # any other subject may have been found to mean another
+    if not _is_same(one, other) and (
+        is_contacts or {*one.split(), CONTACT_SUBJECT}.isdisjoint(other.split())
+    ):
+        return "subject"
+    parts = {"attribute": "attribute", "value_key": "value"}
     differing = (
         named
         for part, named in parts.items()
