@@ -291,7 +291,7 @@ class LiveDoor:
         if ends_at > self._clock():
             return replace(candidate, holds_until=ends_at)
         candidate = replace(candidate, ended_at=ends_at)
-        judged = self._gate.judge(candidate)
+        judged = self._gate.judge_whole(candidate)
         if not judged.is_reconciled and judged.assessment.disposal is not Disposal.REJECT:
             raise InvalidNoteError(
                 f"it was over on {ends_at:%Y-%m-%d}, and would have to be asked about "
