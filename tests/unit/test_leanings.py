@@ -63,6 +63,15 @@ def test_what_passes_as_a_whole_is_volatile_unless_its_value_was_given(kind: Lea
     assert given.category is Category.FACT
 
 
+@every("kind", [Leaning.ORDER, Leaning.NOTHING, Leaning.GUESS_OR_VENTING])
+def test_a_given_value_says_at_least_that(kind: Leaning) -> None:
+    assert leaning(kind, "Her post code is 4051.", slot=POSTCODE).reason == "admitted"
+
+
+def test_an_allergy_is_the_policys_to_name() -> None:
+    assert leaning(Leaning.HEALTH, "Max is allergic to peanuts.").reason == "admitted"
+
+
 def test_what_stands_lasts_and_weighs_as_a_wish() -> None:
     found = leaning(Leaning.STANDING, "You may show her file to the broker.")
     assert (found.lifetime_days, found.importance) == (None, 0.9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -90,13 +91,15 @@ def read(
     )
     if candidate.confirmed_by:  # a person has said that it is worth keeping
         leanings = leanings.without(_WORTHLESS)
-    is_passing = bool(_first(leanings.cue, _PASSING)) and not has_given_slot(candidate.note)
+    if has_given_slot(candidate.note):  # it says at least that
+        leanings = leanings.without(_WORTHLESS | {Leaning.ORDER})
+    is_passing = bool(_first(leanings.cue, _PASSING))
     semantics = None if is_passing else _semantics(candidate)
     words = dict(words_of(candidate.note))
     said = _said(candidate.note, words, quoted)
     topics = policy.topics.find(said, _names(candidate.note))
     trigger = _first(find_trigger, _own_words(candidate, policy))
-    if health := leanings.cue(Leaning.HEALTH):
+    if (health := leanings.cue(Leaning.HEALTH)) and not _ALLERGY.search(claim):
         topics.setdefault("health", health)
     meaning = _meaning(claim, leanings)
     lasts = not is_passing and _has_slot(candidate.note)
@@ -119,6 +122,9 @@ def read(
         weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning, leanings),
     )
 
+
+_ALLERGY = re.compile("all?[eé]rg", re.IGNORECASE)
+"""Which allergies need consent, the policy's terms say: one to food is told to be passed on."""
 
 _PASSING = (Leaning.THIS_TIME, Leaning.PRICE_OR_STOCK, Leaning.WORLD_KNOWLEDGE)
 _WORTHLESS = frozenset({*_PASSING, Leaning.NOTHING, Leaning.GUESS_OR_VENTING})
