@@ -5,10 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.bootstrap.clock import utc_now
 from reconciler.domain.records.kinds import LIVE_DOOR
 from reconciler.domain.values import addresses
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from reconciler.adapters.street_address_finder import StreetAddressFinder
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.candidates import Candidate
+    from reconciler.ports.embedder import Embedder
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.writing.note_reader import NoteReader
     from reconciler.service.writing.submissions import Submission
     from reconciler.settings import (
         Settings,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "build_gate_policy",
     "build_judge",
+    "build_note_reader",
     "build_secret_finder",
     "build_sensitive_data_finder",
     "hashed_part",
@@ -89,20 +93,35 @@ _NORMAL_FORMS: Mapping[SensitiveKind, Callable[[str], str]] = {
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
-    """The gate's judgement alone, for a dry run: no store, no model, no key.
+    """The gate's judgement alone, for a dry run: no store, no judge, no key.
 
     Raises:
         ConfigurationError: the policy cannot be used.
     """
-    return judge_under(build_gate_policy(settings), utc_now)
+    from reconciler.adapters.noop_embedder import NoopEmbedder
+
+    # Only the model on this machine is asked.
+    is_packaged = settings.embedder.kind == "packaged"
+    embedder = build_embedder(settings) if is_packaged else NoopEmbedder()
+    return judge_under(build_gate_policy(settings), utc_now, build_note_reader(embedder))
+
+
+def build_note_reader(embedder: Embedder) -> NoteReader:
+    """What reads a note as a whole; by its words alone, if no head knows the embedder's model."""
+    from reconciler.adapters.note_head import MODEL, NoteHead
+    from reconciler.service.embedding import embed
+    from reconciler.service.writing.note_reader import NoteReader
+
+    is_known = embedder.model_id == MODEL
+    return NoteReader(partial(embed, embedder), NoteHead().leanings if is_known else None)
 
 
 def judge_under(
-    policy: GatePolicy, clock: Callable[[], datetime]
+    policy: GatePolicy, clock: Callable[[], datetime], reader: NoteReader
 ) -> Callable[[Candidate], Submission]:
     """The gate's judgement under a policy, for a dry run."""
     from reconciler.service.writing.cleaning import Cleaner
-    from reconciler.service.writing.write_gate import judge
+    from reconciler.service.writing.write_gate import judge, reread
 
     secret_finder = build_secret_finder()
     cleaner = Cleaner(
@@ -112,7 +131,12 @@ def judge_under(
         token_of=lambda kind, _: f"[{kind}]",
         policy=policy,
     )
-    return lambda candidate: judge(candidate, cleaner, clock(), LIVE_DOOR, str(uuid.uuid4()))
+
+    def judged(candidate: Candidate) -> Submission:
+        by_words = judge(candidate, cleaner, clock(), LIVE_DOOR, str(uuid.uuid4()))
+        return reread(reader.with_vector(by_words), reader, cleaner, clock())
+
+    return judged
 
 
 def build_gate_policy(settings: Settings) -> GatePolicy:

@@ -30,6 +30,7 @@ from reconciler.bootstrap.engines import (
 )
 from reconciler.bootstrap.gate_parts import (
     build_gate_policy,
+    build_note_reader,
     build_secret_finder,
     build_sensitive_data_finder,
     hashed_part,
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
+    from reconciler.service.writing.note_reader import NoteReader
     from reconciler.service.writing.peer_import import PeerImport
     from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
     from reconciler.service.writing.relating import Relating
@@ -309,7 +311,7 @@ class Services:
     @_Part
     def judge(self) -> Callable[[Candidate], Submission]:
         """The gate's judgement alone, for a dry run."""
-        return judge_under(self.gate_policy, self.clock)
+        return judge_under(self.gate_policy, self.clock, self.note_reader)
 
     @_Part
     def ledger(self) -> Ledger:
@@ -354,9 +356,15 @@ class Services:
             reconciler=self.reconciler,
             ledger=self.ledger,
             cleaner=self.cleaner,
+            reader=self.note_reader,
             decision_ids=self._decision_ids,
             clock=self.clock,
         )
+
+    @_Part
+    def note_reader(self) -> NoteReader:
+        """Reads what a note resembles as a whole, where a head knows the model."""
+        return build_note_reader(self.embedder)
 
     @_Part
     def answers(self) -> PersonsAnswers:
@@ -492,6 +500,7 @@ class Services:
         return NoteImport(
             gate=self.gate,
             cleaner=self.cleaner,
+            reader=self.note_reader,
             embed=self.reconciler.embed,
             digest=self.digest,
             decision_ids=self._decision_ids,

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-__all__ = ["visible"]
+__all__ = ["visible", "without_widthless"]
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _EMPTY_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Letters and marks that leave no trace, so that words can be hidden in them."""
 
 _EMOJI_STYLE = "\ufe0f"
+
+
+_WIDTHLESS = re.compile(
+    "[\u200b\u2060\ufeff]|[\u200c\u200d](?=[\0-\u024f]|\\Z)|(?<![^\0-\u024f])[\u200c\u200d]"
+)
+"""What an editor or a web page leaves behind: no width, no meaning. Between Arabic or Indic
+letters, and within an emoji, a joiner is spelling, and stays."""
+
+
+def without_widthless(text: str) -> str:
+    """The text without marks of no width that say nothing, wherever they stand.
+
+    Directions of writing, tags and blank letters stay: words can be hidden in them.
+    """
+    return text if text.isascii() else _WIDTHLESS.sub("", text)
 
 
 def visible(text: str) -> str:

@@ -436,10 +436,10 @@ class Records:
         asked = list(self._decision_store.list_pending([decision.scope], self._clock()))
         if not any(held.question for held in asked):
             return False
-        from reconciler.domain.gate.questions import answer_since
+        from reconciler.domain.gate.questions import answer_to
 
         _, facts = self._fact_store.find_facts(decision.scope, [decision.fact_id])
-        return any(held.question and answer_since(held.note, facts.values()) for held in asked)
+        return any(held.question and answer_to(held, facts.values()) for held in asked)
 
     def asked_beside(self, decision: Decision) -> list[str]:
         """Other questions to the contact since a held note's conversation began."""
@@ -485,7 +485,7 @@ class Records:
 
         Of a thousand texts few may be an answer, and only those facts are read.
         """
-        from reconciler.domain.gate.questions import answer_since, may_answer
+        from reconciler.domain.gate.questions import answer_to, may_answer
 
         scopes = list(dict.fromkeys(decision.scope for decision in held))
         said = self._fact_store.list_said_since(scopes, min(each.note.said_at for each in held))
@@ -496,7 +496,7 @@ class Records:
                 yield decision
                 continue
             _, facts = self._fact_store.find_facts(decision.scope, ids)
-            if answer_since(decision.note, facts.values()) is None:
+            if answer_to(decision, facts.values()) is None:
                 yield decision
 
 

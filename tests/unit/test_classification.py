@@ -124,7 +124,6 @@ def test_an_outcome_in_short_is_a_summary(text: str) -> None:
         "CPU usage is at 93 percent",
         "LH 440 to Houston costs 912 euros right now.",
         "The build is red.",
-        "Looks like a memory leak in the cache.",
     ],
 )
 def test_what_is_gone_tomorrow_is_volatile(text: str) -> None:

@@ -13,10 +13,11 @@ from reconciler.domain.gate.classification import is_withdrawal
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import find_contrary
 from reconciler.domain.gate.languages import unread_language
+from reconciler.domain.gate.leanings import Leaning
 from reconciler.domain.gate.literalness import Literalness
-from reconciler.domain.gate.meaning import Meaning
+from reconciler.domain.gate.meaning import Meaning, MeaningFinding
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
-from reconciler.domain.gate.reading import ClaimReading
+from reconciler.domain.gate.reading import ClaimReading, has_given_slot
 from reconciler.domain.records.assessment import UNREAD, CheckFinding
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import OWN_WORDS, Disposal, GateReason, SourceKind
@@ -145,7 +146,9 @@ def _injection(case: Case) -> CheckResult:
     if directives and not case.candidate.has_operators_yes:
         detail = f"quarantined: reads as a directive ({directives[0].kind}: {directives[0].cue!r})"
         return Disposal.CONFIRM, GateReason.DIRECTIVE, detail
-    return _pass("no directive to the agent or its memory")
+    leanings = case.cleaned.leanings
+    whole = f", as note head {leanings.version} reads it" if leanings.is_no_order else ""
+    return _pass(f"no directive to the agent or its memory{whole}")
 
 
 def _meaning(case: Case) -> CheckResult:
@@ -153,9 +156,11 @@ def _meaning(case: Case) -> CheckResult:
     meaning = case.reading.meaning
     importance = _importance(case)
     if meaning.kind is Meaning.REMARK:
-        return _pass(f"a remark of which nothing shows that it lasts; {importance}")
-    if meaning.kind is Meaning.FILLER and _has_given_value(case):
+        return _pass(f"a remark of which nothing shows that it lasts{_told(meaning)}; {importance}")
+    if meaning.kind is Meaning.FILLER and has_given_slot(case.candidate.note):
         return _pass(f"small words ({meaning.cue!r}), and a value that was given; {importance}")
+    if meaning.kind is Meaning.FILLER and meaning.is_whole:
+        return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, f"says nothing ({meaning.cue})"
     if meaning.kind is not Meaning.STATEMENT:
         what = str(meaning.kind).replace("_", " ")
         detail = f"{what} ({meaning.cue!r}): recalling it would change no future action"
@@ -163,26 +168,28 @@ def _meaning(case: Case) -> CheckResult:
     return _pass(f"a statement that a later action may go by; {importance}")
 
 
-def _has_given_value(case: Case) -> bool:
-    """Whether attribute and value came with the note: "Yes, it is." carries no more than they."""
-    note = case.candidate.note
-    is_given = note.slot is not None and note.slot_read_from is None
-    return is_given and bool(note.slot and note.slot.attribute and note.slot.value)
+def _told(meaning: MeaningFinding) -> str:
+    """The cue of a model; that of words is the sentence itself."""
+    return f" ({meaning.cue})" if meaning.is_whole else ""
 
 
 def _importance(case: Case) -> str:
     given, weight = case.candidate.note.importance, case.reading.weight
     if given is not None:
         return f"importance {given:g}, given"
-    return f"importance {case.policy.importance(weight):g}, judged as {weight}"
+    cues = map(case.cleaned.leanings.cue, (Leaning.STANDING, Leaning.CORRECTION))
+    told = "".join(f" ({cue})" for cue in cues if cue)
+    return f"importance {case.policy.importance(weight):g}, judged as {weight}{told}"
 
 
 def _speculation(case: Case) -> CheckResult:
     """Half a hypothesis dies with its task; a person's own word is only scored as hedged."""
-    cue = case.reading.speculation
+    cue = case.reading.speculation or case.reading.guess
     is_own_word = case.policy.file.sources[case.candidate.note.trust].is_own_word
     if cue and not is_own_word and not case.is_confirmed:
         return _reject(GateReason.SPECULATION, f"an unverified hypothesis ({cue!r})")
+    if case.reading.guess and not case.reading.trigger and not case.is_confirmed:
+        return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, f"a guess or a mood ({cue!r})"
     return _pass(f"hedged by its speaker ({cue!r})" if cue else "no hypothesis")
 
 

@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.gate.asking import asked_for
+from reconciler.domain.gate.leanings import NO_LEANINGS, Leanings
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
@@ -53,6 +54,7 @@ class Cleaned:
         kept: kinds that the policy keeps, for example as the value of a slot.
         refused: kinds for which the policy refuses the whole candidate; their name stands now.
         missing_spans: how many spans did not stand in the episode that they were cited from.
+        leanings: what the note resembles as a whole.
     """
 
     candidate: Candidate
@@ -60,6 +62,7 @@ class Cleaned:
     kept: frozenset[SensitiveKind] = frozenset()
     refused: frozenset[SensitiveKind] = frozenset()
     missing_spans: int = 0
+    leanings: Leanings = NO_LEANINGS
 
 
 @dataclass(slots=True)

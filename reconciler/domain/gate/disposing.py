@@ -58,7 +58,7 @@ def assess(
         may_ask: whether there is room for another question to the contact.
     """
     candidate = cleaned.candidate
-    reading = read(candidate, policy)
+    reading = read(candidate, policy, cleaned.leanings)
     confidence, parts = score(candidate, reading, policy, now, precedents)
     is_contacts = is_contacts_word(cleaned, reading, policy.file.trust.contacts_word_min)
     case = Case(
@@ -223,7 +223,7 @@ def _is_hedged(case: Case) -> bool:
     reading, confidence, policy = case.reading, case.confidence, case.policy
     if case.is_withdrawal and not reading.hedge:
         return False
-    is_guess = bool(reading.hedge or reading.speculation)
+    is_guess = bool(reading.hedge or reading.speculation or reading.guess)
     return is_guess or confidence < policy.file.trust.sure_min
 
 

@@ -57,10 +57,12 @@ class DirectiveFinding:
         kind: what it wants.
         cue: the words that show it, as the text has them, at most ``CUE_LENGTH_MAX`` characters;
             what cannot be seen stands there as an escape such as ``\u200b``.
+        is_request: whether only the form of a sentence shows it, and no cue.
     """
 
     kind: Directive
     cue: str
+    is_request: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -82,7 +84,10 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
         if span.kind not in first or span.start < first[span.kind].start:
             first[span.kind] = span
     spans = sorted(first.values(), key=lambda span: (span.start, span.kind))
-    return tuple(DirectiveFinding(span.kind, _shown(text[span.start : span.end])) for span in spans)
+    return tuple(
+        DirectiveFinding(span.kind, _shown(text[span.start : span.end]), span.is_request)
+        for span in spans
+    )
 
 
 class _Span(NamedTuple):
@@ -91,6 +96,7 @@ class _Span(NamedTuple):
     start: int
     end: int
     kind: Directive
+    is_request: bool = False
 
 
 class _FoldedText(NamedTuple):
@@ -226,8 +232,8 @@ def _is_told(sentence: str) -> bool:
 # What is not said openly
 
 _UNSEEN = re.compile(
-    "[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff" + _BLANK_LETTERS + "]"
-    "|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])"  # between Arabic or Indic letters it is spelling
+    "[\u2061-\u2064\u202a-\u202e\u2066-\u2069" + _BLANK_LETTERS + "]"
+    "|[\u200b-\u200d\u2060\ufeff]{8}"  # so many are letters of a code
     "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"  # after the flag: a country
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}"
 )
@@ -331,7 +337,8 @@ def _requests(reading: _FoldedText) -> Iterator[_Span]:
         wanted = next((name for name in _REQUESTS if held.first(name)), None)
         if wanted and not _lexicon("states").pattern("states").match(said):
             if not _is_of_a_person(reading.folded, is_asked=bool(_ASKING.search(said))):
-                yield reading.span(Directive.COMMAND, sentence.start, sentence.end)
+                found = reading.span(Directive.COMMAND, sentence.start, sentence.end)
+                yield found._replace(is_request=True)
             return
 
 

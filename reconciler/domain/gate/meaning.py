@@ -38,10 +38,11 @@ class Meaning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MeaningFinding:
-    """What a text does, and its words that gave it away; no words for a statement."""
+    """What a text does, and what gave it away: its words, or its sense as a whole."""
 
     kind: Meaning
     cue: str
+    is_whole: bool = False
 
 
 _STATEMENT = MeaningFinding(Meaning.STATEMENT, "")

@@ -18,6 +18,7 @@ from reconciler.domain.guard import count_words
 from reconciler.domain.guard.reading import Word, read
 from reconciler.domain.quoting import in_marks
 from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
     OWN_WORDS,
@@ -34,6 +35,7 @@ from reconciler.sensitive_data import SensitiveKind
 
 __all__ = [
     "answer_since",
+    "answer_to",
     "contradicts",
     "is_worth_asking",
     "may_answer",
@@ -94,7 +96,7 @@ def revalidation(fact: Fact) -> str:
     return asked.replace("{date}", said_on).replace("“{claim}”", claim)
 
 
-def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
+def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False) -> Fact | None:
     """The fact of later words that answer what a person would be asked; None without one.
 
     Only the contact's and an operator's own words do: they answer the same question, or say all
@@ -103,6 +105,8 @@ def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
     Args:
         asked: what a person would be asked about.
         facts: the contact's.
+        is_consent: whether the question is for consent. Then no words answer it, only what was
+            kept by a yes.
     """
     may, text = may_answer(asked), canonical_text(asked.text)
     stems = Counter(word.stem for word in _words(asked))
@@ -113,11 +117,18 @@ def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
             if fact.last_confirmed_at > asked.said_at
             and fact.state is not FactState.REVOKED
             and fact.word in OWN_WORDS
+            and (fact.is_confirmed_by_user or not is_consent)
             and may(fact.text, fact.slot.key if fact.slot else None)
             and _does(fact, asked.slot, text, stems)
         ),
         None,
     )
+
+
+def answer_to(held: Decision, facts: Iterable[Fact]) -> Fact | None:
+    """The fact of later words that answer a held note's question; see ``answer_since``."""
+    is_consent = held.gate is not None and held.gate.disposal is Disposal.CONSENT
+    return answer_since(held.note, facts, is_consent=is_consent)
 
 
 def may_answer(asked: Note) -> Callable[[str, str | None], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -18,7 +19,8 @@ from reconciler.domain.gate.classification import (
 )
 from reconciler.domain.gate.clauses import find_hedge_of, forbids_something_else
 from reconciler.domain.gate.cleaning import words_of
-from reconciler.domain.gate.injection import DirectiveFinding, find_directives
+from reconciler.domain.gate.injection import Directive, DirectiveFinding, find_directives
+from reconciler.domain.gate.leanings import NO_LEANINGS, Leaning, Leanings
 from reconciler.domain.gate.literalness import (
     Literalness,
     LiteralnessFinding,
@@ -31,7 +33,7 @@ from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note, Remembered
 
-__all__ = ["ClaimReading", "read"]
+__all__ = ["ClaimReading", "has_given_slot", "read"]
 
 _BROUGHT = frozenset(field.name for field in fields(Remembered))
 _BESIDE_THE_TEXT = frozenset(field.name for field in fields(Note)) - {"text"}
@@ -51,6 +53,7 @@ class ClaimReading:
     """What the words of a claim and of its evidence give away; cues are quoted from them.
 
     Attributes:
+        guess: what the text says of a guess or a mood as a whole, without a word for it.
         topics: by topic that the words are about, the term that says so.
         is_everyday: whether the topic that an extractor named is the field alone: the words tell
             of a sport or a meal, and disclose nothing.
@@ -62,6 +65,7 @@ class ClaimReading:
     hearsay: str | None
     is_in_person: bool
     speculation: str | None
+    guess: str | None
     trigger: str | None
     directives: tuple[DirectiveFinding, ...]
     topics: dict[str, str]
@@ -71,19 +75,35 @@ class ClaimReading:
     weight: Weight
 
 
-def read(candidate: Candidate, policy: GatePolicy) -> ClaimReading:
-    """The reading of a candidate, with those checks left out that the policy switches off."""
+def read(
+    candidate: Candidate, policy: GatePolicy, leanings: Leanings = NO_LEANINGS
+) -> ClaimReading:
+    """The reading of a candidate, with those checks left out that the policy switches off.
+
+    Args:
+        candidate: what was proposed, cleaned.
+        policy: the rules that apply.
+        leanings: what its text resembles as a whole.
+    """
     claim = candidate.claim
     quoted = tuple(
         dict.fromkeys(span for evidence in candidate.evidence for span in evidence.quoted)
     )
-    semantics = _semantics(candidate)
+    if candidate.confirmed_by:  # a person has said that it is worth keeping
+        leanings = leanings.without(_WORTHLESS)
+    if has_given_slot(candidate.note):  # it says at least that
+        leanings = leanings.without(_WORTHLESS | {Leaning.ORDER})
+    is_passing = bool(_first(leanings.cue, _PASSING))
+    semantics = None if is_passing else _semantics(candidate)
     words = dict(words_of(candidate.note))
     said = _said(candidate.note, words, quoted)
     topics = policy.topics.find(said, _names(candidate.note))
     trigger = _first(find_trigger, _own_words(candidate, policy))
-    meaning = classify_meaning(claim)
-    if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
+    if (health := leanings.cue(Leaning.HEALTH)) and not _ALLERGY.search(claim):
+        topics.setdefault("health", health)
+    meaning = _meaning(claim, leanings)
+    lasts = not is_passing and _has_slot(candidate.note)
+    if meaning.kind in _MAY_LAST and (lasts or trigger or semantics):
         meaning = MeaningFinding(Meaning.STATEMENT, "")
     return ClaimReading(
         meaning=meaning,
@@ -92,20 +112,48 @@ def read(candidate: Candidate, policy: GatePolicy) -> ClaimReading:
         hearsay=_first(find_hearsay, quoted),
         is_in_person=any(map(is_in_person, quoted)),
         speculation=_first(find_speculation, (*quoted, claim)),
+        guess=leanings.cue(Leaning.GUESS_OR_VENTING),
         trigger=trigger,
-        directives=_directives(candidate, words),
+        directives=_directives(candidate, words, leanings),
         topics=topics,
         is_everyday=not topics and _is_everyday(candidate.note, said, policy),
         category=_category(candidate, meaning),
         semantics=semantics,
-        weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning),
+        weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning, leanings),
     )
 
 
-def _weight(note: Note, claim: str, meaning: MeaningFinding) -> Weight:
+_ALLERGY = re.compile("all?[eé]rg", re.IGNORECASE)
+"""Which allergies need consent, the policy's terms say: one to food is told to be passed on."""
+
+_PASSING = (Leaning.THIS_TIME, Leaning.PRICE_OR_STOCK, Leaning.WORLD_KNOWLEDGE)
+_WORTHLESS = frozenset({*_PASSING, Leaning.NOTHING, Leaning.GUESS_OR_VENTING})
+
+
+def _meaning(claim: str, leanings: Leanings) -> MeaningFinding:
+    """What the words say of it; what is small or passes as a whole is no statement."""
+    found = classify_meaning(claim)
+    if found.kind is Meaning.REMARK and _LASTING & leanings.shares.keys():
+        return MeaningFinding(Meaning.STATEMENT, "")
+    if found.kind is not Meaning.STATEMENT:
+        return found
+    if cue := leanings.cue(Leaning.NOTHING):
+        return MeaningFinding(Meaning.FILLER, cue, is_whole=True)
+    cue = _first(leanings.cue, _PASSING)
+    return MeaningFinding(Meaning.REMARK, cue, is_whole=True) if cue else found
+
+
+_LASTING = {Leaning.STANDING, Leaning.CORRECTION}
+
+
+def _weight(note: Note, claim: str, meaning: MeaningFinding, leanings: Leanings) -> Weight:
     if meaning.kind is not Meaning.STATEMENT:
         return Weight.REMARK
+    if leanings.cue(Leaning.STANDING):
+        return Weight.WISH
     weight = infer_weight(claim)
+    if leanings.cue(Leaning.CORRECTION) and weight in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
+        return Weight.CORRECTION
     is_known = note.slot is not None and note.slot.is_known and _has_slot(note)
     if is_known and weight in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
         return Weight.IDENTITY
@@ -127,6 +175,11 @@ _MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.RAW_OUTPUT}
 
 def _has_slot(note: Note) -> bool:
     return note.slot is not None and bool(note.slot.attribute and note.slot.value)
+
+
+def has_given_slot(note: Note) -> bool:
+    """Whether attribute and value came with the note: "Yes, it is." carries no more than they."""
+    return _has_slot(note) and note.slot_read_from is None
 
 
 def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
@@ -155,15 +208,41 @@ def _literalness(
     return min((*literalness, literal), key=lambda finding: _GRAVEST_FIRST.index(finding.kind))
 
 
-def _directives(candidate: Candidate, words: _Words) -> tuple[DirectiveFinding, ...]:
-    """In all of the evidence, not only in the spans: a poisoned page is poisoned as a whole."""
-    texts = [candidate.claim, *(evidence.text for evidence in candidate.evidence)]
-    note = candidate.note
+def _directives(
+    candidate: Candidate, words: _Words, leanings: Leanings
+) -> tuple[DirectiveFinding, ...]:
+    """In all of the evidence, not only in the spans: a poisoned page is poisoned as a whole.
+
+    The form of a sentence alone is no order in a short name ("post code"), nor in a text that as a
+    whole orders nothing ("Write access is with Ada.").
+    """
+    note, claim = candidate.note, candidate.claim
+    texts = [claim, *(evidence.text for evidence in candidate.evidence)]
     texts += _listed(words, _BESIDE_THE_TEXT)
-    if note.slot:
-        attribute = (note.slot.attribute or "").replace("_", " ")
-        texts += filter(None, (note.slot.subject, attribute, note.slot.value))
-    return tuple(directive for text in dict.fromkeys(texts) for directive in find_directives(text))
+    found = [
+        one
+        for text in dict.fromkeys((*texts, *_slot_names(note)))
+        for one in find_directives(text)
+        if not one.is_request
+        or not ((text == claim and leanings.is_no_order) or _is_name(text, note))
+    ]
+    if cue := leanings.cue(Leaning.ORDER):
+        found.append(DirectiveFinding(Directive.COMMAND, cue))
+    return tuple(found)
+
+
+def _slot_names(note: Note) -> list[str]:
+    slot = note.slot
+    named = (slot.subject, (slot.attribute or "").replace("_", " "), slot.value) if slot else ()
+    return [name for name in named if name]
+
+
+_NAME_WORDS_MAX = 4
+
+
+def _is_name(text: str, note: Note) -> bool:
+    """Whether it is a part of the slot that is too short to set anybody a task."""
+    return text != note.text and len(text.split()) <= _NAME_WORDS_MAX and text in _slot_names(note)
 
 
 def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:

@@ -15,6 +15,7 @@ from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.visible_text import without_widthless
 from reconciler.errors import InvalidNoteError
 
 __all__ = [
@@ -132,6 +133,7 @@ class Note(Remembered):
         _check_parts(self.scope, self.slot)
         length_max = TEXT_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
         check_text("text", self.text, length_max)
+        object.__setattr__(self, "text", without_widthless(self.text))
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))

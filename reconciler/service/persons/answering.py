@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.erasing.redaction import is_erased
-from reconciler.domain.gate.questions import answer_since
+from reconciler.domain.gate.questions import answer_to
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Decision
@@ -179,7 +179,7 @@ class PersonsAnswers:
             InvalidAnswerError: later words of the contact answered it already. A yes would replace
                 them by an older answer.
         """
-        answer = answer_since(held.note, self._fact_store.list_facts(held.scope))
+        answer = answer_to(held, self._fact_store.list_facts(held.scope))
         if answer is None:
             return None
         _, earlier = self._held(held.scope, held.decision_id)
@@ -236,7 +236,7 @@ class PersonsAnswers:
         Raises:
             InvalidAnswerError: the gate refuses it in spite of the yes; it still waits.
         """
-        judged = self._gate.judge(candidate, held.door)
+        judged = self._gate.judge_whole(candidate, held.door)
         if judged.assessment.disposal is Disposal.REJECT:
             raise InvalidAnswerError(
                 f"the gate refuses this despite the yes: {judged.assessment.detail}; "
@@ -251,7 +251,7 @@ class PersonsAnswers:
         )
         if judged.is_admitted:
             return self._reconciler.reconcile(submission)
-        return self._reconciler.record(submission, Action.HOLD)
+        return self._reconciler.record(replace(submission, vector=None), Action.HOLD)
 
     def _as_confirmed(self, held: Decision, by: str, who: str, text: str | None) -> Candidate:
         now = self._clock()

@@ -311,7 +311,7 @@ class LiveDoor:
             ends_at = said
             if ends_at <= candidate.note.holds_from:
                 raise InvalidNoteError(over_in_words(ends_at))
-        return ending_at(candidate, ends_at, self._clock(), self._gate.judge)
+        return ending_at(candidate, ends_at, self._clock(), self._gate.judge_whole)
 
     def _is_the_end_of_others(self, candidate: Candidate, ends_at: datetime) -> bool:
         """Whether ``valid_to`` is the end of the facts that the note ends, and not its own.

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.gate.precedents import EarlierDecision
-from reconciler.domain.gate.questions import answer_since
+from reconciler.domain.gate.questions import answer_to
 from reconciler.domain.records.scope import Scope
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -43,7 +43,7 @@ def earlier_decisions(
     return [
         replace(
             decision,
-            is_answered_since=answer_since(held.note, facts) is not None,
+            is_answered_since=answer_to(held, facts) is not None,
             is_silent=held.question is None,
         )
         if (held := kept.get(decision.decision_id))

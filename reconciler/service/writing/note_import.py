@@ -35,12 +35,13 @@ from reconciler.service.writing.doors import (
     end_in_words,
     note_of,
 )
+from reconciler.service.writing.note_reader import NoteReader
 from reconciler.service.writing.submissions import (
     Submission,
     fault_between,
     fault_of_key,
 )
-from reconciler.service.writing.write_gate import WriteGate, is_compared, judge
+from reconciler.service.writing.write_gate import WriteGate, is_compared, judge, reread
 
 __all__ = [
     "ImportReport",
@@ -163,6 +164,7 @@ class NoteImport:
     Args:
         gate: what every note goes through, one after the other, in the file's order.
         cleaner: lets ids through, which are kept as they are given.
+        reader: reads what a note resembles as a whole.
         embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line; the line cannot be guessed from it.
         decision_ids: the ids under which decisions are kept.
@@ -176,6 +178,7 @@ class NoteImport:
         *,
         gate: WriteGate,
         cleaner: Cleaner,
+        reader: NoteReader,
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         digest: Callable[[str], str],
         decision_ids: DecisionIds,
@@ -185,6 +188,7 @@ class NoteImport:
     ) -> None:
         self._gate = gate
         self._cleaner = cleaner
+        self._reader = reader
         self._embed = embed
         self._digest = digest
         self._decision_ids = decision_ids
@@ -214,7 +218,9 @@ class NoteImport:
         keyed: dict[str, int] = {}
         chunks = self._chunks(lines, defaults, source, keyed)
         for submissions in self._embedded(self._judged(chunks, report, on_progress, keyed)):
-            for submission, decision in self._gate.settle_many(submissions):
+            read = [self._read(one) for one in submissions]
+            kept = [one for one in read if not self._is_left_out(one, report, on_progress)]
+            for submission, decision in self._gate.settle_many(kept):
                 number = keyed.pop(submission.episode_id, None)
                 if number is not None and (fault := fault_of_key(submission, decision)):
                     report.errors.append(LineError(line_number=number, message=fault))
@@ -240,9 +246,19 @@ class NoteImport:
                 yield coming.popleft().result()
 
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
-        """The batch; each note that is compared has its vector, the others have none."""
-        vectors = iter(self._embed([one.note.text for one in batch if is_compared(one)]))
-        return [replace(one, vector=next(vectors)) if is_compared(one) else one for one in batch]
+        """The batch; each note that is compared, or read as a whole, has its vector."""
+        wanted = [is_compared(one) or self._reader.is_read(one) for one in batch]
+        texts = [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
+        vectors = iter(self._embed(texts))
+        return [
+            replace(one, vector=next(vectors)) if is_wanted else one
+            for one, is_wanted in zip(batch, wanted, strict=True)
+        ]
+
+    def _read(self, submission: Submission) -> Submission:
+        """The note, judged as a whole; with its vector if it is compared."""
+        read = reread(submission, self._reader, self._cleaner, self._clock())
+        return read if is_compared(read) else replace(read, vector=None)
 
     def _judged(
         self,
@@ -259,11 +275,10 @@ class NoteImport:
             on_progress(batch.lines - len(new))
             by_contact = sorted(new, key=lambda one: one[0].note.scope.contact_key)
             for some in batches(by_contact, _NOTES_AT_ONCE):
-                judged = (
+                yield [
                     judge(candidate, self._cleaner, self._clock(), IMPORT_DOOR, decision_id)
                     for candidate, decision_id in some
-                )
-                yield [one for one in judged if not self._is_left_out(one, report, on_progress)]
+                ]
 
     def _is_left_out(
         self, judged: Submission, report: ImportReport, on_progress: Callable[[int], None]

@@ -41,6 +41,7 @@ from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_o
 from reconciler.service.writing.earlier_decisions import earlier_decisions
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.note_reader import NoteReader
 from reconciler.service.writing.submissions import (
     Submission,
     check_key,
@@ -49,7 +50,7 @@ from reconciler.service.writing.submissions import (
 )
 from reconciler.tracing import traced
 
-__all__ = ["WriteGate", "candidate_of", "is_compared", "judge"]
+__all__ = ["WriteGate", "candidate_of", "is_compared", "judge", "reread"]
 
 _MAY_AGREE = (
     GateReason.THIN_EVIDENCE,
@@ -79,6 +80,7 @@ class WriteGate:
         reconciler: decides about every admitted note.
         ledger: writes.
         cleaner: takes out the data that may not be kept, and knows floors, handlings and domains.
+        reader: reads what a note resembles as a whole.
         decision_ids: makes the ids of decisions.
         clock: the time now, UTC-aware.
     """
@@ -91,6 +93,7 @@ class WriteGate:
         reconciler: MemoryReconciler,
         ledger: Ledger,
         cleaner: Cleaner,
+        reader: NoteReader,
         decision_ids: DecisionIds,
         clock: Callable[[], datetime],
     ) -> None:
@@ -99,11 +102,12 @@ class WriteGate:
         self._reconciler = reconciler
         self._ledger = ledger
         self._cleaner = cleaner
+        self._reader = reader
         self._decision_ids = decision_ids
         self._clock = clock
 
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
-        """The gate's assessment of a candidate; reads and writes nothing.
+        """The gate's assessment of a candidate by its words; reads and writes nothing.
 
         Args:
             candidate: what is proposed.
@@ -115,6 +119,11 @@ class WriteGate:
         self._cleaner.check_ids(candidate)
         decision_id = self._decision_ids.of(candidate.note)
         return judge(candidate, self._cleaner, self._clock(), door, decision_id)
+
+    def judge_whole(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
+        """As ``judge``, and by what the note resembles as a whole; it may have its vector."""
+        judged = self._reader.with_vector(self.judge(candidate, door))
+        return reread(judged, self._reader, self._cleaner, self._clock())
 
     def settle_many(
         self, submissions: Iterable[Submission]
@@ -172,7 +181,7 @@ class WriteGate:
             raise InvalidNoteError(
                 "a candidate must not have confirmed_by; propose it, then confirm it"
             )
-        submission = replace(self.judge(candidate, door), may_ask=may_ask)
+        submission = replace(self.judge_whole(candidate, door), may_ask=may_ask)
         if may_commit and submission.is_reconciled:
             decision = self._reconciler.reconcile(submission)
         else:
@@ -231,7 +240,7 @@ class WriteGate:
         """The candidate's importance and key, if the contact would be asked about it."""
         key = candidate.note.idempotency_key
         try:
-            submission = self._with_precedents(self.judge(candidate))
+            submission = self._with_precedents(self.judge_whole(candidate))
         except InvalidRequestError:  # the proposer is told
             return None
         if key is None or not _is_question(submission.assessment):
@@ -282,7 +291,7 @@ class WriteGate:
 
     def _refused_since(self, candidate: Candidate) -> Assessment | None:
         """The gate's refusal if it would refuse the candidate today; else None."""
-        today = self._with_precedents(self.judge(candidate)).assessment
+        today = self._with_precedents(self.judge_whole(candidate)).assessment
         return today if today.disposal is Disposal.REJECT else None
 
     def settle(self, submission: Submission) -> Decision:
@@ -341,10 +350,12 @@ class WriteGate:
         earlier = earlier_decisions(
             self._fact_store, self._decision_store, note.scope, first.inference_key, now
         )
+        asks_consent = first.disposal is Disposal.CONSENT
         precedents = precedents_of(
             earlier,
             now,
-            is_answered=note.is_dated and answer_since(note, facts) is not None,
+            is_answered=note.is_dated
+            and answer_since(note, facts, is_consent=asks_consent) is not None,
             is_contradicting=contradicts(submission.candidate, live),
         )
         policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
@@ -411,6 +422,30 @@ def judge(
         decision_id=decision_id,
         cleaned=cleaned,
         is_own_word=policy.file.sources[cleaned.candidate.note.trust].is_own_word,
+    )
+
+
+def reread(
+    submission: Submission, reader: NoteReader, cleaner: Cleaner, now: datetime
+) -> Submission:
+    """The submission, assessed again if the note as a whole says more than its words.
+
+    Args:
+        submission: as ``judge`` left it; without a vector it stays so.
+        reader: reads the vector.
+        cleaner: knows the policy.
+        now: the time now (UTC).
+    """
+    leanings, cleaned = reader.leanings_of(submission), submission.cleaned
+    if leanings is None or cleaned is None:
+        return submission
+    cleaned = replace(cleaned, leanings=leanings)
+    assessment = assess(cleaned, cleaner.policy_of(submission.scope), now)
+    return replace(
+        submission,
+        candidate=_as_found(cleaned.candidate, assessment),
+        assessment=assessment,
+        cleaned=cleaned,
     )
 
 

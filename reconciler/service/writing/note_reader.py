@@ -1,0 +1,72 @@
+"""The note reader: what a judged note resembles as a whole, before the gate has its last word.
+
+The vector that it makes is the one that the note is compared by, so nothing is embedded twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reconciler.domain.records.kinds import Disposal, GateReason
+from reconciler.errors import ConfigurationError, EmbeddingError
+from reconciler.service.writing.submissions import Submission
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.domain.gate.leanings import Leanings
+
+__all__ = ["NoteReader"]
+
+
+class NoteReader:
+    """Embeds judged notes, and reads their leanings.
+
+    Args:
+        embed: makes vectors that can be compared.
+        leanings: reads a text and its vector; None for a model that no head was trained on.
+    """
+
+    def __init__(
+        self,
+        embed: Callable[[Sequence[str]], NDArray[np.float32]],
+        leanings: Callable[[str, NDArray[np.float32]], Leanings] | None,
+    ) -> None:
+        self._embed = embed
+        self._leanings = leanings
+
+    def is_read(self, submission: Submission) -> bool:
+        """Whether the sense of a note may matter: words that are refused stay refused."""
+        return (
+            self._leanings is not None
+            and submission.cleaned is not None
+            and not submission.is_fallback
+            and submission.assessment.disposal is not Disposal.REJECT
+        )
+
+    def with_vector(self, submission: Submission) -> Submission:
+        """The submission with its vector, if its sense matters; without one if the model fails.
+
+        Then its words alone are judged; what needs the vector fails on its own.
+        """
+        if not self.is_read(submission) or submission.vector is not None:
+            return submission
+        started = time.perf_counter()
+        try:
+            [vector] = self._embed([submission.note.text])
+        except (EmbeddingError, ConfigurationError):
+            return submission
+        embed_ms = (time.perf_counter() - started) * 1000
+        return replace(submission, vector=vector, embed_ms=embed_ms)
+
+    def leanings_of(self, submission: Submission) -> Leanings | None:
+        """What a note with a vector leans to; None where that says nothing."""
+        if self._leanings is None or submission.vector is None or not self.is_read(submission):
+            return None
+        found = self._leanings(submission.note.text, submission.vector)
+        is_in_doubt = submission.assessment.reason is GateReason.DIRECTIVE
+        return found if found.shares or (found.is_no_order and is_in_doubt) else None
