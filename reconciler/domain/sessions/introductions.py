@@ -30,9 +30,8 @@ _QUOTED_WORDS_MIN = 3
 _LINE = re.compile(r"[ \t]*(?:[>|]|(?P<fence>```|~~~))")
 _HEADER = re.compile(r"(?m)^[ \t]*-{4,}[^\n]*\w[^\n]*-{4,}[ \t]*$|\A\s*(?:fwd?|wg|tr|rv)\s*:", re.I)
 _LABEL = re.compile(r"(?m)^[ \t]*([^\W\d_]{1,20}):[ \t]")
-_MARK = re.compile(r"\n\s*\n|[\"“”„«»]|(?<!\w)['‘](?=\w)|(?<=[\w.!?,…])['’](?!\w)")
+_MARK = re.compile(r"\n\s*\n|[\"“”„«»]|(?<!\w)['‘](?=\w)|(?<=\S)['’](?!\w)")
 _CLOSED_BY = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "'": "'’", "‘": "'’"}
-_ENDED = re.compile(r"[.!?…,;:)\]。！？]\W*\Z")
 _OWN_VOICE = re.compile(r"\W*(?:by the way|btw|anyway|as for me|übrigens|por cierto)\b", re.I)
 _SELF = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|my|our|ich|mein\w{0,2})(?![\w'’])", re.I)
 _SPEAKER = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|ich|wir)(?![\w'’])", re.I)
@@ -158,7 +157,7 @@ def _part(text: str, sentence: Sentence) -> Part:
     if said.endswith(":"):
         return Part(said, _COLON)
     is_long = len(said.split()) >= _WORDS_OF_A_LINE_MIN
-    return Part(said, _BROKEN_OFF if ends_line and is_long and not _ENDED.search(said) else 0.0)
+    return Part(said, _BROKEN_OFF if ends_line and is_long and said[-1].isalnum() else 0.0)
 
 
 def _leads(sentence: Sentence, at: int) -> Iterator[Part]:
