@@ -353,6 +353,12 @@ def test_the_same_attribute_is_enough_to_speak_of_a_fact() -> None:
     assert told("Six suits best.", [fact], asked, ends=[ONE]).targets == (fact,)
 
 
+def test_the_name_of_an_attribute_alone_ends_no_value() -> None:
+    fact = neighbour(0.6, "Budget is 40k.", slot=slot("40k", attribute="budget"))
+    assert not told("Has a new budget line.", [fact], ends=[ONE]).targets
+    assert told("The budget was cancelled.", [fact], ends=[ONE]).targets == (fact,)
+
+
 def test_each_fact_ends_or_stays_by_itself() -> None:
     facts = [
         neighbour(0.1, "Lives in Pune."),

@@ -227,10 +227,13 @@ def clean(
     cleaner = _Cleaner(find_once, token_of, policy, _own_value(slot), _no_phone(slot))
     cleaned = _clean_candidate(candidate, cleaner)
     cleaner.note_what_stood_in(cleaned.note)
+    redacted, kept, refused = map(frozenset, cleaner.found.values())
     return Cleaned(
         candidate=cleaner.without_known(cleaned),
+        redacted=redacted,
+        kept=kept,
+        refused=refused,
         missing_spans=missing,
-        **{name: frozenset(kinds) for name, kinds in cleaner.found.items()},
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from typing import TypeVar
 
 from reconciler.domain.gate.classification import (
     Weight,
@@ -142,6 +143,8 @@ def _meaning(claim: str, leanings: Leanings) -> MeaningFinding:
     cue = _first(leanings.cue, _PASSING)
     return MeaningFinding(Meaning.REMARK, cue, is_whole=True) if cue else found
 
+
+T = TypeVar("T")
 
 _LASTING = {Leaning.STANDING, Leaning.CORRECTION}
 
@@ -290,5 +293,5 @@ def _listed(words: _Words, names: frozenset[str]) -> Iterator[str]:
             yield from [said] if isinstance(said, str) else said
 
 
-def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | None:
-    return next(filter(None, map(find, texts)), None)
+def _first(find: Callable[[T], str | None], given: Iterable[T]) -> str | None:
+    return next(filter(None, map(find, given)), None)

@@ -33,16 +33,20 @@ def may_end(note: Note, fact: Neighbour) -> bool:
     The note speaks of that fact: it names something that the fact says, answers its question, or
     means the like. Whom all facts are about is no such thing. A fact that orders or forbids, or
     that recall never cuts, ends only by another value of its slot or by words that name it; the
-    latter by words that tell of an end, too: "Orders the peanut menu" ends no allergy.
+    latter by words that tell of an end, too: "Orders the peanut menu" ends no allergy. To name the
+    attribute alone is enough only with such words: "Has a new budget line" ends no budget.
     """
-    is_named = bool(_named_in(note, fact))
     if match_of(note, fact) is SlotMatch.CHANGED:
         return True
+    named = _named_in(note, fact)
+    tells = tells_of_change(note.text) or tells_of_end(note.text)
     if fact.is_vital:
-        tells = tells_of_change(note.text) or tells_of_end(note.text)
-        return is_named and (tells or bool(find_changes(note.text, fact.text)))
-    if is_named or fact.is_standing:
-        return is_named
+        return bool(named) and (tells or bool(find_changes(note.text, fact.text)))
+    question = ((fact.slot and fact.slot.attribute) or "").replace("_", " ")
+    if named and (tells or shared_words(" ".join(named), question) != named):
+        return True
+    if fact.is_standing:
+        return False
     told, known = note.slot, fact.slot
     if told and known and told.attribute and told.question == known.question:
         return True
