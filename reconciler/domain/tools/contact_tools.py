@@ -91,7 +91,7 @@ _RELATE = (
 )
 _HANDLES = "Handles you were shown; empty for none."
 _REPLACES = f"Facts whose place it takes, at most three with ends. {_HANDLES}"
-_ENDS = f"Facts that are over and not replaced. {_HANDLES}"
+_ENDS = f"Facts that are over, not replaced. {_HANDLES}"
 _TIME = "Such as 2026-03-01, or a time (UTC). Null for"
 
 
@@ -115,7 +115,7 @@ def add_tool(
         parameters=(
             Parameter(
                 name="text",
-                description="A sentence that stands alone, in the language it was said in: "
+                description="A sentence that stands alone, in the language used: "
                 "'Moved to Pune in March.'",
                 missing="give the fact in a sentence that stands alone",
                 length_max=TEXT_LENGTH_MAX,
@@ -130,7 +130,7 @@ def add_tool(
             Parameter(
                 name="source_reference",
                 is_blank_none=True,
-                description="Where it can be looked up: 'order 1042'; else empty.",
+                description="Where to look it up: 'order 1042'; else empty.",
             ),
             Parameter(
                 name="subject",
