@@ -22,17 +22,16 @@ RECORDINGS = {
 
 
 AFFIRMED = {
-    "caterer-01": {"forbidden_ingredient": ["sesame"], "preferred_channel": ["WhatsApp"]},
+    "caterer-01": {"excluded_ingredient": ["sesame"], "preferred_channel": ["WhatsApp"]},
     "clinic-02": {"latex_policy": ["latex-free"], "delivery_day": ["Thursday", "Wednesday"]},
-    "machine-04": {"max_bar_length": ["three metres"], "collection_day": ["Thursday"]},
+    "machine-04": {"max_bar_length": ["3 m"], "collection_day": ["Thursday"]},
     "property-03": {
-        "managed_building": ["Sorrel Court", "Sorrel House"],
-        "boiler_service_month": ["July"],
+        "boiler_service_month": ["July 2026, week of the 20th"],
         "access_contact": ["Greta Pymont"],
-        "flat_access_notice": ["48 hours' written notice, except for water through a ceiling"],
+        "flat_entry_notice": ["48 hours' written notice, except water through a ceiling"],
     },
     "travel-05": {
-        "earliest_departure": ["09:00"],
+        "flight_departure_limit": ["no earlier than 09:00"],
         "room_preference": ["two connecting rooms, else one big family room"],
     },
 }
@@ -78,4 +77,4 @@ def test_a_limit_that_a_recorded_customer_set_leads_each_briefing(tmp_path: Path
     for briefing in briefings[1:]:  # the first is of a contact of whom nothing is known
         _, _, limits = briefing.partition("Holds whatever is asked:\n")
         leading = limits.splitlines()[:3]
-        assert any(line.startswith("- #v6tc Needs a 3.1 certificate") for line in leading)
+        assert any(line.startswith("- #a8vp Needs a 3.1 certificate") for line in leading)
