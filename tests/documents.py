@@ -36,6 +36,7 @@ MARKDOWN = [
     ROOT / "CHANGELOG.md",
     ROOT / "cypher" / "README.md",
     ROOT / "examples" / "README.md",
+    ROOT / "judge" / "gate_notes.md",
 ]
 """Every page that a person reads, those about the project's own insides included."""
 

@@ -194,7 +194,7 @@ def test_records_import_records_only() -> None:
         if name.startswith("reconciler.")
     }
     others = {name for name in ours if not name.startswith("reconciler.domain.records.")}
-    assert others == {"reconciler.errors"}
+    assert others == {"reconciler.errors", "reconciler.domain.visible_text"}
 
 
 @every("path", MODULES)

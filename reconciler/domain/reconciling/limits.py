@@ -288,7 +288,6 @@ LIMITS = (
         "attribute or meaning with it; or the fact orders, forbids or keeps the contact safe, and "
         "the note does not name it and tell of an end",
         what="the fact stays, in dispute; the others end",
-        why="A note that ends a fact speaks of that fact.",
         apply=by_matter,
     ),
     RuleLimit(
