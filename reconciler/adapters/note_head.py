@@ -23,7 +23,7 @@ __all__ = ["FILE", "MODEL", "HeadFile", "NoteHead", "features", "shares_of"]
 
 FILE = "note_head.npz"
 MODEL = "all-MiniLM-L6-v2@53aa5117"
-"""The id of the only embedding model whose vectors it can read: the packaged one."""
+"""The id of the packaged embedding model: it can read the vectors of no other."""
 
 BINS = 1024
 """Places for hashed words and pairs of words; two that share one are told apart by the others."""

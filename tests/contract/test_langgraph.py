@@ -399,7 +399,7 @@ def _answering(said: dict[str, dict[str, Any]]) -> Any:
 
 @pytest.fixture
 def thread(memory: Memory) -> Any:
-    """A graph that keeps its checkpoints, and notes the city of whoever speaks."""
+    """A graph that keeps its checkpoints, and notes the city of each speaker."""
     said = {
         city: {"text": f"Lives in {city}.", "source_kind": "contact"}
         | {"attribute": "city", "value": city}
@@ -453,7 +453,7 @@ def test_a_replayed_call_is_answered_as_what_it_is(thread: Any) -> None:
 
 
 def test_the_config_of_a_snapshot_lacks_the_contact_and_says_so(thread: Any) -> None:
-    """LangGraph 1.2.24 keeps only its own keys; whoever replays gives agent and contact again."""
+    """LangGraph 1.2.24 keeps only its own keys; a replay gives agent and contact again."""
     _say(thread, "Pune")
     [before] = [each for each in thread.get_state_history(IN_THREAD) if each.next == ("tools",)]
     with pytest.raises(InvalidScopeError, match="agent_id"):

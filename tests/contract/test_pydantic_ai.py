@@ -64,7 +64,7 @@ def _city_after(memory: Memory, *runs: list[Any]) -> list[str]:
 
 
 def _lives(city: str) -> list[Any]:
-    """A conversation whose last answer calls the tool, with an id that every server may use."""
+    """A conversation in which the last answer calls the tool, with an id that servers reuse."""
     value = {"attribute": "city", "value": city}
     told = {"text": f"Lives in {city}.", "source_kind": "contact", **value}
     call = ToolCallPart(ADD, told, tool_call_id="call_0")

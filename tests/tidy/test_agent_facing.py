@@ -107,7 +107,8 @@ def test_only_where_persons_decide_is_it_written_who_answered() -> None:
 
 
 def test_the_gate_has_no_way_around_its_verbs() -> None:
-    proposing = {"judge", "judge_whole", "to_be_asked", "propose", "commit", "settle", "settle_many"}
+    judging = {"judge", "judge_whole", "to_be_asked"}
+    proposing = judging | {"propose", "commit", "settle", "settle_many"}
     assert _public(WriteGate) == proposing | {"find_earlier"}  # which only reads
 
 

@@ -61,7 +61,7 @@ FOUND = [
     ("Alarm PIN is 4821.", K.SECRET, "4821"),
     ("Door code: 9911", K.SECRET, "9911"),
     ("API key: abc123def456", K.SECRET, "abc123def456"),
-    ("AKIA" + "Q" * 16, K.SECRET, "AKIA" + "Q" * 16),
+    ("AKIA" + "Q5WBTZ3KHM2PXR7N", K.SECRET, "AKIA" + "Q5WBTZ3KHM2PXR7N"),
     ("ghp_" + "a1" * 18, K.SECRET, "ghp_" + "a1" * 18),
     ("sk-ant-api03-" + "b2" * 20, K.SECRET, "sk-ant-api03-" + "b2" * 20),
     ("sk-proj-" + "c3" * 20, K.SECRET, "sk-proj-" + "c3" * 20),

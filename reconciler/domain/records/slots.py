@@ -86,7 +86,7 @@ class Slot:
     def thing(self) -> KeyedValue | None:
         """The numbered thing that the value is about; None if it can be about none.
 
-        Of the book's attributes those are that hold identifiers, whose keys have no spaces.
+        Of the book's attributes those are that hold identifiers: their keys have no spaces.
         """
         is_one = self.is_single_valued or self.value_key is None or self.is_personal
         if is_one or (self.is_known and " " in (self.value_key or "")):

@@ -68,7 +68,7 @@ def said_times(text: str, said_at: datetime) -> SaidTimes:
     told = _told(text, said_at)
     if told.ends_at is None or said_at.utcoffset():
         return told
-    # In UTC the zone is often unknown. What was yesterday there may be today for whoever said it,
+    # In UTC the zone is often unknown. What was yesterday there may be today for the speaker,
     # and is no day of the next year.
     west = _told(text, said_at.astimezone(_WESTERNMOST)).ends_at
     is_yesterday = west is not None and told.ends_at - west > timedelta(days=300)

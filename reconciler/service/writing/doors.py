@@ -485,7 +485,7 @@ def end_in_words(candidate: Candidate, said_at: datetime | None = None) -> datet
 
     Args:
         candidate: the note.
-        said_at: when it was said, in the zone of whoever said it; None for the note's, in UTC.
+        said_at: when it was said, in the speaker's zone; None for the note's, in UTC.
     """
     # Imported late: a help text that lists the fields of a note needs no lexicon.
     from reconciler.domain.values.ends import said_times

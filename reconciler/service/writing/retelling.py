@@ -300,7 +300,7 @@ def _alone(told: Commit, fact: Fact, version: int) -> Commit:
 
 
 def _as_gone(fact: Fact, *, is_void: bool) -> Fact:
-    """A fact whose words only repeat another one, or take it back, when they are told in order."""
+    """A fact that only repeats another one, or takes it back, when they are told in order."""
     state = FactState.REVOKED if is_void else FactState.SUPERSEDED
     return replace(fact, state=state, is_void=is_void, valid_to=fact.valid_from)
 
