@@ -1063,6 +1063,11 @@ export interface components {
              * @default false
              */
             is_start_given: boolean;
+            /**
+             * Is Vital
+             * @default false
+             */
+            is_vital: boolean;
             /** Rank */
             rank: number;
         };
