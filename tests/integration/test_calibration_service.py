@@ -197,8 +197,8 @@ def test_a_report_measures_three_rules_alone_and_with_an_arbiter(
         *(("mine", True, helped) for helped in (False, True)),
     ]
     assert [each.source for each in report.alone[-1].scores] == ["calls", "mails", "all sources"]
-    assert report.alone[-1].overall.false_supersessions.count == 0
-    assert report.arbitrated[-1].overall.silent_updates.count == 0
+    assert report.alone[-1].scores[-1].false_supersessions.count == 0
+    assert report.arbitrated[-1].scores[-1].silent_updates.count == 0
 
 
 def test_a_report_goes_into_json_without_a_text(report: CalibrationReport) -> None:
