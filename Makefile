@@ -75,7 +75,7 @@ clean:   ## remove the virtual environment and the tools' caches
 
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
 	@test -e $@ || echo "Full install into $(VENV): some minutes and about 7 GB of disk, most of it PyTorch."
-	$(BIN)/python -m pip install -c constraints.txt -e '.[plots,dev]'
+	$(BIN)/python -m pip install -c constraints.txt -e '.[dev]'
 	@touch $@ $(LIGHT)
 
 $(LIGHT): pyproject.toml constraints.txt | $(BIN)/pip

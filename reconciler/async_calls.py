@@ -184,7 +184,6 @@ class AsyncBoundMemory(AsyncPart[S]):
     expiring = awaited(BoundMemory.expiring)
     health = awaited(BoundMemory.health)
     rejudge = streamed(BoundMemory.rejudge)
-    rejudge_in_batches = streamed(BoundMemory.rejudge_in_batches)
     replay = awaited(BoundMemory.replay)
     archive = awaited(BoundMemory.archive)
     erasures = awaited(BoundMemory.erasures)

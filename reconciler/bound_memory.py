@@ -38,7 +38,6 @@ from reconciler.errors import (
     InvalidRequestError,
 )
 from reconciler.opened import OpenMemory, at_most, first, known_or_none, positive
-from reconciler.ports.arbiter import NO_BATCHES, BatchState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -317,45 +316,6 @@ class BoundMemory:
         if self._services.rejudging is None:
             raise InvalidRequestError(_NO_ARBITER)
         return self._services.rejudging.run(scopes)
-
-    def rejudge_in_batches(
-        self,
-        *,
-        batch_id: str | None = None,
-        wait_hours: float = 24.0,
-        on_wait: Callable[[BatchState], None] = lambda _: None,
-    ) -> Iterator[Rejudged]:
-        """``rejudge`` through the vendor's batches, at half the price and within a day.
-
-        All questions are sent at once, each as ``rejudge`` would ask it alone, and no budget
-        counts. A question that changes because an earlier answer changed the memory is asked in
-        the next batch. Without a usable answer it stays unjudged, and is asked again next time.
-
-        Args:
-            batch_id: continue with this batch of an earlier call; None for a new one.
-            wait_hours: how long to wait, for all batches together.
-            on_wait: told of a batch when it is sent, and each time the server says how far it is.
-
-        Returns:
-            The result of each, as it is iterated; those that stay unjudged come last.
-
-        Raises:
-            InvalidRequestError: no arbiter is configured, or its server has no batches, does not
-                know this one, or rejected it.
-            ArbiterUnavailableError: the server did not answer for long, or was not done in time.
-                It keeps the batch; call again with the batch's id.
-        """
-        check_callable(on_wait=on_wait)
-        if batch_id is not None:
-            check_identifier("batch_id", batch_id, InvalidRequestError)
-        scopes = self._scopes()
-        if self._services.rejudging is None:
-            raise InvalidRequestError(_NO_ARBITER)
-        if self._services.batch_rejudging is None:
-            raise InvalidRequestError(NO_BATCHES)
-        return self._services.batch_rejudging.run(
-            scopes, batch_id=batch_id, wait_hours=wait_hours, on_wait=on_wait
-        )
 
     def replay(
         self,

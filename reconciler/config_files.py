@@ -42,11 +42,9 @@ __all__ = [
     "load_prices",
     "load_profile",
     "load_question_vectors",
-    "load_questions_in_languages",
     "load_reach",
     "load_recall_floor",
     "profiles_of",
-    "question_vectors",
     "sentences_digest",
 ]
 
@@ -240,40 +238,10 @@ def load_holding_head(embedding_model: str) -> NDArray[np.float32] | None:
     return None
 
 
-def load_questions_in_languages() -> dict[str, dict[str, Sequence[str]]]:
-    """Questions about attributes in other languages than English, by language and attribute.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or is not made of lists of questions.
-    """
-    path, text = _questions_in_languages()
-    return {
-        language: {
-            name: _sentences(path, {"questions": asked}, "questions")
-            for name, asked in given.items()
-        }
-        for language, given in _parsed(path, text).items()
-    }
-
-
 def sentences_digest() -> bytes:
     """The digest that names the vectors of the attributes' sentences."""
     texts = (text for _, text in (_attribute_sentences(), _questions_in_languages()))
     return hashlib.sha256("".join(texts).encode()).digest()
-
-
-def question_vectors(
-    kept: Sequence[tuple[float, dict[str, int]]], rows: NDArray[np.float32]
-) -> bytes:
-    """The file that ``load_question_vectors`` reads: a digest, a head, and 16-bit floats.
-
-    Args:
-        kept: of English and then of each other language how near a question must be, and how many
-            questions each attribute has.
-        rows: of all questions in that order, and then where each attribute's facts lie.
-    """
-    head = json.dumps(kept).encode()
-    return sentences_digest() + struct.pack("<I", len(head)) + head + rows.astype("<f2").tobytes()
 
 
 def _question_vectors(kept: bytes) -> AttributeQuestions:

@@ -22,7 +22,6 @@ from typing import Any, Self
 
 from reconciler.adapters.structured_calls import Connection
 from tests import dialects
-from tests.batches import Answered, Batches, NotFoundError
 
 ERROR_TYPES = {
     400: "invalid_request_error",
@@ -275,13 +274,9 @@ class AnthropicServer:
         base_url: what the SDK is given.
         requests: what came in so far, oldest first, well-formed or not.
         connection_count: how many connections were opened so far.
-        batches: the batches that were sent; None where the server has none.
-        batch_calls: method and path of each request about batches, oldest first.
     """
 
     def __init__(self) -> None:
-        self.batches: Batches | None = Batches()
-        self.batch_calls: list[str] = []
         self.requests: list[Request] = []
         self.connection_count = 0
         self._reply_to = _in_turn([])
@@ -323,11 +318,6 @@ class AnthropicServer:
         with self._lock:
             return self._reply_to(request)
 
-    def _taken(self, path: str, headers: Mapping[str, str], sent: bytes) -> Reply:
-        if Batches.takes(path):
-            return self._of_batches(path, headers, sent)
-        return self._answer(path, headers, json.loads(sent))
-
     def _answer(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Reply:
         request = Request(path=path, headers=headers, body=body)
         self.requests.append(request)
@@ -340,23 +330,6 @@ class AnthropicServer:
                 headers={"content-type": "text/event-stream"},
             )
         return replace(reply, body=dialects.reply_in(path, reply.body))
-
-    def _of_batches(self, path: str, headers: Mapping[str, str], sent: bytes) -> Reply:
-        def answer(path: str, body: dict[str, Any]) -> Answered:
-            reply = self._answer(path, headers, body)
-            return Answered(0 if reply.is_dropped else reply.status, reply.body)
-
-        self.batch_calls.append(f"{'POST' if sent else 'GET'} {path}")
-        if self.batches is None:
-            return api_error(404)
-        if self.batches.is_away:
-            return api_error(503)
-        try:
-            return Reply(body=self.batches.reply(path, headers, sent, answer))
-        except NotFoundError:
-            return api_error(404)
-        except AssertionError as error:
-            return api_error(400, str(error))
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -371,12 +344,10 @@ class AnthropicServer:
 
             def do_POST(self) -> None:
                 sent = self.rfile.read(int(self.headers.get("content-length", 0)))
-                reply = server._taken(self.path, _named(self.headers), sent)
+                reply = server._answer(self.path, _named(self.headers), json.loads(sent))
                 server._is_stopping.wait(reply.delay_seconds)
                 reply.wait_for_others()
                 self._send(reply)
-
-            do_GET = do_POST  # noqa: N815 - so it is called by http.server
 
             def _send(self, reply: Reply) -> None:
                 self.close_connection = reply.is_dropped or "connection" in reply.headers

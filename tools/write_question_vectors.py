@@ -9,6 +9,10 @@ questions itself, and none leans towards what facts say.
 
 from __future__ import annotations
 
+import json
+import struct
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +20,21 @@ import numpy as np
 from reconciler.bootstrap import build_embedder
 from reconciler.config_files import (
     load_attribute_sentences,
-    load_questions_in_languages,
-    question_vectors,
+    sentences_digest,
 )
-from reconciler.domain.recalling.asking import leanings_of, least_of
+from reconciler.domain.recalling.asking import Vectors, least_of
+from reconciler.resources import resource_path
 from reconciler.settings import load_settings
 
 TARGET = Path(__file__).resolve().parents[1] / "config" / "profiles" / "minilm.vectors"
 
 
 def written() -> bytes:
-    """The file: how near a question must be, the questions, and where facts lie."""
+    """The file that ``load_question_vectors`` reads.
+
+    A digest, a head (how near a question must be, how many each attribute has), and 16-bit floats:
+    the questions, and where facts lie.
+    """
     known = load_attribute_sentences()
     english = {name: each.questions for name, each in known.items()}
     asked = [english, *load_questions_in_languages().values()]
@@ -43,7 +51,26 @@ def written() -> bytes:
         facts = [model.embed(each.facts) for each in known.values()]
     finally:
         model.close()
-    return question_vectors(kept, np.concatenate([*rows, leanings_of(facts)]))
+    head = json.dumps(kept).encode()
+    floats = np.concatenate([*rows, leanings_of(facts)]).astype("<f2").tobytes()
+    return sentences_digest() + struct.pack("<I", len(head)) + head + floats
+
+
+def load_questions_in_languages() -> dict[str, dict[str, list[str]]]:
+    """Questions about attributes in other languages than English, by language and attribute."""
+    path = resource_path("config") / "attribute_questions_in_languages.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def leanings_of(facts: Sequence[Vectors]) -> Vectors:
+    """The place of each attribute's facts, seen from the middle of all facts; a row each.
+
+    Args:
+        facts: the vectors of some facts of each attribute.
+    """
+    middles = np.array([vectors.mean(axis=0) for vectors in facts])
+    leanings: Vectors = middles - np.concatenate(facts).mean(axis=0)
+    return leanings
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def main(_: Engines) -> None:
     print(f"The machine's load was {min(loads):.1f} to {max(loads):.1f} meanwhile.\n")
     is_whole = len(chosen) == len(SYSTEMS) and len(columns) == len(measuring.COLUMNS)
     if path := os.environ.get("PEERS_PICTURE") or (PICTURE if is_whole else ""):
-        from benchmarks.peers.picture import draw  # matplotlib is an extra
+        from benchmarks.peers.picture import draw
 
         draw(results, Path(path))
 

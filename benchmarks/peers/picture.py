@@ -82,7 +82,7 @@ PANELS = (
 
 def draw(results: Sequence[Result], path: Path) -> None:
     """Draw the picture into a PNG file; a system without a figure has none in that panel."""
-    from matplotlib.figure import Figure  # an extra: `plots`
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15, 1.9 + 0.42 * len(results)), layout="constrained")
     axes = figure.subplots(1, len(PANELS), sharey=True, squeeze=False)[0]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from reconciler.adapters.structured_calls import (
-    BatchClient,
-    Batched,
+    Client,
     Connection,
     Correction,
     Question,
@@ -22,7 +20,6 @@ from reconciler.adapters.structured_calls import (
     note_wait,
     usage_of,
 )
-from reconciler.ports.arbiter import BatchState
 
 if TYPE_CHECKING:
     import anthropic
@@ -56,7 +53,7 @@ class Anthropic:
             anthropic.APITimeoutError, anthropic.APIStatusError, anthropic.AnthropicError
         )
 
-    def open(self, connection: Connection, question: Question[Any]) -> BatchClient:
+    def open(self, connection: Connection, question: Question[Any]) -> Client:
         """A client; it connects when it is first asked."""
         return _Client(connection, question)
 
@@ -72,31 +69,6 @@ class _Message(BaseModel):
     stop_reason: str
     content: list[_Block]
     usage: Any = None
-
-
-class _Batch(BaseModel):
-    """The part of a batch that is relied on; a batch that is still being sent is ``processing``."""
-
-    id: str
-    processing_status: str
-    request_counts: dict[str, int]
-
-
-class _Result(BaseModel):
-    type: str
-    message: dict[str, Any] | None = None
-
-
-class _Line(BaseModel):
-    custom_id: str
-    result: _Result
-
-
-def _batched(line: _Line) -> Batched:
-    result = line.result
-    if result.message is not None:
-        return Batched(line.custom_id, json.dumps(result.message))
-    return Batched(line.custom_id, None, f"the server says of this request: {result.type}")
 
 
 class _Client:
@@ -124,10 +96,7 @@ class _Client:
         # Not messages.parse: it fails on the words of a refusal before we can recognise the
         # refusal.
         raw = await self._client.messages.with_raw_response.create(**request)
-        return self.read(await raw.text())
-
-    def read(self, text: str) -> Reply:
-        message = _Message.model_validate_json(text)
+        message = _Message.model_validate_json(await raw.text())
         stopped = message.stop_reason
         return Reply(
             text="".join(block.text for block in message.content if block.type == "text"),
@@ -136,36 +105,7 @@ class _Client:
             cut_off=stopped if stopped not in {"end_turn", "refusal"} else None,
         )
 
-    async def check_batches(self) -> None:
-        await self._client.messages.batches.with_raw_response.list(limit=1)
-
-    async def send_batch(self, questions: Mapping[str, Mapping[str, Any]]) -> str:
-        # Once: a second try after a lost reply would be a second batch to pay for.
-        batches = self._client.with_options(max_retries=0).messages.batches
-        requests: Any = [
-            {"custom_id": name, "params": self._request(data)} for name, data in questions.items()
-        ]
-        raw = await batches.with_raw_response.create(requests=requests)
-        return _Batch.model_validate_json(await raw.text()).id
-
-    async def batch_state(self, batch_id: str) -> BatchState:
-        raw = await self._client.messages.batches.with_raw_response.retrieve(batch_id)
-        batch = _Batch.model_validate_json(await raw.text())
-        total = sum(batch.request_counts.values())
-        return BatchState(
-            batch_id=batch_id,
-            done=total - batch.request_counts.get("processing", 0),
-            total=total,
-            is_ended=batch.processing_status == "ended",
-        )
-
-    async def batch_replies(self, batch_id: str) -> list[Batched]:
-        lines = await self._client.messages.batches.results(batch_id)
-        return [_batched(_Line.model_validate(line.to_dict())) async for line in lines]
-
-    def _request(
-        self, data: Mapping[str, Any], correction: Correction | None = None
-    ) -> dict[str, Any]:
+    def _request(self, data: Mapping[str, Any], correction: Correction | None) -> dict[str, Any]:
         return {
             "model": self._model,
             "max_tokens": self._question.answer_tokens_max,

@@ -6,21 +6,20 @@ Here: the data sent about a note and its neighbours, and the meaning of an answe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reconciler.adapters.answer_reading import LaxFloat, LaxInt, OneOrMany, word_of
-from reconciler.adapters.batch_calls import BatchCalls
 from reconciler.adapters.structured_calls import (
-    BatchVendor,
     Connection,
     Failures,
     Prompt,
     Question,
     StructuredCalls,
+    Vendor,
     read_prompt,
 )
 from reconciler.domain.records.decisions import Judgement, Usage
@@ -30,11 +29,9 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
     ArbiterAnswerError,
-    ArbiterError,
     ArbiterRefusedError,
     ArbiterUnavailableError,
 )
-from reconciler.ports.arbiter import BatchState
 from reconciler.resources import resource_path
 
 __all__ = [
@@ -95,7 +92,7 @@ class ModelArbiter:
         ConfigurationError: the prompt has no version.
     """
 
-    def __init__(self, vendor: BatchVendor, connection: Connection) -> None:
+    def __init__(self, vendor: Vendor, connection: Connection) -> None:
         asked = Question(
             prompt=arbiter_prompt(),
             answer=_Answer,
@@ -103,7 +100,6 @@ class ModelArbiter:
             failures=FAILURES,
         )
         self._calls = StructuredCalls(vendor, connection, asked)
-        self._batches = BatchCalls(vendor, connection, asked)
         self.name = self._calls.name
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
@@ -114,23 +110,6 @@ class ModelArbiter:
     def close(self) -> None:
         """End calls under way and close the connections; a later judgement opens them again."""
         self._calls.close()
-        self._batches.close()
-
-    def send_batch(self, questions: Mapping[str, tuple[Note, Sequence[Neighbour]]]) -> str:
-        """Send questions by their names; see ``BatchArbiter.send_batch``."""
-        return self._batches.send({name: data_of(*asked) for name, asked in questions.items()})
-
-    def batch_state(self, batch_id: str) -> BatchState:
-        """The state of a batch at the server."""
-        return self._batches.state(batch_id)
-
-    def batch_answers(self, batch_id: str) -> dict[str, Judgement | ArbiterError]:
-        """The answers, by the questions' names."""
-        answers = self._batches.answers(batch_id)
-        return {
-            name: answer if isinstance(answer, ArbiterError) else judgement_of(*answer)
-            for name, answer in answers.items()
-        }
 
 
 ANSWER_SHAPE = _Answer

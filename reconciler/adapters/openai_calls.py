@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
 from reconciler.adapters.structured_calls import (
     WITHOUT_A_MODEL,
-    BatchClient,
-    Batched,
+    Client,
     Connection,
     Correction,
     Question,
@@ -27,8 +26,6 @@ from reconciler.adapters.structured_calls import (
     note_wait,
     usage_of,
 )
-from reconciler.errors import InvalidRequestError
-from reconciler.ports.arbiter import BatchState
 
 if TYPE_CHECKING:
     import openai
@@ -51,9 +48,6 @@ _SPELLINGS = {
 """The dispensable parts of a request, each with its names in servers' rejections."""
 
 _REJECTING = {400, 422}
-
-_ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
-_ENDED = {"completed", "expired", "cancelled"}
 
 
 class OpenAISdk:
@@ -82,7 +76,7 @@ class OpenAI(OpenAISdk):
     speaks = "a chat completion"
     hint = "a base_url of this protocol mostly ends in /v1"
 
-    def open(self, connection: Connection, question: Question[Any]) -> BatchClient:
+    def open(self, connection: Connection, question: Question[Any]) -> Client:
         """A client; it connects when it is first asked."""
         return _Client(connection, question)
 
@@ -140,60 +134,6 @@ class _Completion(BaseModel):
     usage: Any = None
 
 
-class _File(BaseModel):
-    id: str
-
-
-class _Counts(BaseModel):
-    total: int = 0
-    completed: int = 0
-    failed: int = 0
-
-
-class _Error(BaseModel):
-    code: str | None = None
-
-
-class _Errors(BaseModel):
-    data: list[_Error] | None = None
-
-
-class _Batch(BaseModel):
-    """The part of a batch that is relied on."""
-
-    id: str
-    status: str
-    output_file_id: str | None = None
-    error_file_id: str | None = None
-    request_counts: _Counts | None = None
-    errors: _Errors | None = None
-
-    @property
-    def reasons(self) -> str:
-        """Why it failed, in the server's codes."""
-        errors = (self.errors and self.errors.data) or []
-        return ", ".join(dict.fromkeys(str(error.code) for error in errors)) or "no reason given"
-
-
-class _Response(BaseModel):
-    status_code: int
-    body: Any
-
-
-class _Line(BaseModel):
-    custom_id: str
-    response: _Response | None = None
-    error: _Error | None = None
-
-
-def _batched(line: _Line) -> Batched:
-    response = line.response
-    if response is not None and response.status_code == 200:
-        return Batched(line.custom_id, json.dumps(response.body))
-    said = f"HTTP {response.status_code}" if response else line.error and line.error.code
-    return Batched(line.custom_id, None, f"the server says of this request: {said}")
-
-
 class _Client:
     def __init__(self, connection: Connection, question: Question[Any]) -> None:
         self._model = connection.model
@@ -210,10 +150,7 @@ class _Client:
             self._dispensable["reasoning_effort"] = "low"
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
-        return self.read(await self._completion(data, correction))
-
-    def read(self, text: str) -> Reply:
-        completion = _Completion.model_validate_json(text)
+        completion = _Completion.model_validate_json(await self._completion(data, correction))
         choice = completion.choices[0]
         why = choice.finish_reason
         return Reply(
@@ -222,55 +159,6 @@ class _Client:
             is_refusal=bool(choice.message.refusal) or why == "content_filter",
             cut_off=why if why in {"length", "tool_calls", "function_call"} else None,
         )
-
-    async def check_batches(self) -> None:
-        await self._client.batches.with_raw_response.list(limit=1)
-
-    async def send_batch(self, questions: Mapping[str, Mapping[str, Any]]) -> str:
-        # Once: a second try after a lost reply would be a second batch to pay for.
-        client = self._client.with_options(max_retries=0)
-        asked = {"method": "POST", "url": _ENDPOINT}
-        lines = [
-            json.dumps({"custom_id": name, **asked, "body": self._request(data)})
-            for name, data in questions.items()
-        ]
-        sent = ("questions.jsonl", "\n".join(lines).encode())
-        file = await client.files.with_raw_response.create(file=sent, purpose="batch")
-        batch = await client.batches.with_raw_response.create(
-            completion_window="24h",
-            endpoint=_ENDPOINT,
-            input_file_id=_File.model_validate_json(file.text).id,
-        )
-        return _Batch.model_validate_json(batch.text).id
-
-    async def batch_state(self, batch_id: str) -> BatchState:
-        batch = await self._batch(batch_id)
-        if batch.status == "failed":
-            raise InvalidRequestError(
-                f"the server rejected the batch {batch_id} as a whole ({batch.reasons}); no "
-                "question was asked"
-            )
-        counts = batch.request_counts or _Counts()
-        return BatchState(
-            batch_id=batch_id,
-            done=counts.completed + counts.failed,
-            total=counts.total,
-            is_ended=batch.status in _ENDED,
-        )
-
-    async def batch_replies(self, batch_id: str) -> list[Batched]:
-        batch = await self._batch(batch_id)
-        replies = []
-        for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
-            file = await self._client.files.content(file_id)
-            # Not splitlines: it also splits at characters that JSON leaves in a text.
-            lines = filter(None, file.content.split(b"\n"))
-            replies += [_batched(_Line.model_validate_json(line)) for line in lines]
-        return replies
-
-    async def _batch(self, batch_id: str) -> _Batch:
-        raw = await self._client.batches.with_raw_response.retrieve(batch_id)
-        return _Batch.model_validate_json(raw.text)
 
     async def close(self) -> None:
         await self._client.close()
@@ -293,9 +181,7 @@ class _Client:
             else:
                 return str(raw.text)
 
-    def _request(
-        self, data: Mapping[str, Any], correction: Correction | None = None
-    ) -> dict[str, Any]:
+    def _request(self, data: Mapping[str, Any], correction: Correction | None) -> dict[str, Any]:
         told = {"role": "system", "content": self._prompt_with_schema()}
         turns = [told, *conversation(data, correction)]
         return {"model": self._model, "messages": turns, **self._dispensable}

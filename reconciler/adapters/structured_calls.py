@@ -34,16 +34,12 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from reconciler.adapters.answer_reading import UnreadableAnswerError, fault_of, read_answer
 from reconciler.domain.records.decisions import Usage
 from reconciler.errors import ConfigurationError
-from reconciler.ports.arbiter import BatchState
 from reconciler.resources import read_config
 
 __all__ = [
     "WAIT_SECONDS_MAX",
     "WITHOUT_A_MODEL",
     "AnswerT",
-    "BatchClient",
-    "BatchVendor",
-    "Batched",
     "Client",
     "ClientCalls",
     "Connection",
@@ -52,7 +48,6 @@ __all__ = [
     "Prompt",
     "Question",
     "Reply",
-    "ResultT",
     "SdkErrors",
     "Speaker",
     "StructuredCalls",
@@ -213,42 +208,6 @@ class Client(Closable, Protocol):
         ...
 
 
-class Batched(NamedTuple):
-    """The result of one request of a batch: the server's reply, or the error."""
-
-    name: str
-    reply: str | None
-    fault: str = ""
-
-
-class BatchClient(Client, Protocol):
-    """A connection to a server that may answer batches; each request is that of a single call."""
-
-    async def check_batches(self) -> None:
-        """Ask for something harmless that a server without batches does not find."""
-        ...
-
-    async def send_batch(self, questions: Mapping[str, Mapping[str, Any]]) -> str:
-        """Send the data of each question by its name; the batch's id."""
-        ...
-
-    async def batch_state(self, batch_id: str) -> BatchState:
-        """The state of a batch at the server."""
-        ...
-
-    async def batch_replies(self, batch_id: str) -> list[Batched]:
-        """The results of an ended batch, in any order."""
-        ...
-
-    def read(self, text: str) -> Reply:
-        """The answer in a server's reply.
-
-        Raises:
-            ValueError: the reply does not follow the protocol.
-        """
-        ...
-
-
 class SdkErrors(NamedTuple):
     """An SDK's error classes: of a time-out, of a status, and the base of all."""
 
@@ -277,14 +236,6 @@ class Vendor(Speaker, Protocol):
     """A protocol of questions: the parts that differ from one vendor to the next."""
 
     def open(self, connection: Connection, question: Question[Any]) -> Client:
-        """A client; called on the thread that asks."""
-        ...
-
-
-class BatchVendor(Vendor, Protocol):
-    """A protocol that knows batches."""
-
-    def open(self, connection: Connection, question: Question[Any]) -> BatchClient:
         """A client; called on the thread that asks."""
         ...
 

@@ -11,7 +11,7 @@ from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from reconciler.adapters.local_embedder import LocalModel
-    from reconciler.adapters.structured_calls import BatchVendor, Connection
+    from reconciler.adapters.structured_calls import Connection, Vendor
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
@@ -132,7 +132,7 @@ def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
     return ModelExtractor(_vendor(chosen.provider), _connection(chosen))
 
 
-def _vendor(provider: Literal["anthropic", "openai"]) -> BatchVendor:
+def _vendor(provider: Literal["anthropic", "openai"]) -> Vendor:
     if provider == "openai":
         from reconciler.adapters.openai_calls import OpenAI
 

@@ -101,7 +101,6 @@ if TYPE_CHECKING:
     from reconciler.service.tasks.procedures import Procedures
     from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.arbitration import Arbitration
-    from reconciler.service.writing.batch_rejudging import BatchRejudging
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.doors import LiveDoor
     from reconciler.service.writing.forgotten import ForgottenLook, Withholding
@@ -454,19 +453,6 @@ class Services:
             policy=self.policy,
             clock=self.clock,
         )
-
-    @_Part
-    def batch_rejudging(self) -> BatchRejudging | None:
-        """Asks the arbiter later, in batches; None if it has none."""
-        from reconciler.ports.arbiter import BatchArbiter
-        from reconciler.service.writing.batch_rejudging import BatchRejudging
-
-        arbitration, rejudging = self.arbitration, self.rejudging
-        if arbitration is None or rejudging is None:
-            return None
-        if not isinstance(arbitration.arbiter, BatchArbiter):
-            return None
-        return BatchRejudging(rejudging, arbitration, arbitration.arbiter)
 
     @_Part
     def use_trace(self) -> UseTrace:

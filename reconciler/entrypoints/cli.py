@@ -307,24 +307,20 @@ def calibrate_thresholds(
     ] = None,
     name: Annotated[str, typer.Option(help="The profile's name.")] = "calibrated",
     folder: Annotated[
-        Path, typer.Option(file_okay=False, help="The folder for NAME.toml and NAME.png.")
+        Path, typer.Option(file_okay=False, help="The folder for NAME.toml.")
     ] = Path(),
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace them if they exist.")
+        bool, typer.Option("--overwrite", help="Replace it if it exists.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the model on labelled pairs; write a profile of thresholds and a picture.
+    """Measure the model on labelled pairs; write a profile of thresholds.
 
     A line of PAIRS has "fact", "note" and "label" (same, update or distinct), and may have
     "source", "id", "fact_slot" and "note_slot".
     """
     from reconciler.domain.review.calibration import CalibrationGoal
-    from reconciler.entrypoints.calibration_report import (
-        calibration_tables,
-        check_can_draw,
-        draw_curves,
-    )
+    from reconciler.entrypoints.calibration_report import calibration_tables
     from reconciler.service.calibration import calibrate, provenance_of, write_profile
 
     if (pairs is None) is not from_decisions:
@@ -332,23 +328,21 @@ def calibrate_thresholds(
     goal = CalibrationGoal(
         false_supersession_max=bound, sources=frozenset(source) if source else None
     )
-    made = _profile_files(folder, name, overwrite)
-    check_can_draw()
+    made = _profile_file(folder, name, overwrite)
     if pairs is None:
         measured, model_id = _measured_from_decisions(agent, contact, tenant)
     else:
         measured, model_id = _measured_from_file(pairs, as_json)
     report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
     measured_on = visible(pairs.name) if pairs else "recorded decisions"
-    write_profile(report.profile, made[0], provenance_of(report, measured_on), overwrite=overwrite)
-    draw_curves(report, made[1])
+    write_profile(report.profile, made, provenance_of(report, measured_on), overwrite=overwrite)
     show(
         as_json,
-        report.to_dict() | {"files": [str(path) for path in made]},
+        report.to_dict() | {"files": [str(made)]},
         lambda: Group(
             calibration_tables(report),
-            f"\nWritten: {made[0]}, {made[1]}",
-            as_it_is(f"Use it with RECONCILER_RECONCILE__PROFILE={made[0].resolve()}"),
+            f"\nWritten: {made}",
+            as_it_is(f"Use it with RECONCILER_RECONCILE__PROFILE={made.resolve()}"),
         ),
     )
 
@@ -371,19 +365,19 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path]:
-    """The files of profile and picture; a file that cannot be written is an error at once."""
+def _profile_file(folder: Path, name: str, overwrite: bool) -> Path:
+    """The profile's file; one that cannot be written is an error at once."""
     from reconciler.service.calibration import check_profile_name
 
     check_profile_name(name)
-    made = (folder / f"{name}.toml", folder / f"{name}.png")
+    made = folder / f"{name}.toml"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        there = next(filter(Path.exists, made), None)
+        is_there = made.exists()
     except OSError as error:
         raise InvalidRequestError(f"{folder} cannot hold {name}.toml: {error.strerror}") from error
-    if there is not None and not overwrite:
-        raise InvalidRequestError(f"{there} exists; give --overwrite or another --name")
+    if is_there and not overwrite:
+        raise InvalidRequestError(f"{made} exists; give --overwrite or another --name")
     return made
 
 

@@ -1,17 +1,15 @@
 """Commands that read a memory and do more than one call.
 
-History with its picture, the evidence of a fact, facts by a name, erasures, and a dry run of the
+The history, the evidence of a fact, facts by a name, erasures, and a dry run of the
 gate.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Group
 
 from reconciler.agent_memory import note_to_check
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -24,7 +22,6 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     MaybeLimit,
-    Overwrite,
     Tenant,
     call_of,
     of_whom,
@@ -35,7 +32,6 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import assessment_view, history_tree
 from reconciler.errors import InvalidRequestError
-from reconciler.memory import Memory
 
 __all__ = ["add_inspection_commands"]
 
@@ -56,10 +52,6 @@ def history(
     at: Annotated[
         str | None, typer.Option(help="As the memory was at this time; ISO 8601 with a zone.")
     ] = None,
-    png: Annotated[
-        Path | None, typer.Option("--png", help="Also draw a timeline into this PNG file.")
-    ] = None,
-    overwrite: Overwrite = False,
     after: Annotated[
         str | None,
         typer.Option("--after", help="Only the chains that come after this fact's own."),
@@ -70,22 +62,10 @@ def history(
 ) -> None:
     """Show which fact superseded which, which were revoked or undone, and why."""
     instant = parse_time("--at", at)
-    if png is not None:
-        from reconciler.entrypoints.calibration_report import check_can_draw
-
-        check_can_draw()
     with reading(agent, contact, tenant) as memory:
         chains = memory.contact(agent, contact, tenant=tenant).history(
             fact_id=fact, at=instant, after=after, limit=limit
         )
-        name = _name_of_contact(memory, agent, contact, tenant) if png is not None else contact
-    drawn: tuple[str, ...] = ()
-    if png is not None and chains:
-        from reconciler.bootstrap import write_new
-        from reconciler.entrypoints.history_picture import history_png
-
-        write_new(png, history_png(name, chains, instant), overwrite=overwrite)
-        drawn = (f"Picture: {png}",)
     nothing = f"No fact is known of contact {contact} of agent {agent}."
     if at is not None:
         nothing = (
@@ -95,14 +75,8 @@ def history(
     show(
         as_json,
         [asdict(chain) for chain in chains],
-        lambda: Group(history_tree(contact, chains), *drawn) if chains else nothing,
+        lambda: history_tree(contact, chains) if chains else nothing,
     )
-
-
-def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
-    """The contact's name, or its id without one."""
-    known = memory.agent(agent, tenant=tenant).contacts(contact)
-    return next((each.name for each in known if each.name), contact)
 
 
 def evidence(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-import time
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Group
@@ -14,12 +12,11 @@ from rich.text import Text
 
 from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, of_whom, show
 from reconciler.entrypoints.progress import progress
-from reconciler.entrypoints.rendering import shown, terminal
+from reconciler.entrypoints.rendering import shown
 from reconciler.errors import ReconcilerError
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
-    from reconciler.ports.arbiter import BatchState
     from reconciler.service.writing.rejudging import Rejudged
 
 __all__ = ["add_rejudge_command"]
@@ -34,78 +31,22 @@ def rejudge(
     agent: Agent,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Send all questions at once, at half the price.")
-    ] = False,
-    batch_id: Annotated[
-        str | None, typer.Option(help="Continue this batch, which an earlier --batch has sent.")
-    ] = None,
-    wait: Annotated[
-        float, typer.Option(min=0, help="With --batch: wait at most this many hours.")
-    ] = 24.0,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the judge about the decisions that it did not answer in time, and amend them.
-
-    With --batch the vendor answers within a day, mostly within an hour, and this command waits. If
-    it ends before that, nothing is lost: it says how to continue the batch.
-    """
+    """Ask the judge about the decisions that it did not answer in time, and amend them."""
     answers: list[Rejudged] = []
-    whose = {"--agent": agent, "--contact": contact, "--tenant": tenant}
-    waiting = _WaitDisplay([*_given(whose), "--batch-id"])
     try:
         with Memory.open() as memory:
             asked = of_whom(memory, agent, contact, tenant)
-            if batch or batch_id:
-                with waiting.status:
-                    judged = asked.rejudge_in_batches(
-                        batch_id=batch_id, wait_hours=wait, on_wait=waiting.say
-                    )
-                    answers.extend(judged)
-            else:
-                with progress("decisions", as_json) as advance:
-                    for rejudged in asked.rejudge():
-                        answers.append(rejudged)
-                        advance(len(answers), None)
-    except (KeyboardInterrupt, ReconcilerError) as ended:
-        if isinstance(ended, KeyboardInterrupt):
-            waiting.take_leave()
+            with progress("decisions", as_json) as advance:
+                for rejudged in asked.rejudge():
+                    answers.append(rejudged)
+                    advance(len(answers), None)
+    except (KeyboardInterrupt, ReconcilerError):
         if answers:  # they are kept, even if the command was interrupted
             _show(as_json, answers)
         raise
     _show(as_json, answers)
-
-
-class _WaitDisplay:
-    """Says on the error output which batch is waited for, how far it is, and how to go on later."""
-
-    def __init__(self, options: Iterable[str]) -> None:
-        self._console = terminal(stderr=True)
-        self.status = self._console.status("looking for questions")
-        self._command = shlex.join(["reconciler", "rejudge", *options])
-        self._batch_id = ""
-        self._started = 0.0
-
-    def say(self, state: BatchState) -> None:
-        """Say a new batch at once, because from then on it can be continued."""
-        if state.batch_id != self._batch_id:
-            self._batch_id, self._started = state.batch_id, time.monotonic()
-            self._tell(f"Questions that were sent as a batch: {state.total:,}.")
-        minutes = (time.monotonic() - self._started) / 60
-        self.status.update(f"{state.done:,} of {state.total:,} answered after {minutes:.0f} min")
-
-    def take_leave(self) -> None:
-        """A person ended the command."""
-        if self._batch_id:
-            self._tell("Nothing is lost: the server goes on.")
-
-    def _tell(self, told: str) -> None:
-        take_up = f"{self._command} {shlex.quote(self._batch_id)}"
-        self._console.print(f"{told} To take it up later:\n  {take_up}", soft_wrap=True)
-
-
-def _given(options: dict[str, str | None]) -> Iterable[str]:
-    return (part for name, value in options.items() if value is not None for part in (name, value))
 
 
 def _show(as_json: bool, answers: Iterable[Rejudged]) -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Judgement
     from reconciler.domain.records.facts import Neighbour
     from reconciler.domain.records.notes import Note
-    from reconciler.errors import ArbiterError
 
-__all__ = ["NO_BATCHES", "Arbiter", "BatchArbiter", "BatchState"]
-
-NO_BATCHES = "this server has no batches; run `reconciler rejudge` without --batch"
-"""What is said where batches are wanted and there are none."""
+__all__ = ["Arbiter"]
 
 
 class Arbiter(Protocol):
@@ -48,55 +43,4 @@ class Arbiter(Protocol):
 
     def close(self) -> None:
         """Close its connections; harmless when called again."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchState:
-    """The state of a batch of questions.
-
-    Attributes:
-        batch_id: by which it is found again, from any process.
-        done: how many questions have their answer or their error; some servers say so at the end.
-        total: how many were sent.
-        is_ended: its answers can be read.
-    """
-
-    batch_id: str
-    done: int
-    total: int
-    is_ended: bool
-
-
-@runtime_checkable
-class BatchArbiter(Arbiter, Protocol):
-    """An arbiter that can also be asked many questions at once, each as if it were alone.
-
-    A batch belongs to the server: any process with the same key can read it by its id.
-    """
-
-    def send_batch(self, questions: Mapping[str, tuple[Note, Sequence[Neighbour]]]) -> str:
-        """Send questions by their names, of 1 to 64 letters and digits; the batch's id.
-
-        Raises:
-            InvalidRequestError: the server has no batches; nothing was sent.
-            ArbiterUnavailableError: it could not be reached in time, or rejected the batch.
-        """
-        ...
-
-    def batch_state(self, batch_id: str) -> BatchState:
-        """How far the server is.
-
-        Raises:
-            InvalidRequestError: the server knows no such batch, or rejected it as a whole.
-            ArbiterUnavailableError: it could not be reached in time.
-        """
-        ...
-
-    def batch_answers(self, batch_id: str) -> Mapping[str, Judgement | ArbiterError]:
-        """The answers of an ended batch by the questions' names; some may be missing.
-
-        Raises:
-            ArbiterUnavailableError: the server could not be reached in time.
-        """
         ...

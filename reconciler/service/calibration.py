@@ -95,11 +95,6 @@ class Measurement:
     is_arbitrated: bool
     scores: tuple[DecisionScores, ...]
 
-    @property
-    def overall(self) -> DecisionScores:
-        """The scores over all sources, each pair counted once."""
-        return self.scores[-1]
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a rate as count, of, share and its 95 % interval."""
         return {

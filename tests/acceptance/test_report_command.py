@@ -1,14 +1,11 @@
-"""The report and the picture of a history at the command line: files, and what keeps them away."""
+"""The report at the command line: a file, and what keeps it away."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from reconciler.entrypoints import history_picture
-from reconciler.service.pages import report
 from tests.command_line import Run, json_of
 
 WHO = ("--agent", "crm", "--contact", "priya")
@@ -57,41 +54,3 @@ def test_a_folder_that_is_not_there_is_said(told: Run, tmp_path: Path) -> None:
     code, _, err = told("report", *WHO, "--out", str(tmp_path / "no" / "priya.html"))
     assert code == 3
     assert "cannot be written" in err
-
-
-def test_a_history_is_drawn_as_a_picture(told: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    png = tmp_path / "priya.png"
-    assert len(json_of(told, "history", *WHO, "--png", str(png))) == 2
-    assert png.read_bytes().startswith(b"\x89PNG")
-    code, _, err = told("history", *WHO, "--png", str(png))
-    assert code == 3
-    assert "already exists" in err
-    assert told("history", *WHO, "--png", str(png), "--overwrite")[0] == 0
-
-
-def test_a_picture_is_named_beneath_the_tree(told: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    png = tmp_path / "priya.png"
-    code, out, _ = told("history", *WHO, "--png", str(png))
-    assert (code, out.splitlines()[-1]) == (0, f"Picture: {png}")
-
-
-def test_the_picture_s_legend_says_what_the_report_s_says() -> None:
-    assert list(history_picture._LOOKS) == [label for _, label in report._LEGEND]
-
-
-def test_a_picture_without_matplotlib_names_what_to_install(
-    told: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    code, _, err = told("history", *WHO, "--png", str(tmp_path / "priya.png"))
-    assert code == 3
-    assert "pip install 'matplotlib" in err
-
-
-def test_no_history_makes_no_picture(told: Run, tmp_path: Path) -> None:
-    png = tmp_path / "nobody.png"
-    who = ("--agent", "crm", "--contact", "pria")
-    assert told("history", *who, "--png", str(png), "--json")[:2] == (1, "")
-    assert not png.exists()

@@ -45,7 +45,7 @@ EXIT_CODES = set(range(7))
 _RUNS_OF_A_STORE = 25
 _LOOKS_EVERY = 5
 
-WHERES = ("out", "write", "png", "folder", "name", "tokens", "hash_key_file")
+WHERES = ("out", "write", "folder", "name", "tokens", "hash_key_file")
 FILES = ("file", "pairs", "tls_certificate", "tls_key", "tokens")
 NUMBERS = st.one_of(
     st.integers(-2, 100).map(str),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -32,7 +31,6 @@ from reconciler.domain.review.replay import replay, summarise
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.entrypoints.calibration_report import (
     calibration_tables,
-    draw_curves,
     errors_table,
     replay_changes_table,
     replay_table,
@@ -199,8 +197,8 @@ def test_a_report_measures_three_rules_alone_and_with_an_arbiter(
         *(("mine", True, helped) for helped in (False, True)),
     ]
     assert [each.source for each in report.alone[-1].scores] == ["calls", "mails", "all sources"]
-    assert report.alone[-1].overall.false_supersessions.count == 0
-    assert report.arbitrated[-1].overall.silent_updates.count == 0
+    assert report.alone[-1].scores[-1].false_supersessions.count == 0
+    assert report.arbitrated[-1].scores[-1].silent_updates.count == 0
 
 
 def test_a_report_goes_into_json_without_a_text(report: CalibrationReport) -> None:
@@ -284,36 +282,6 @@ def test_the_shipped_profile_for_the_bundled_model_is_a_policy() -> None:
     profile: Profile = load_profile("minilm")
     assert profile.embedding_model == "all-MiniLM-L6-v2@53aa5117"
     assert 0.4 < profile.cosine_add_max < profile.cosine_cut <= profile.cosine_update_min < 1
-
-
-def test_a_picture_is_a_png_of_a_size_that_can_be_read(
-    report: CalibrationReport, tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "curves.png"
-    draw_curves(report, path)
-    content = path.read_bytes()
-    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
-    assert content.startswith(b"\x89PNG\r\n\x1a\n")
-    assert (width, height) == (1800, 1350)
-    assert len(content) > 20_000
-
-
-def test_a_picture_that_cannot_be_written_is_the_callers_error(
-    report: CalibrationReport, tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    with pytest.raises(InvalidRequestError, match="cannot be written"):
-        draw_curves(report, tmp_path / "absent" / "curves.png")
-
-
-def test_without_matplotlib_the_error_says_what_to_install(
-    report: CalibrationReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'matplotlib"):
-        draw_curves(report, tmp_path / "curves.png")
 
 
 def printed(what: Any) -> str:

@@ -92,7 +92,6 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
     },
     AgentMemory: {
         **dict.fromkeys((*BOTH, "check_policy", "contact", "contacts", "find"), (OF_AGENT,)),
-        "rejudge_in_batches": (OF_AGENT, "batch_id"),
     },
     ContactMemory: {
         **dict.fromkeys(("amend", "evidence", "history"), (REFUSED, "fact_id")),
@@ -114,7 +113,6 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
             (SCOPED,),
         ),
         **dict.fromkeys(("value", "version"), (SCOPED,)),
-        "rejudge_in_batches": (SCOPED, "batch_id"),
     },
 }
 """Every public method of a memory and of its views: what comes of it, and the parameters that take

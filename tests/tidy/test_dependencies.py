@@ -16,8 +16,8 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 OF_ITS_OWN = {"crewai"}
 """Extras that go with no other pinned version, each in an environment of its own."""
 
-NOT_FOR_TESTS = {"ray", "plots", "offline", "dev", *OF_ITS_OWN}
-"""``offline`` is in ``dev`` by its own package; the others are large or a picture's."""
+NOT_FOR_TESTS = {"ray", "offline", "dev", *OF_ITS_OWN}
+"""``offline`` is in ``dev`` by its own package; the others are large."""
 
 HEAVY = {"torch", "transformers", "spacy", "anthropic", "openai", "scipy", "pandas"}
 

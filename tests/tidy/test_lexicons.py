@@ -18,6 +18,7 @@ from reconciler.domain import conditions
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
 from reconciler.domain.sessions import explicit_statements, speakers
+from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cue, Cues, lexicon
 from tests.tables import every
 
@@ -26,7 +27,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
     "meaning": (meaning._lexicon, meaning._spell),
     "classification": (classification._lexicon, classification._one_line),
-    "literalness": (literalness._lexicon, literalness._small_text),
+    "literalness": (literalness._lexicon, lambda text: read_text(text).small),
     "guard": (vocabulary._cues, str),
     "secrets": (told_secrets_finder._cues, str),
     "statements": (explicit_statements._lexicon, str),

@@ -18,9 +18,8 @@ from reconciler.config_files import (
     load_attribute_sentences,
     load_own_questions,
     load_question_vectors,
-    load_questions_in_languages,
 )
-from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of, questions_of
+from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
@@ -35,7 +34,7 @@ from reconciler.service.attribute_questions import AskedAttributes
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.tables import every
-from tools.write_question_vectors import TARGET, written
+from tools.write_question_vectors import TARGET, leanings_of, load_questions_in_languages, written
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 NORTH = np.array([1.0, 0.0], dtype=np.float32)

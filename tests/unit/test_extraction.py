@@ -88,12 +88,12 @@ def test_what_is_not_meant_literally_is_believed_at_most_by_three_tenths(
 def test_two_windows_that_read_the_same_claim_count_its_episodes_together() -> None:
     [proposal] = read((window(0, 2), extracted(1)), (window(1, 3), extracted(2)))
     assert dict(proposal.spans) == {"e0": ("Text",), "e2": ("Text",)}
-    assert candidate(proposal).observation_count == 2
+    assert len(candidate(proposal).evidence) == 2
 
 
 def test_an_episode_in_two_windows_counts_once() -> None:
     [proposal] = read((window(0, 3), extracted(3)), (window(2, 2), extracted(1)))
-    assert candidate(proposal).observation_count == 1
+    assert len(candidate(proposal).evidence) == 1
 
 
 def test_what_is_merged_keeps_the_highest_of_both_numbers() -> None:

@@ -66,10 +66,6 @@ def find_hedge(text: str) -> str | None:
 # Reading
 
 
-def _small_text(text: str) -> str:
-    return read_text(text).small
-
-
 def _starts(plain: str) -> tuple[int, ...]:
     return 0, *(sentence.start for sentence in read_text(plain).sentences if sentence.start)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.recalling.ranking import cosines_to
 
-__all__ = ["AttributeQuestions", "AttributeSentences", "leanings_of", "least_of", "questions_of"]
+__all__ = ["AttributeQuestions", "AttributeSentences", "least_of", "questions_of"]
 
 Vectors = NDArray[np.float32]
 
@@ -133,17 +133,6 @@ def least_of(names: Sequence[str], vectors: Vectors, *, in_language: bool = Fals
         return _LEAST_MAX
     spreads = _SPREADS_IN_LANGUAGE if in_language else _SPREADS
     return float(np.clip(others.mean() + spreads * others.std(), 0.0, _LEAST_MAX))
-
-
-def leanings_of(facts: Sequence[Vectors]) -> Vectors:
-    """The place of each attribute's facts, seen from the middle of all facts; a row each.
-
-    Args:
-        facts: the vectors of some facts of each attribute.
-    """
-    middles = np.array([vectors.mean(axis=0) for vectors in facts])
-    leanings: Vectors = middles - np.concatenate(facts).mean(axis=0)
-    return leanings
 
 
 def questions_of(name: str, questions: Sequence[str], description: str = "") -> Sequence[str]:

@@ -195,11 +195,6 @@ class Candidate:
         return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
 
     @property
-    def observation_count(self) -> int:
-        """Distinct episodes that support it."""
-        return len(self.evidence)
-
-    @property
     def sessions(self) -> frozenset[str]:
         """The distinct sessions of those episodes."""
         return frozenset(evidence.session_id for evidence in self.evidence)

@@ -27,13 +27,12 @@ from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,
-    ArbiterError,
     ArbiterRefusedError,
 )
 from reconciler.ports.arbiter import Arbiter
 from reconciler.tracing import traced
 
-__all__ = ["Arbitration", "Opinion", "question_key"]
+__all__ = ["Arbitration", "Opinion"]
 
 MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
@@ -98,10 +97,6 @@ class Arbitration:
         """Stop all waiting for the budget; the arbiter stays open."""
         self._is_closed.set()
 
-    def pause(self, seconds: float) -> bool:
-        """Wait so long; True if this was closed meanwhile."""
-        return self._is_closed.wait(seconds)
-
     def forget(self) -> None:
         """Forget all answers: they may quote the contact's words."""
         with self._lock:
@@ -120,7 +115,7 @@ class Arbitration:
                 used up. The call never waits for the budget of a day or an unreachable arbiter.
         """
         started = self._clock()
-        question = question_key(self.name, note, neighbours)
+        question = _question_key(self.name, note, neighbours)
         opinion = self._remembered(question)
         while opinion is None and is_patient and (wait := self._wait_seconds()):
             if self._is_closed.wait(wait):
@@ -131,12 +126,6 @@ class Arbitration:
             opinion = self._asked(note, neighbours)
             self._remember(question, opinion)
         return replace(opinion, milliseconds=(self._clock() - started) * 1000)
-
-    def examined(self, answer: Judgement | ArbiterError, neighbour_count: int) -> Opinion:
-        """Check an answer that came from elsewhere, by the same rules."""
-        if isinstance(answer, ArbiterError):
-            return _failed(answer)
-        return self._examined(answer, neighbour_count)
 
     def _remembered(self, question: bytes) -> Opinion | None:
         with self._lock:
@@ -290,7 +279,7 @@ class _Breaker:
             self._open_until = now + self._reset_seconds
 
 
-def question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
+def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
     """The key of a question: a digest of the arbiter's name and of all that it judges by.
 
     Equal questions have equal answers. The tenant is part of the key, so that a quick answer never

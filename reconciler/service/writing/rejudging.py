@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,21 +22,17 @@ from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.records.decisions import Decision, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
-from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.writing.arbitration import Arbitration, Opinion
+from reconciler.service.writing.arbitration import Arbitration
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.relating import Relating
 
-__all__ = ["Ask", "IdleRejudging", "Rejudged", "Rejudging", "Upheld"]
-
-Ask = Callable[[Note, Sequence[Neighbour]], Opinion]
-"""Asks about a note and the facts that it is shown with."""
+__all__ = ["IdleRejudging", "Rejudged", "Rejudging", "Upheld"]
 
 _SAYS_SAME = (Relation.SAME, Relation.REFINES)
 _PAUSE, _PAUSE_MAX = timedelta(minutes=10), timedelta(days=1)
@@ -127,10 +122,6 @@ class Rejudging:
             scopes: the contacts.
             is_patient: wait for the arbiter's budget; else decisions beyond it stay unjudged.
         """
-        return self.run_by(partial(self._arbitration.ask, is_patient=is_patient), scopes)
-
-    def run_by(self, ask: Ask, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
-        """The results of ``run`` by another way to ask; without a judgement nothing is written."""
         for scope in scopes:
             made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
             known = self._store.find_decided(self._id_of(one) for one in made)
@@ -140,7 +131,7 @@ class Rejudging:
                 facts = self._neighbourhoods.current(scope)  # each time: a judgement may end facts
                 vector = facts.vector_of(decision.fact_id or "")
                 if vector is not None:
-                    yield self._rejudged(decision, facts, vector, ask)
+                    yield self._rejudged(decision, facts, vector, is_patient)
 
     def _id_of(self, decision: Decision) -> str:
         return self._decision_ids.of_key(decision.scope, _key_of(decision))
@@ -150,7 +141,7 @@ class Rejudging:
         decision: Decision,
         facts: Neighbourhood,
         vector: NDArray[np.float32],
-        ask: Ask,
+        is_patient: bool,
     ) -> Rejudged:
         is_ending = decision.action is Action.UPDATE
         shown = self._ended(decision) if is_ending else self._beside(decision, facts, vector)
@@ -158,7 +149,7 @@ class Rejudging:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why="nothing is near it")
         note = decision.note
         asked = note.no_earlier_than(fact.valid_from for fact in shown)
-        opinion = ask(asked, shown)
+        opinion = self._arbitration.ask(asked, shown, is_patient=is_patient)
         if opinion.judgement is None:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
         is_apart = opinion.judgement.action is Action.ADD
