@@ -12,7 +12,6 @@ from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredF
 from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.bootstrap.clock import utc_now
 from reconciler.domain.records.kinds import LIVE_DOOR
-from reconciler.domain.values import addresses
 from reconciler.sensitive_data import SensitiveKind
 from reconciler.service.writing.ids import IdCheck
 
@@ -81,15 +80,19 @@ def hashed_part(kind: SensitiveKind, value: str) -> str:
     """
     if kind is SensitiveKind.STREET_ADDRESS:
         return _street_address_finder().street_of(value)
-    normalise = _NORMAL_FORMS.get(kind)
+    normalise = _normal_forms().get(kind)
     return normalise(value) if normalise else value
 
 
-_NORMAL_FORMS: Mapping[SensitiveKind, Callable[[str], str]] = {
-    SensitiveKind.EMAIL: addresses.email,
-    SensitiveKind.IBAN: addresses.iban,
-    SensitiveKind.PHONE: addresses.phone,
-}
+@cache
+def _normal_forms() -> Mapping[SensitiveKind, Callable[[str], str]]:
+    from reconciler.domain.values import addresses  # which loads the lexicon
+
+    return {
+        SensitiveKind.EMAIL: addresses.email,
+        SensitiveKind.IBAN: addresses.iban,
+        SensitiveKind.PHONE: addresses.phone,
+    }
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:

@@ -24,7 +24,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import SessionRecord
 from reconciler.domain.review.health import ContactHealth, Waiting
 from reconciler.domain.review.replay import Replayed, replay
-from reconciler.domain.visible_text import visible
+from reconciler.domain.visible_text import visible, without_widthless
 from reconciler.entrypoints import (
     calibration_report,
     cli,
@@ -349,13 +349,13 @@ def test_an_error_is_shown_in_the_same_way(
     assert not UNSEEN.search(err)
 
 
-def test_json_keeps_every_character(run: Run) -> None:
+def test_json_keeps_every_character_but_marks_without_width(run: Run) -> None:
     text = NAMED.replace("\u202e", "")
     code, out, _ = run("add", text, "--agent", "crm", "--contact", NAMED, "--json")
     assert code == 0
     note = json.loads(out)["note"]
     assert note["scope"]["contact_id"] == NAMED
-    assert note["text"] == text
+    assert note["text"] == without_widthless(text) != text
 
 
 @pytest.mark.parametrize(

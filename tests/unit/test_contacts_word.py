@@ -254,6 +254,7 @@ WHOLE = """
     I'm left-handed and I play chess. | I'm left-handed | Is left-handed.
     I'd love to have a dog. | I'd love to have a dog. | Would love to have a dog.
     I was born in Oslo. | born in Oslo | Was born in Oslo.
+    I moved to Oslo in May. | I moved to Oslo | Lives in Oslo.
     Ich habe übrigens zwei Katzen. | zwei Katzen | Has two cats.
 """
 

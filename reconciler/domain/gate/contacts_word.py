@@ -50,7 +50,7 @@ _CLAUSE = re.compile(
 """Where a clause ends. What a clause denies, asks or leaves open, it says of itself alone."""
 
 _GOVERNED = re.compile(
-    r"(?:'d|\b(?:would|could|might|may|should))\b"
+    r"(?:'d|\b(?:would|could|might|(?-i:may)|should))\b"
     r"(?! (?:like|love|need|prefer|rather|say|not)\b(?! to\b))"
     r"|\b(?:is|was|from|about|than) (?:to|being)\b|\bto \w+\b(?=.*\bone day\b)",
     re.IGNORECASE,
