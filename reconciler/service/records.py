@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from reconciler.domain.recalling.history import chains, events_of, head_of, strand_ids
 from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
+from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
 from reconciler.domain.records.places import is_after
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.values.far_ahead import later
 from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.service.batches import batches
 from reconciler.service.stores.contact_store import ContactStore

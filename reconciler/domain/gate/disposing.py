@@ -22,6 +22,7 @@ from reconciler.domain.gate.reading import ClaimReading, read
 from reconciler.domain.gate.scoring import score
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, CheckFinding
 from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
+from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import (
     NOT_FOR_CONTACTS,
     Disposal,
@@ -31,7 +32,6 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.notes import Note, canonical_text
-from reconciler.domain.values.far_ahead import later
 
 __all__ = ["assess", "inference_key", "with_effective_source"]
 

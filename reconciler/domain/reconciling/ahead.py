@@ -19,11 +19,11 @@ from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
-from reconciler.domain.values.far_ahead import later
 
 __all__ = ["Ends", "Plans", "announced", "as_of_its_plan", "ends_after", "of_today"]
 

@@ -16,6 +16,7 @@ from reconciler.domain.guard import holds_no_more, names_before, says_beside
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import (
     Action,
     Category,
@@ -26,7 +27,6 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
-from reconciler.domain.values.far_ahead import later
 
 __all__ = [
     "confirmed",

@@ -16,7 +16,7 @@ from functools import cache
 from types import NoneType
 from typing import Any
 
-from reconciler.domain.values.far_ahead import FAR_AHEAD
+from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.errors import InvalidArchiveError
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE

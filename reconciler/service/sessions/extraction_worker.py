@@ -19,11 +19,11 @@ from datetime import datetime, timedelta
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_callable
 from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.jobs import Job, Outcomes, Stage
 from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.values.far_ahead import later
 from reconciler.errors import (
     ExtractionError,
     GraphError,

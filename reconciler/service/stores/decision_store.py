@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import RefusalCount
+from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.domain.records.kinds import Disposal, GateReason, Relation
 from reconciler.domain.records.places import is_after, newest_first
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.values.far_ahead import FAR_AHEAD
 from reconciler.errors import InvalidNoteError, UnknownDecisionError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.binding_store import check_own_model

@@ -18,9 +18,9 @@ from reconciler.domain.records.facts import (
     SaidFact,
     Supersession,
 )
+from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.values.far_ahead import FAR_AHEAD
 from reconciler.errors import QueryError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.binding_store import check_own_model

@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Claim
-from reconciler.domain.values.far_ahead import FAR_AHEAD
 from reconciler.errors import (
     ErasedError,
     InvalidSessionError,
