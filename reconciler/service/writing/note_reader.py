@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reconciler.domain.guard import is_english
 from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.service.writing.submissions import Submission
@@ -40,12 +41,16 @@ class NoteReader:
         self._leanings = leanings
 
     def is_read(self, submission: Submission) -> bool:
-        """Whether the sense of a note may matter: words that are refused stay refused."""
+        """Whether the sense of a note may matter: words that are refused stay refused.
+
+        The packaged model puts all texts of another language near each other, scraps or not.
+        """
         return (
             self._leanings is not None
             and submission.cleaned is not None
             and not submission.is_fallback
             and submission.assessment.disposal is not Disposal.REJECT
+            and is_english(submission.note.text)
         )
 
     def with_vector(self, submission: Submission) -> Submission:
