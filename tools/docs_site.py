@@ -28,6 +28,7 @@ PAGES = {
     "benchmarks/RESULTS.md": "results.md",
     "cypher/README.md": "queries.md",
     "examples/README.md": "examples.md",
+    "judge/gate_notes.md": "gate_notes.md",
 }
 """Where a page outside docs/ stands on the site, by its path in the repository."""
 LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")

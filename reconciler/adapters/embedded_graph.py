@@ -328,6 +328,7 @@ class EmbeddedGraph:
             with closing(PlanningConnection(self._database)) as old:
                 self._files.expect_no_log()
                 old.rows("CHECKPOINT")
+                self._files.note_own()  # the log is merged, and gone
                 kept = self._draft(old, draft, search)
                 stamp = self._files.stamp
             self._database.close()
