@@ -92,7 +92,7 @@ ASKED = ("query", "attribute", "subject", "category", "topic", "since", "until",
 """What an agent's tools take."""
 
 
-NO_WORDS = {"single_valued", "importance", "lifetime_days"}
+NO_WORDS = {"ended", "single_valued", "importance", "lifetime_days"}
 TOOL_CALL = {"text": "Likes tea.", "source_kind": "contact"}
 
 

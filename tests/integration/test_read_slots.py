@@ -121,7 +121,6 @@ def packaged(tmp_path: Path) -> Memory:
     "texts",
     [
         ("Contract ends 2026-12-31.", "Contract ends 2027-12-31."),
-        ("Agreed to marketing emails.", "Withdrew consent to marketing emails."),
         ("Lives in Pune.", "Moved her office from Pune to Goa."),
     ],
 )
