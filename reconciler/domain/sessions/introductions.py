@@ -28,7 +28,9 @@ _WORDS_OF_A_LINE_MIN = 4
 _QUOTED_WORDS_MIN = 3
 
 _LINE = re.compile(r"[ \t]*(?:[>|]|(?P<fence>```|~~~))")
-_HEADER = re.compile(r"(?m)^[ \t]*-{4,}[^\n]*\w[^\n]*-{4,}[ \t]*$|\A\s*(?:fwd?|wg|tr|rv)\s*:", re.I)
+_FORWARDED = re.compile(r"\s*(?:fwd?|wg|tr|rv)\s*:", re.I)
+_RULE = "----"
+_WORD = re.compile(r"\w")
 _LABEL = re.compile(r"(?m)^[ \t]*([^\W\d_]{1,20}):[ \t]")
 _MARK = re.compile(r"\n\s*\n|[\"“”„«»]|(?<!\w)['‘](?=\w)|(?<=\S)['’](?!\w)")
 _CLOSED_BY = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "'": "'’", "‘": "'’"}
@@ -94,9 +96,23 @@ def _covers(text: str, begin: int, stop: int, start: int, end: int) -> bool:
 @lru_cache(maxsize=8)
 def _marked(text: str) -> tuple[tuple[int, int], ...]:
     """Where the marked parts of a text begin and end; in one pass, as a text may be long."""
-    header = _HEADER.search(text)
-    behind = [(header.end(), len(text))] if header else []
+    header = _end_of_header(text)
+    behind = [(header, len(text))] if header is not None else []
     return (*_marked_lines(text), *_quotations(text), *behind)
+
+
+def _end_of_header(text: str) -> int | None:
+    """Where the header of a forwarded message ends, such as words on a line between two rules."""
+    if forwarded := _FORWARDED.match(text):
+        return forwarded.end()
+    at = 0
+    for line in text.split("\n"):
+        at += len(line)
+        words = line.strip(" \t")
+        if words.startswith(_RULE) and words.endswith(_RULE) and _WORD.search(words):
+            return at
+        at += 1
+    return None
 
 
 def _marked_lines(text: str) -> Iterator[tuple[int, int]]:
