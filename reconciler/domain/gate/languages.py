@@ -45,7 +45,7 @@ _LETTERS_MIN = 16
 
 _ENGLISH_MIN = 0.02
 """How likely English must be to the detector where no word is English: of 370 short texts in other
-languages 7 then pass for it, and of 309 English scraps 266."""
+languages 4 then pass for it, and of 309 scraps some 260."""
 
 
 @lru_cache(maxsize=1024)
@@ -75,12 +75,11 @@ def is_surely_english(text: str) -> bool:
     if not is_english(text):
         return False
     words = _WORD.findall(text.casefold())
-    known = vocabulary()
-    if not (known.english | known.function_words).isdisjoint(words):
+    if not vocabulary().english.isdisjoint(words):
         return True
-    if not text.isascii():
-        return False
-    return len(words) < 2 or dict(_detector().rank(text))["en"] >= _ENGLISH_MIN
+    if len(words) < 2:
+        return text.isascii()
+    return dict(_detector().rank(text))["en"] >= _ENGLISH_MIN
 
 
 @cache
