@@ -14,7 +14,7 @@ import pytest
 from reconciler import Memory
 from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
-from reconciler.domain.gate.languages import unread_language
+from reconciler.domain.gate.languages import is_surely_english, unread_language
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, Disposal, GateReason
@@ -163,3 +163,21 @@ def test_what_cannot_be_read_waits_for_an_operator_where_the_policy_says_so(
     assert "nothing here reads the language" in (held.gate.question or "")
     assert german.action is Action.ADD
     assert let_in.action is Action.ADD
+
+
+@every(
+    "text, expected",
+    [
+        ("Ines got the stent.", True),
+        ("Loves her café.", True),
+        ("Turquoise.", True),
+        ("Habla inglés.", False),
+        ("Lubi kawę.", False),
+        ("Spricht Spanisch.", False),
+        ("Wohnt gern in der Stadt.", False),
+    ],
+)
+def test_a_short_text_is_surely_english_only_if_something_says_so(
+    text: str, expected: bool
+) -> None:
+    assert is_surely_english(text) == expected

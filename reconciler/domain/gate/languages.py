@@ -15,11 +15,12 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from reconciler.domain.guard import is_english
+from reconciler.domain.guard.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-__all__ = ["unread_language", "unread_script"]
+__all__ = ["is_surely_english", "unread_language", "unread_script"]
 
 _READ = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "FULLWIDTH", "KATAKANA-HIRAGANA"})
 _LETTER = re.compile(r"[^\W\d_]")
@@ -42,6 +43,10 @@ texts in the nine and of 22,346 English ones it is then wrong about 0 and 46, mo
 _LETTERS_MIN = 16
 """A shorter text is too little for the detector."""
 
+_ENGLISH_MIN = 0.02
+"""How likely English must be to the detector where no word is English: of 370 short texts in other
+languages 4 then pass for it, and of 309 scraps some 260."""
+
 
 @lru_cache(maxsize=1024)
 def unread_language(text: str) -> str | None:
@@ -59,6 +64,22 @@ def unread_language(text: str) -> str | None:
     if read > 1 - _SURE_MIN:
         return None
     return f"probably {next(each for each, _ in ranked if each not in _READ_LANGUAGES)!r}"
+
+
+@lru_cache(maxsize=1024)
+def is_surely_english(text: str) -> bool:
+    """Whether something speaks for English; "Habla inglés." only has nothing against it.
+
+    A word that only English has does. A single word without accents may be English as well.
+    """
+    if not is_english(text):
+        return False
+    words = _WORD.findall(text.casefold())
+    if not vocabulary().english.isdisjoint(words):
+        return True
+    if len(words) < 2:
+        return text.isascii()
+    return dict(_detector().rank(text))["en"] >= _ENGLISH_MIN
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reconciler.domain.guard import is_english
+from reconciler.domain.gate.languages import is_surely_english
 from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.service.writing.submissions import Submission
@@ -50,7 +50,7 @@ class NoteReader:
             and submission.cleaned is not None
             and not submission.is_fallback
             and submission.assessment.disposal is not Disposal.REJECT
-            and is_english(submission.note.text)
+            and is_surely_english(submission.note.text)
         )
 
     def with_vector(self, submission: Submission) -> Submission:
