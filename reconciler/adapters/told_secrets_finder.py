@@ -73,7 +73,14 @@ _MEASURE = re.compile(
 
 
 class ToldSecretsFinder:
-    """Finds what a text says is a password, a PIN, a code or a key; every span is a SECRET."""
+    """Finds what a text says is a password, a PIN, a code or a key; every span is a SECRET.
+
+    Args:
+        of_ids: whether the texts are ids, which are drawn at random themselves.
+    """
+
+    def __init__(self, *, of_ids: bool = False) -> None:
+        self._left_out = {"random"} if of_ids else set()
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The secrets of a text, first to last; those that overlap as one."""
@@ -82,7 +89,7 @@ class ToldSecretsFinder:
         places = (
             place
             for name in held.names
-            if is_long or name not in _BY_SHAPE
+            if (is_long or name not in _BY_SHAPE) and name not in self._left_out
             for _, pattern in held.worth_trying(name)
             for match in pattern.finditer(text)
             for place in _READ[name](text, match)

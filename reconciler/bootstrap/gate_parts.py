@@ -39,15 +39,21 @@ __all__ = [
 
 
 @cache
-def build_secret_finder() -> SensitiveDataFinder:
-    """Finds secrets and account numbers. Patterns are loaded when a text may hold one."""
+def build_secret_finder(*, of_ids: bool = False) -> SensitiveDataFinder:
+    """Finds secrets and account numbers, in texts or in ids, which may be drawn at random.
+
+    Patterns are loaded when a text may hold one.
+    """
     from reconciler.adapters.account_number_finder import AccountNumberFinder
     from reconciler.adapters.announced_secrets_finder import AnnouncedSecretsFinder
     from reconciler.adapters.gitleaks_finder import GitleaksFinder
     from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
 
     return CombinedFinder(
-        (AnnouncedSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
+        (
+            *(AnnouncedSecretsFinder(), GitleaksFinder()),
+            *(ToldSecretsFinder(of_ids=of_ids), AccountNumberFinder()),
+        )
     )
 
 
@@ -130,7 +136,7 @@ def judge_under(
     cleaner = Cleaner(
         finder=build_sensitive_data_finder(),
         secret_finder=secret_finder,
-        ids=IdCheck(secret_finder),
+        ids=IdCheck(build_secret_finder(of_ids=True)),
         token_of=lambda kind, _: f"[{kind}]",
         policy=policy,
     )

@@ -193,7 +193,7 @@ class Services:
             clock=clock,
             hides_expired=settings.life.expired == "hidden",
         )
-        self.ids = IdCheck(build_secret_finder())
+        self.ids = IdCheck(build_secret_finder(of_ids=True))
         self._graph = graph
         self._patient_graph = PatientGraph(graph, patience)
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds

@@ -206,3 +206,13 @@ def test_a_string_of_another_class_is_an_id_like_any_other(memory: Memory) -> No
     )
     assert memory.contact(agent, contact).job(Name(job_id)).session_id == "call"
     assert [each.job_id for each in memory.contact(agent, contact).jobs()] == [job_id]
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["req_9fKx81LmQzT4bR7wYc2N", "store-308831041ea4863c3f87d222c31f7594", "V1StGXR8_Z5jdHi6B-myT"],
+)
+def test_an_id_that_was_drawn_at_random_is_no_secret(tmp_path: Path, key: str) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", embedder=NoopEmbedder()) as memory:
+        contact = memory.contact("crm", "alice")
+        assert contact.note("Likes tea.", idempotency_key=key).fact_id
