@@ -51,6 +51,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "replaces": st.lists(IDS, max_size=4),
     "repeats": IDS,
     "ends": st.lists(IDS, max_size=4),
+    "ended": st.booleans(),
     "category": st.sampled_from((*Category, None)),
     "topic": st.sampled_from(("work", "health", "pets", "", "x" * 200)),
     "tags": st.lists(st.text(min_size=1, max_size=8), max_size=4),
