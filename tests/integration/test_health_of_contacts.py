@@ -240,17 +240,18 @@ def test_a_claim_that_is_older_than_its_answer_is_refused_and_not_asked(memory: 
     assert "answered it later" in late.answer
 
 
-def test_what_was_forgotten_is_asked_about_anew_after_later_words_answered_that(
+def test_later_words_leave_the_question_whether_to_keep_what_was_forgotten_open(
     memory: Memory,
 ) -> None:
     known = say(memory, "Lives in Pune", 0, attribute="city", value="Pune")
     assert known.fact_id is not None
     memory.contact("crm", "alice").revoke(known.fact_id, by="anna", reason="Not hers.")
-    guess(memory, "Pune", 1)
+    held = guess(memory, "Pune", 1)
     say(memory, "Lives in Goa", 2, attribute="city", value="Goa")
     again = guess(memory, "Pune", 3)
+    assert (again.action, again.proposal.held_id) == (Action.HOLD, held.decision_id)
     assert [each.decision_id for each in memory.contact("crm", "alice").pending()] == [
-        again.decision_id
+        held.decision_id
     ]
 
 

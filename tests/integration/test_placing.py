@@ -11,6 +11,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.domain.records.kinds import Action
+from reconciler.errors import InvalidNoteError
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 from tests.tables import every
@@ -92,6 +93,19 @@ def test_a_replay_with_the_name_as_it_was_said_is_a_replay(memory: Memory) -> No
     first = lives(memory, "Nuno", "Porto", idempotency_key="k1")
     again = lives(memory, "Nuno", "Porto", idempotency_key="k1")
     assert (again.decision_id, again.replayed) == (first.decision_id, True)
+
+
+def test_a_replay_with_the_contacts_own_name_is_one_and_with_a_role_is_none(
+    memory: Memory,
+) -> None:
+    lives(memory, "contact", "Faro", contact_name="Inês Prado")
+    first = lives(memory, "Inês Prado", "Braga", idempotency_key="k1")
+    assert first.note.slot.subject == "contact"
+    again = lives(memory, "Inês Prado", "Braga", idempotency_key="k1")
+    assert (again.decision_id, again.replayed) == (first.decision_id, True)
+    fields = {"subject": "wife", "attribute": "city", "value": "Braga", "idempotency_key": "k1"}
+    with pytest.raises(InvalidNoteError, match="with different subject"):
+        memory.contact("crm", "c-1").note(first.text, **fields)
 
 
 @every(

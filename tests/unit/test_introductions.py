@@ -75,6 +75,16 @@ def test_who_returns_to_their_own_voice_is_not_introduced() -> None:
     assert not list(parts_around(f"Translate this letter. {said}", said))
 
 
+def test_a_correction_of_ones_own_words_introduces_nothing() -> None:
+    assert not list(parts_around("Correction: my city is Goa.", "my city is Goa"))
+    other = "Translate this. Correction: my city is Goa."
+    assert [each.text for each in parts_around(other, "my city is Goa")] == ["Translate this."]
+    lead = "Correction of the essay:"
+    assert [each.text for each in parts_around(f"{lead} my city is Goa.", "my city is Goa")] == [
+        lead
+    ]
+
+
 @pytest.mark.parametrize("piece", ['"a ', "'a ", "> a\n", "a: b\n", "„a “", "```\n"])
 def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     text = piece * 5_000

@@ -41,6 +41,7 @@ _SUBJECT = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|we['’]\w{1,3}|my|o
 _JOINED = re.compile(
     r"(?:[;.]|\b(?:and|but|so|because|since|as|when|while|und|aber|weil|da|denn))\W*\Z", re.I
 )
+_CORRECTING = re.compile(r"\W*(?:correction|korrektur|berichtigung|correcci[oó]n):", re.I)
 _OPENER = re.compile(r"\W*(?:i|i['’]\w{1,3}|we|we['’]\w{1,3})\b", re.I)
 _RELATIVE = re.compile(r"\b(?:that|which|who|where)\Z", re.I)
 
@@ -187,6 +188,7 @@ def _leads(sentence: Sentence, at: int) -> Iterator[Part]:
         lead = said[:start].rstrip("\"'“„«‘ \t")
         is_joined = _JOINED.search(lead) or (at <= 0 and _RELATIVE.search(lead))
         is_lead = lead.endswith(":") or len(lead.split()) > 2
-        if is_lead and not is_joined and not (at <= 0 and _OPENER.match(lead)):
+        is_own = _CORRECTING.fullmatch(lead) or (at <= 0 and _OPENER.match(lead))
+        if is_lead and not is_joined and not is_own:
             yield Part(lead[-_LENGTH_MAX:], _COLON if lead.endswith(":") else _LED)
             return

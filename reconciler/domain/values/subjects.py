@@ -21,7 +21,7 @@ from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.text import text
 from reconciler.lexicon import lexicon
 
-__all__ = ["Meant", "People"]
+__all__ = ["Meant", "People", "is_name_alone"]
 
 _OTHER_LETTERS = str.maketrans("øłđıØŁĐæœ", "oldiOLDao")
 _SMALL, _CAPITAL = re.compile(r"\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w*")
@@ -163,6 +163,17 @@ class People:
         are_relatives = all(_relatives().intersection(each.role.split()) for each in (one, other))
         is_one = any(starmap(self._is_one_role, product(one.roles, other.roles)))
         return are_relatives and not is_one and len(one.names & other.names) < 2
+
+
+def is_name_alone(subject: str, said: str) -> bool:
+    """Whether a subject is a name without a role; only such a one can mean the contact.
+
+    Args:
+        subject: as ``AttributeBook.slot`` folds it.
+        said: the note's text.
+    """
+    given = People((), (), lambda *_: False)._read(subject, said)
+    return bool(given.names) and not given.role
 
 
 def _share_names(one: frozenset[str], other: frozenset[str]) -> bool:

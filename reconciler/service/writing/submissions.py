@@ -297,10 +297,7 @@ def _differing_slot(note: Note, kept: Note) -> str | None:
     if is_read and kept.slot_read_from is not None:
         return None
     one, other = (each.subject if each else CONTACT_SUBJECT for each in (note.slot, kept.slot))
-    is_contacts = one == CONTACT_SUBJECT  # any other subject may have been found to mean another
-    if not _is_same(one, other) and (
-        is_contacts or {*one.split(), CONTACT_SUBJECT}.isdisjoint(other.split())
-    ):
+    if not _is_same(one, other) and not _may_have_meant(one, other, note.text):
         return "subject"
     parts = {"attribute": "attribute", "value_key": "value"}
     differing = (
@@ -309,6 +306,17 @@ def _differing_slot(note: Note, kept: Note) -> str | None:
         if not _is_same(getattr(note.slot, part, None), getattr(kept.slot, part, None))
     )
     return next(differing, None)
+
+
+def _may_have_meant(subject: str, kept: str, said: str) -> bool:
+    """Whether a subject may have been found to mean the kept one, such as the contact's name."""
+    from reconciler.domain.values.subjects import is_name_alone
+
+    if subject == CONTACT_SUBJECT:
+        return False
+    if kept == CONTACT_SUBJECT:
+        return is_name_alone(subject, said)
+    return not {*subject.split()}.isdisjoint(kept.split())
 
 
 def _is_same(given: object, kept: object) -> bool:
