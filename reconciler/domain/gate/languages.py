@@ -79,7 +79,7 @@ def is_surely_english(text: str) -> bool:
         return True
     if len(words) < 2:
         return text.isascii()
-    return dict(_detector().rank(text))["en"] >= _ENGLISH_MIN
+    return bool(dict(_detector().rank(text))["en"] >= _ENGLISH_MIN)
 
 
 @cache
