@@ -42,6 +42,9 @@ class _Writers:
 
 
 _writers = _Writers()
+_probing = threading.Lock()
+"""Held while the host's setting is read: two threads that read it at once would each take what the
+other tries out for the host's own, and keep it for good."""
 
 
 @contextmanager
@@ -62,12 +65,17 @@ def cleared_memory() -> Iterator[None]:
         _writers.change(-1)
 
 
-@cache
 def can_clear_memory() -> bool:
     """Whether this process's memory can be cleared.
 
     It can with glibc, as on most Linux systems, unless another allocator replaces it.
     """
+    with _probing:
+        return _can_clear_memory()
+
+
+@cache
+def _can_clear_memory() -> bool:
     with suppress(AttributeError, OSError, TypeError):  # no such C library, or none that is known
         before = _hosts_own()
         is_clear = _fill_with(_FREED) and _filling() == 0
@@ -124,7 +132,10 @@ def _start_anew() -> None:
     if _writers.count:
         _fill_with(_hosts_own())
     _writers = _Writers()
+    _probing.release()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
-    os.register_at_fork(after_in_child=_start_anew)
+    os.register_at_fork(
+        before=_probing.acquire, after_in_parent=_probing.release, after_in_child=_start_anew
+    )

@@ -93,6 +93,34 @@ def test_the_last_of_several_writers_puts_the_setting_back_also_after_an_error()
     assert _filling() is None
 
 
+FIRST_WRITERS = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from reconciler.adapters.cleared_memory import _filling, can_clear_memory, cleared_memory
+
+at_once = Barrier(16)
+
+def written(_):
+    at_once.wait()
+    with cleared_memory():
+        pass
+
+with ThreadPoolExecutor(16) as threads:
+    list(threads.map(written, range(16)))
+print(can_clear_memory(), _filling())
+"""
+
+
+def test_writers_that_begin_at_once_take_nothing_of_each_other_for_the_hosts_own() -> None:
+    """And no writer clears nothing, because it saw what another one was trying out."""
+    for _ in range(5):
+        ran = subprocess.run(
+            [sys.executable, "-c", FIRST_WRITERS], capture_output=True, text=True, check=True
+        )
+        assert ran.stdout.split() == ["True", "None"], ran.stderr
+
+
 HOST = """
 import os, sys
 from pathlib import Path

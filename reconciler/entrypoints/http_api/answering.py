@@ -137,18 +137,26 @@ IfNoneMatch = Annotated[
 
 
 async def known_parameters_only(request: Request) -> None:
-    """Refuse a misspelt query parameter: ignoring it would give a wrong answer.
+    """Refuse a query parameter that is misspelt or repeated: one value would be ignored.
 
     Raises:
-        RequestValidationError: the document has no parameter of this name.
+        RequestValidationError: the document has no parameter of this name, or it came twice.
     """
     operations = request.app.openapi()["paths"][request.scope["route"].path_format]
     parameters = operations[request.method.lower()].get("parameters", [])
-    known = {each["name"] for each in parameters if each["in"] == "query"}
-    wrong = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    schemas = {each["name"]: each["schema"] for each in parameters if each["in"] == "query"}
+    wrong = [name for name in dict.fromkeys(request.query_params) if name not in schemas]
     if wrong:
-        told = f"there is no such parameter; there are {', '.join(sorted(known)) or 'none'}"
+        told = f"there is no such parameter; there are {', '.join(sorted(schemas)) or 'none'}"
         raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in wrong])
+    several = [name for name in schemas if len(request.query_params.getlist(name)) > 1]
+    if twice := [name for name in several if not _is_list(schemas[name])]:
+        told = "this was given more than once; give it once"
+        raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in twice])
+
+
+def _is_list(schema: dict[str, Any]) -> bool:
+    return any(each.get("type") == "array" for each in (schema, *schema.get("anyOf", ())))
 
 
 async def operators_only(grant: GrantOf) -> None:
