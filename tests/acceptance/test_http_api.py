@@ -344,6 +344,7 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
         (f"{PRIYA}/recall?query=city&min_scor=0.5", "min_scor"),
         (f"{PRIYA}/briefing?if-none-match=x", "if-none-match"),
         ("/v1/access?x=1", "x"),
+        (f"{PRIYA}/values/city?subject=self&subject=Rahul", "subject: this was given more than"),
         (f"{PRIYA}/decisions?after=yesterday~x", "after"),
         (f"{PRIYA}/pending?after=yesterday~x~y", "after"),
         (f"{PRIYA}/disputes?after=2026-01-31T09:00:00Z~x", "after"),
