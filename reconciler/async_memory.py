@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
-    from reconciler.setting_fields import OpenFields
-    from reconciler.settings import Settings
+    from reconciler.settings import OpenFields, Settings
 
 __all__ = ["AsyncMemory"]
 

@@ -11,11 +11,11 @@ import difflib
 import logging
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -56,20 +56,21 @@ from reconciler.resources import (
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from reconciler.setting_fields import SettingFields
-
 __all__ = [
     "PROVIDERS_OF_NAMES",
     "ArbiterSettings",
     "EmbedderSettings",
     "ExtractorSettings",
     "GateSettings",
+    "Group",
     "JobsSettings",
     "LifeSettings",
     "LogSettings",
     "Neo4jSettings",
+    "OpenFields",
     "RecallSettings",
     "ReconcileSettings",
+    "SettingFields",
     "Settings",
     "load_settings",
 ]
@@ -388,6 +389,33 @@ class Settings(BaseSettings):
         """Arguments, then environment, then usual names, then files; the most specific first."""
         files = TomlConfigSettingsSource(settings_cls, _config_files())
         return (init_settings, env_settings, _UsualNames(settings_cls, files), files)
+
+
+Group: TypeAlias = Mapping[str, Any]
+"""The settings of one group by name; what is in it is checked when the settings are loaded."""
+
+
+class OpenFields(TypedDict, total=False):
+    """The settings that ``Memory.open`` takes by name, so that a type checker finds a slip."""
+
+    graph: Literal["embedded", "neo4j"]
+    embedded_path: Path | str
+    tenant: str
+    neo4j: Group
+    reconcile: Group
+    gate: Group
+    recall: Group
+    life: Group
+    jobs: Group
+    log: Group
+
+
+class SettingFields(OpenFields, total=False):
+    """All settings. ``Memory.open`` takes an object under the names that are added here."""
+
+    embedder: Group
+    arbiter: Group
+    extractor: Group
 
 
 class _UsualNames(PydanticBaseSettingsSource):
