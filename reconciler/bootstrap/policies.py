@@ -143,10 +143,7 @@ def build_decay(settings: Settings, floor: float | None = None) -> DecayPolicy:
 
     Args:
         settings: the half-life, and the weight below which a fact is archived.
-        floor: that weight instead of the configured one.
-
-    Raises:
-        ConfigurationError: the floor is out of range.
+        floor: that weight instead of the configured one, 0 to 1.
     """
     life = settings.life
     return DecayPolicy(
