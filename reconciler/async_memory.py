@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
@@ -126,7 +127,7 @@ class AsyncMemory(AsyncPart[Memory]):
         """
         pool = Threads(threads)
 
-        def opened() -> Self:
+        def opened() -> Memory:
             pool.start()
             memory = Memory.open(
                 settings,
@@ -145,9 +146,14 @@ class AsyncMemory(AsyncPart[Memory]):
             except BaseException:
                 memory.close()
                 raise
-            return cls(memory, threads=pool, closing_seconds_max=closing_seconds_max)
+            return memory
 
-        return Opening(pool, opened, lambda made: made._sync.close())
+        made = partial(cls._made, opened, pool, closing_seconds_max)
+        return Opening(pool, made, lambda made: made._sync.close())
+
+    @classmethod
+    def _made(cls, opened: Callable[[], Memory], pool: Threads, seconds_max: float) -> Self:
+        return cls(opened(), threads=pool, closing_seconds_max=seconds_max)
 
     @class_call
     async def restore(
