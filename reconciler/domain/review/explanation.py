@@ -120,10 +120,10 @@ class Explanation:
 
     outcome: str
     remarks: tuple[str, ...] = ()
-    neighbours: tuple[str, ...] = ()
-    rule: tuple[str, ...] = ()
-    differences: tuple[str, ...] = ()
-    arbiter: tuple[str, ...] = ()
+    neighbours: tuple[str, ...]
+    rule: tuple[str, ...]
+    differences: tuple[str, ...]
+    arbiter: tuple[str, ...]
     counterfactuals: tuple[str, ...]
     evidence: tuple[str, ...] = ()
 
@@ -196,9 +196,12 @@ def _explain_disposal(decision: Decision) -> Explanation:
         remarks=(
             _stop(f"The reason: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}"),
         ),
+        neighbours=(),
         rule=(_RULE[decision.decided_by],)
         if is_related
         else (*findings, *_score_sentences(decision)),
+        differences=(),
+        arbiter=(),
         counterfactuals=(_UNRELATED if is_related else _COUNTERFACTUALS[decision.action],),
     )
 
@@ -207,6 +210,11 @@ def _explain_wrong_relation(decision: Decision) -> Explanation:
     """Why what a model said of facts was refused; the gate weighs no words of its own."""
     return Explanation(
         outcome=_stop(_one_line(decision.reason, ARGUMENT_LENGTH_MAX)),
+        remarks=(),
+        neighbours=(),
+        rule=(),
+        differences=(),
+        arbiter=(),
         counterfactuals=("Nothing was changed.",),
     )
 
