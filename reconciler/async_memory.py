@@ -5,11 +5,12 @@ Each call is that of ``Memory``, made in a thread (``reconciler.async_calls``).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from reconciler.async_calls import (
     AsyncAgentMemory,
@@ -24,7 +25,6 @@ from reconciler.async_threads import (
     THREADS_MAX,
     Opening,
     Threads,
-    awaited_in_a_thread,
 )
 from reconciler.class_calls import class_call
 from reconciler.memory import Memory
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
-    from reconciler.setting_fields import OpenFields
-    from reconciler.settings import Settings
+    from reconciler.settings import OpenFields, Settings
 
 __all__ = ["AsyncMemory"]
 
@@ -127,25 +126,33 @@ class AsyncMemory(AsyncPart[Memory]):
             As ``Memory.open``; with ``warm_up`` also as ``Memory.warm_up``.
         """
         pool = Threads(threads)
-        opened = partial(
-            _open,
-            settings,
-            embedder=embedder,
-            arbiter=arbiter,
-            extractor=extractor,
-            clock=clock,
-            migrate=migrate,
-            warm_up=warm_up,
-            must_exist=must_exist,
-            **arguments,
-        )
+
+        def opened() -> Memory:
+            pool.start()
+            memory = Memory.open(
+                settings,
+                embedder=embedder,
+                arbiter=arbiter,
+                extractor=extractor,
+                clock=clock,
+                migrate=migrate,
+                warm_up=warm_up,
+                must_exist=must_exist,
+                **arguments,
+            )
+            try:
+                if warm_up:
+                    memory.warm_up()
+            except BaseException:
+                memory.close()
+                raise
+            return memory
 
         made = partial(cls._made, opened, pool, closing_seconds_max)
         return Opening(pool, made, lambda made: made._sync.close())
 
     @classmethod
     def _made(cls, opened: Callable[[], Memory], pool: Threads, seconds_max: float) -> Self:
-        pool.start()
         return cls(opened(), threads=pool, closing_seconds_max=seconds_max)
 
     @class_call
@@ -164,22 +171,16 @@ class AsyncMemory(AsyncPart[Memory]):
 
         See ``Memory.restore``.
         """
-        pool = Threads(1)
-        try:
-            return await pool.run(
-                partial(
-                    Memory.restore,
-                    path,
-                    settings=settings,
-                    embedder=embedder,
-                    clock=clock,
-                    accept_other_key=accept_other_key,
-                    on_progress=on_progress,
-                    **arguments,
-                )
-            )
-        finally:
-            pool.close(lambda: None, 0)
+        return await asyncio.to_thread(
+            Memory.restore,
+            path,
+            settings=settings,
+            embedder=embedder,
+            clock=clock,
+            accept_other_key=accept_other_key,
+            on_progress=on_progress,
+            **arguments,
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -197,17 +198,6 @@ class AsyncMemory(AsyncPart[Memory]):
 
         Later calls, and those that had not begun in time, fail.
         """
-        close_it = partial(self._threads.close, self._sync.close, self._closing_seconds_max)
-        await awaited_in_a_thread(close_it)
-
-
-def _open(*arguments: Any, warm_up: bool, **named: Any) -> Memory:
-    """An open memory; with ``warm_up`` its model is loaded, or it is closed again."""
-    memory = Memory.open(*arguments, warm_up=warm_up, **named)
-    try:
-        if warm_up:
-            memory.warm_up()
-    except BaseException:
-        memory.close()
-        raise
-    return memory
+        close = self._threads.close
+        closing = asyncio.to_thread(close, self._sync.close, self._closing_seconds_max)
+        await asyncio.shield(closing)  # it goes on even if no caller awaits it any more

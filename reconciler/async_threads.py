@@ -197,19 +197,3 @@ class Opening(Generic[M]):
 
 def _page_of(iterator: Iterator[R]) -> list[R]:
     return list(islice(iterator, _PAGE))
-
-
-async def awaited_in_a_thread(call: Callable[[], None]) -> None:
-    """Make the call in a thread of its own; it continues even if no caller awaits it any more."""
-    ended: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            call()
-        except BaseException as error:  # noqa: BLE001  it is raised where it is awaited
-            ended.set_exception(error)
-        else:
-            ended.set_result(None)
-
-    threading.Thread(target=run, name="reconciler-closing").start()
-    await asyncio.shield(asyncio.wrap_future(ended))

@@ -19,7 +19,7 @@ from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -48,9 +48,12 @@ __all__ = [
     "sentences_digest",
 ]
 
-INTRODUCTIONS = resource_path("config") / "profiles" / "introductions.json"
+_PROFILES = resource_path("config") / "profiles"
+INTRODUCTIONS = _PROFILES / "introductions.json"
 """The head that ``tools/fit_introductions.py`` wrote for the packaged model."""
 
+_QUESTIONS = "attribute_questions.toml"
+_QUESTIONS_IN_LANGUAGES = "attribute_questions_in_languages.toml"
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 _NUMBER_MAX = 1e15
 
@@ -66,11 +69,10 @@ def load_profile(name: str) -> Profile:
     """
     if not isinstance(name, str):
         raise ConfigurationError(f"a profile is named by a string, not {type(name).__name__}")
-    folder = resource_path("config") / "profiles"
     is_shipped = re.fullmatch(r"[\w-]+", name) is not None
-    path = folder / f"{name}.toml" if is_shipped else Path(name)
+    path = _PROFILES / f"{name}.toml" if is_shipped else Path(name)
     if not _is_file(path):
-        shipped = ", ".join(sorted(file.stem for file in folder.glob("*.toml")))
+        shipped = ", ".join(sorted(file.stem for file in _PROFILES.glob("*.toml")))
         raise ConfigurationError(
             f"no profile {name}; give one of {shipped}, or the path of a profile's TOML file"
         )
@@ -96,9 +98,8 @@ def load_recall_floor(embedding_model: str) -> RecallFloor | None:
     Raises:
         ConfigurationError: a profile cannot be read, or its floor is unusable.
     """
-    for path in sorted((resource_path("config") / "profiles").glob("*.toml")):
-        values = _parsed(path, _text_of(path))
-        if values.get("embedding_model") == embedding_model and "recall_floor" in values:
+    for path, values in _profiles(embedding_model):
+        if "recall_floor" in values:
             return _recall_floor(path, values["recall_floor"])
     return None
 
@@ -109,9 +110,7 @@ def profiles_of(embedding_model: str) -> list[str]:
     Raises:
         ConfigurationError: a profile cannot be read.
     """
-    paths = sorted((resource_path("config") / "profiles").glob("*.toml"))
-    values = ((path.stem, _parsed(path, _text_of(path))) for path in paths)
-    return [name for name, held in values if held.get("embedding_model") == embedding_model]
+    return [path.stem for path, _ in _profiles(embedding_model)]
 
 
 def load_introduction_head(embedding_model: str) -> IntroductionHead | None:
@@ -167,8 +166,7 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     Raises:
         ConfigurationError: a file cannot be read, or does not say what an attribute needs.
     """
-    path = resource_path("config") / "attributes.toml"
-    shipped = _attribute_book(path, _text_of(path))
+    shipped = _attribute_book(*_shipped("attributes.toml"))
     if own is None:
         return shipped
     return shipped.merged_with(_attribute_book(own, _text_of(own)))
@@ -180,7 +178,7 @@ def load_attribute_sentences() -> dict[str, AttributeSentences]:
     Raises:
         ConfigurationError: the file cannot be read, or is not made of lists of sentences.
     """
-    return dict(_read_sentences(*_attribute_sentences()))
+    return dict(_read_sentences(*_shipped(_QUESTIONS)))
 
 
 def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
@@ -212,9 +210,8 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
     Args:
         embedding_model: name and fingerprint.
     """
-    for name in profiles_of(embedding_model):
-        path = resource_path("config") / "profiles" / f"{name}.vectors"
-        if path.is_file() and (kept := path.read_bytes()).startswith(sentences_digest()):
+    for kept in _beside_profiles(embedding_model, ".vectors"):
+        if kept.startswith(sentences_digest()):
             return _question_vectors(kept)
     return None
 
@@ -231,16 +228,14 @@ def load_holding_head(embedding_model: str) -> NDArray[np.float32] | None:
     """
     import numpy as np
 
-    for name in profiles_of(embedding_model):
-        path = resource_path("config") / "profiles" / f"{name}.holding"
-        if path.is_file():
-            return np.frombuffer(path.read_bytes(), dtype="<f4")
+    for kept in _beside_profiles(embedding_model, ".holding"):
+        return np.frombuffer(kept, dtype="<f4")
     return None
 
 
 def sentences_digest() -> bytes:
     """The digest that names the vectors of the attributes' sentences."""
-    texts = (text for _, text in (_attribute_sentences(), _questions_in_languages()))
+    texts = (text for _, text in map(_shipped, (_QUESTIONS, _QUESTIONS_IN_LANGUAGES)))
     return hashlib.sha256("".join(texts).encode()).digest()
 
 
@@ -265,16 +260,6 @@ def _question_vectors(kept: bytes) -> AttributeQuestions:
     return AttributeQuestions(named[0], parts[0], least, leanings, in_languages)
 
 
-def _attribute_sentences() -> tuple[Path, str]:
-    path = resource_path("config") / "attribute_questions.toml"
-    return path, _text_of(path)
-
-
-def _questions_in_languages() -> tuple[Path, str]:
-    path = resource_path("config") / "attribute_questions_in_languages.toml"
-    return path, _text_of(path)
-
-
 def _sentences(path: Path, given: Any, kind: str) -> tuple[str, ...]:
     sentences = given.get(kind) if isinstance(given, dict) else None
     if (
@@ -297,8 +282,8 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
         ConfigurationError: the file cannot be read, a table is missing or unusable, or it has no
             such domain.
     """
-    path = resource_path("config") / "policy.toml" if own is None else own
-    return _gate_policy(path, _text_of(path), domain)
+    policy = _shipped("policy.toml") if own is None else (own, _text_of(own))
+    return _gate_policy(*policy, domain)
 
 
 def load_judge_questions() -> list[JudgeQuestion]:
@@ -309,8 +294,8 @@ def load_judge_questions() -> list[JudgeQuestion]:
     """
     from reconciler.domain.records.judge_questions import JudgeQuestion
 
-    path = resource_path("config") / "judge_questions.toml"
-    questions = _parsed(path, _text_of(path)).get("questions")
+    path, text = _shipped("judge_questions.toml")
+    questions = _parsed(path, text).get("questions")
     if not isinstance(questions, list) or not questions:
         raise ConfigurationError(f"{path} has no questions")
     return [JudgeQuestion.from_mapping(each) for each in questions]
@@ -324,9 +309,8 @@ def load_prices(provider: str, model: str) -> dict[str, float]:
     Raises:
         ConfigurationError: the installation lacks the list, or it was made unusable.
     """
-    path = resource_path("config") / "prices.toml"
-    listed = _parsed(path, _text_of(path))
-    of_vendor = listed.get("openai" if provider == "decisions" else provider, {})
+    path, text = _shipped("prices.toml")
+    of_vendor = _parsed(path, text).get("openai" if provider == "decisions" else provider, {})
     price = of_vendor.get(re.sub(r"-(\d{8}|\d{4}-\d\d-\d\d)$", "", model))
     if price is None:
         return {}
@@ -377,6 +361,27 @@ def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return -_NUMBER_MAX <= value <= _NUMBER_MAX
+
+
+def _profiles(embedding_model: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The shipped profiles that were calibrated on a model, by name, with what they hold."""
+    for path in sorted(_PROFILES.glob("*.toml")):
+        values = _parsed(path, _text_of(path))
+        if values.get("embedding_model") == embedding_model:
+            yield path, values
+
+
+def _beside_profiles(embedding_model: str, suffix: str) -> Iterator[bytes]:
+    """What files of that ending beside the model's profiles hold."""
+    for path, _ in _profiles(embedding_model):
+        if (file := path.with_suffix(suffix)).is_file():
+            yield file.read_bytes()
+
+
+def _shipped(name: str) -> tuple[Path, str]:
+    """A shipped file and its text."""
+    path = resource_path("config") / name
+    return path, _text_of(path)
 
 
 def _text_of(path: Path) -> str:

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields
     from reconciler.service.writing.note_import import ImportReport
-    from reconciler.setting_fields import OpenFields
-    from reconciler.settings import Settings
+    from reconciler.settings import OpenFields, Settings
 
 __all__ = ["Memory"]
 

@@ -11,11 +11,11 @@ import difflib
 import logging
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -56,20 +56,21 @@ from reconciler.resources import (
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from reconciler.setting_fields import SettingFields
-
 __all__ = [
     "PROVIDERS_OF_NAMES",
     "ArbiterSettings",
     "EmbedderSettings",
     "ExtractorSettings",
     "GateSettings",
+    "Group",
     "JobsSettings",
     "LifeSettings",
     "LogSettings",
     "Neo4jSettings",
+    "OpenFields",
     "RecallSettings",
     "ReconcileSettings",
+    "SettingFields",
     "Settings",
     "load_settings",
 ]
@@ -80,6 +81,16 @@ _OF_CLIENTS = frozenset({"RECONCILER_TOKEN", "RECONCILER_URL"})
 
 _SECONDS_MAX = 31_536_000.0
 """A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
+
+_Name = Annotated[str, Field(min_length=1)]
+_Count = Annotated[int, Field(ge=0)]
+_Positive = Annotated[int, Field(ge=1)]
+_Amount = Annotated[float, Field(ge=0)]
+_AboveZero = Annotated[float, Field(gt=0)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Cosine = Annotated[float, Field(ge=-1, le=1)]
+_Seconds = Annotated[float, Field(gt=0, le=_SECONDS_MAX)]
+_Wait = Annotated[float, Field(ge=0, le=_SECONDS_MAX)]
 
 _USUAL_MODELS = {
     "anthropic": "claude-haiku-4-5",
@@ -120,39 +131,37 @@ class Neo4jSettings(_Group):
     username: str = "neo4j"
     password: SecretStr | None = None
     database: str = "neo4j"
-    pool_size_max: int = Field(default=50, ge=1)
-    connect_timeout_seconds: float = Field(default=4.0, gt=0, le=_SECONDS_MAX)
-    silence_timeout_seconds: float = Field(default=15.0, gt=0, le=_SECONDS_MAX)
-    query_timeout_seconds: float = Field(default=60.0, gt=0, le=_SECONDS_MAX)
-    connection_age_seconds_max: float = Field(default=200.0, gt=0, le=_SECONDS_MAX)
-    idle_check_seconds: float = Field(default=2.0, ge=0, le=_SECONDS_MAX)
+    pool_size_max: _Positive = 50
+    connect_timeout_seconds: _Seconds = 4.0
+    silence_timeout_seconds: _Seconds = 15.0
+    query_timeout_seconds: _Seconds = 60.0
+    connection_age_seconds_max: _Seconds = 200.0
+    idle_check_seconds: _Wait = 2.0
     keep_alive: bool = True
 
 
 class ReconcileSettings(_Group):
     """The rule: its profile of thresholds, what may override them, and the bounds on retrying."""
 
-    profile: str = Field(default=_RULE.profile, min_length=1)
-    cosine_update_min: float | None = Field(default=None, ge=-1, le=1)
-    cosine_add_max: float | None = Field(default=None, ge=-1, le=1)
-    cosine_cut: float | None = Field(default=None, ge=-1, le=1)
+    profile: _Name = _RULE.profile
+    cosine_update_min: _Cosine | None = None
+    cosine_add_max: _Cosine | None = None
+    cosine_cut: _Cosine | None = None
     guard: Literal["on", "off"] = "on" if _RULE.guard else "off"
     contested_window_days: float = Field(
         default=_RULE.contested_window / timedelta(days=1), ge=0, le=36_500
     )
     attributes_file: Path | None = None
-    write_attempts_max: int = Field(default=_RETRYING.attempts_max, ge=1)
-    cached_facts_max: int = Field(default=50_000, ge=0)
-    unavailable_seconds_max: float = Field(
-        default=_RETRYING.unavailable_seconds_max, ge=0, le=_SECONDS_MAX
-    )
+    write_attempts_max: _Positive = _RETRYING.attempts_max
+    cached_facts_max: _Count = 50_000
+    unavailable_seconds_max: _Wait = _RETRYING.unavailable_seconds_max
 
 
 class GateSettings(_Group):
     """The write gate: its policy, the domain that applies, and the key of its hashes."""
 
     policy_file: Path | None = None
-    domain: str | None = Field(default=None, min_length=1)
+    domain: _Name | None = None
     hash_key: SecretStr | None = Field(default=None, min_length=16)
     hash_key_file: Path | None = None
     trusted_tools: tuple[str, ...] | None = None
@@ -162,36 +171,36 @@ class GateSettings(_Group):
 class RecallSettings(_Group):
     """How facts are chosen and ordered; ``RankingPolicy`` says what each number means."""
 
-    weight_similarity: float = Field(default=_RANKING.weight_similarity, ge=0)
-    weight_recency: float = Field(default=_RANKING.weight_recency, ge=0)
-    weight_importance: float = Field(default=_RANKING.weight_importance, ge=0)
-    weight_strength: float = Field(default=_RANKING.weight_strength, ge=0)
-    weight_words: float = Field(default=_RANKING.weight_words, ge=0, le=1)
-    recency_half_life_days: float = Field(default=_RANKING.recency_half_life_days, gt=0)
-    rival_cosine_min: float = Field(default=_RANKING.rival_cosine_min, ge=-1, le=1)
+    weight_similarity: _Amount = _RANKING.weight_similarity
+    weight_recency: _Amount = _RANKING.weight_recency
+    weight_importance: _Amount = _RANKING.weight_importance
+    weight_strength: _Amount = _RANKING.weight_strength
+    weight_words: _Share = _RANKING.weight_words
+    recency_half_life_days: _AboveZero = _RANKING.recency_half_life_days
+    rival_cosine_min: _Cosine = _RANKING.rival_cosine_min
     chosen_at_once: int = Field(default=_RANKING.chosen_at_once, ge=1, le=1000)
-    rank_constant: float = Field(default=_RANKING.rank_constant, ge=0)
+    rank_constant: _Amount = _RANKING.rank_constant
     floor: Literal["calibrated", "off"] | float = "calibrated"
-    floor_growth: float = Field(default=0.0, ge=0)
-    floor_words: float = Field(default=0.0, ge=0)
+    floor_growth: _Amount = 0.0
+    floor_words: _Amount = 0.0
     limit: int = Field(default=8, ge=1, le=1000)
-    confidence_min: float = Field(default=0.4, ge=0, le=1)
+    confidence_min: _Share = 0.4
 
 
 class LifeSettings(_Group):
     """Expired facts, and facts that are no longer repeated or recalled."""
 
     expired: Literal["marked", "hidden"] = "marked"
-    use_flush_seconds: float = Field(default=10.0, ge=0, le=_SECONDS_MAX)
-    decay_half_life_days: float = Field(default=_DECAY.half_life_days, gt=0)
-    archive_floor: float = Field(default=_DECAY.floor, ge=0, le=1)
+    use_flush_seconds: _Wait = 10.0
+    decay_half_life_days: _AboveZero = _DECAY.half_life_days
+    archive_floor: _Share = _DECAY.floor
 
 
 class _ModelSettings(_Group):
     """Where a model is, and as whom it is called."""
 
     provider: str
-    model: str | None = Field(default=None, min_length=1)
+    model: _Name | None = None
     base_url: str | None = None
     api_key: SecretStr | None = None
 
@@ -238,16 +247,16 @@ class EmbedderSettings(_ModelSettings):
     """The model that embeds texts, and its server if it has one."""
 
     provider: Literal["auto", "packaged", "sentence-transformers", "openai", "none"] = "auto"
-    model: str = Field(default="minilm", min_length=1)
-    batch_size: int = Field(default=64, ge=1)
+    model: _Name = "minilm"
+    batch_size: _Positive = 64
     allow_download: bool = False
-    device: str = Field(default="cpu", min_length=1)
+    device: _Name = "cpu"
     query_prefix: str = ""
     passage_prefix: str = ""
     dimension: int | None = Field(default=None, ge=1, le=65_536)
-    timeout_seconds: float = Field(default=10.0, gt=0, le=_SECONDS_MAX)
-    retries_max: int = Field(default=2, ge=0)
-    window_characters: int = Field(default=2_000, ge=1)
+    timeout_seconds: _Seconds = 10.0
+    retries_max: _Count = 2
+    window_characters: _Positive = 2_000
 
     @property
     def kind(self) -> str:
@@ -285,24 +294,18 @@ class ArbiterSettings(_ModelSettings):
     """The model that judges notes between the thresholds, and its limits of calls and costs."""
 
     mode: Literal["auto", "off"] = "auto"
-    reach: Annotated[float, Field(ge=-1, le=1)] | Literal["calibrated", "band"] = "calibrated"
+    reach: _Cosine | Literal["calibrated", "band"] = "calibrated"
     provider: Literal["anthropic", "openai", "decisions"] = "anthropic"
-    timeout_seconds: float = Field(default=10.0, gt=0, le=_SECONDS_MAX)
-    retries_max: int = Field(default=1, ge=0)
-    confidence_min: float = Field(default=_ARBITRATION.confidence_min, ge=0, le=1)
-    calls_per_minute_max: int = Field(default=_ARBITRATION.calls_per_minute_max, ge=0)
-    calls_per_day_max: int = Field(default=_ARBITRATION.calls_per_day_max, ge=0)
-    breaker_failures_max: int = Field(default=_ARBITRATION.breaker_failures_max, ge=1)
-    breaker_reset_seconds: float = Field(
-        default=_ARBITRATION.breaker_reset_seconds, gt=0, le=_SECONDS_MAX
-    )
-    cache_size_max: int = Field(default=_ARBITRATION.cache_size_max, ge=0)
-    usd_per_million_input_tokens: float | None = Field(
-        default=_ARBITRATION.usd_per_million_input_tokens, ge=0
-    )
-    usd_per_million_output_tokens: float | None = Field(
-        default=_ARBITRATION.usd_per_million_output_tokens, ge=0
-    )
+    timeout_seconds: _Seconds = 10.0
+    retries_max: _Count = 1
+    confidence_min: _Share = _ARBITRATION.confidence_min
+    calls_per_minute_max: _Count = _ARBITRATION.calls_per_minute_max
+    calls_per_day_max: _Count = _ARBITRATION.calls_per_day_max
+    breaker_failures_max: _Positive = _ARBITRATION.breaker_failures_max
+    breaker_reset_seconds: _Seconds = _ARBITRATION.breaker_reset_seconds
+    cache_size_max: _Count = _ARBITRATION.cache_size_max
+    usd_per_million_input_tokens: _Amount | None = _ARBITRATION.usd_per_million_input_tokens
+    usd_per_million_output_tokens: _Amount | None = _ARBITRATION.usd_per_million_output_tokens
 
 
 class ExtractorSettings(_ModelSettings):
@@ -310,24 +313,24 @@ class ExtractorSettings(_ModelSettings):
 
     mode: Literal["auto", "explicit"] = "auto"
     provider: Literal["anthropic", "openai"] = "anthropic"
-    timeout_seconds: float = Field(default=60.0, gt=0, le=_SECONDS_MAX)
-    retries_max: int = Field(default=1, ge=0)
+    timeout_seconds: _Seconds = 60.0
+    retries_max: _Count = 1
     window_characters: int = Field(default=_EXTRACTION.window_characters, ge=1_000)
-    window_overlap_turns: int = Field(default=_EXTRACTION.window_overlap_turns, ge=0)
-    importance_min: float = Field(default=_EXTRACTION.importance_min, ge=0, le=1)
-    session_characters_max: int = Field(default=_EXTRACTION.session_characters_max, ge=1)
-    session_turns_max: int = Field(default=_EXTRACTION.session_turns_max, ge=1)
+    window_overlap_turns: _Count = _EXTRACTION.window_overlap_turns
+    importance_min: _Share = _EXTRACTION.importance_min
+    session_characters_max: _Positive = _EXTRACTION.session_characters_max
+    session_turns_max: _Positive = _EXTRACTION.session_turns_max
     fallback: Literal["none", "raw"] = "raw" if _EXTRACTION.has_fallback else "none"
 
 
 class JobsSettings(_Group):
     """How often a session is retried, and how long a worker may be silent."""
 
-    attempts_max: int = Field(default=_JOBS.attempts_max, ge=1)
-    backoff_seconds: float = Field(default=_JOBS.backoff_seconds, ge=0, le=_SECONDS_MAX)
-    backoff_seconds_max: float = Field(default=_JOBS.backoff_seconds_max, ge=0, le=_SECONDS_MAX)
-    lease_seconds: float = Field(default=_JOBS.lease_seconds, gt=0, le=_SECONDS_MAX)
-    poll_seconds: float = Field(default=1.0, gt=0, le=_SECONDS_MAX)
+    attempts_max: _Positive = _JOBS.attempts_max
+    backoff_seconds: _Wait = _JOBS.backoff_seconds
+    backoff_seconds_max: _Wait = _JOBS.backoff_seconds_max
+    lease_seconds: _Seconds = _JOBS.lease_seconds
+    poll_seconds: _Seconds = 1.0
 
 
 class LogSettings(_Group):
@@ -386,6 +389,33 @@ class Settings(BaseSettings):
         """Arguments, then environment, then usual names, then files; the most specific first."""
         files = TomlConfigSettingsSource(settings_cls, _config_files())
         return (init_settings, env_settings, _UsualNames(settings_cls, files), files)
+
+
+Group: TypeAlias = Mapping[str, Any]
+"""The settings of one group by name; what is in it is checked when the settings are loaded."""
+
+
+class OpenFields(TypedDict, total=False):
+    """The settings that ``Memory.open`` takes by name, so that a type checker finds a slip."""
+
+    graph: Literal["embedded", "neo4j"]
+    embedded_path: Path | str
+    tenant: str
+    neo4j: Group
+    reconcile: Group
+    gate: Group
+    recall: Group
+    life: Group
+    jobs: Group
+    log: Group
+
+
+class SettingFields(OpenFields, total=False):
+    """All settings. ``Memory.open`` takes an object under the names that are added here."""
+
+    embedder: Group
+    arbiter: Group
+    extractor: Group
 
 
 class _UsualNames(PydanticBaseSettingsSource):

@@ -150,25 +150,25 @@ def _restore_export(
     accept_other_key: bool,
     on_progress: Callable[[int, int], None],
 ) -> RestoreReport:
-    from reconciler.service.moving.lines import shipped_types
-    from reconciler.service.moving.restoring import Restorer
+    from reconciler.service.moving.export_file import ExportFile
+    from reconciler.service.moving.restoring import check_vectors, restore
     from reconciler.service.stores.archive_store import ArchiveStore
 
-    types = shipped_types()
-    restorer = Restorer(path, types, settings.graph)
-    checked = restorer.check()  # as its vectors below: before a store is made for it
+    file = ExportFile(path, settings.graph)
+    checked = file.checked()  # as its vectors below: before a store is made for it
     with ExitStack() as stack:
         if embedder is None:
             embedder = build_embedder(settings)
             stack.callback(embedder.close)
-        restorer.check_vectors(checked, embedder)
+        check_vectors(checked, embedder)
         graph = open_graph(settings)
         stack.callback(graph.close)
         patience = retry_policy(settings)
         store = BindingStore(graph)
         open_store(store, embedder, clock())
         hash_key_of(settings, store).check()
-        return restorer.run(
+        return restore(
+            file,
             checked,
             store=ArchiveStore(PatientGraph(graph, patience)),
             embedder=embedder,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.policies import (
@@ -18,6 +18,8 @@ from reconciler.domain.records.policies import (
 )
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.settings import (
         RecallSettings,
@@ -32,6 +34,7 @@ __all__ = [
     "extraction_policy",
     "recall_floor",
     "retry_policy",
+    "set_of",
 ]
 
 
@@ -80,6 +83,11 @@ def _reach(chosen: float | str, embedding_model: str, add_max: float) -> float |
     return None if measured is None else min(measured, add_max)
 
 
+def set_of(group: BaseModel, policy: type) -> dict[str, Any]:
+    """The settings of a group that a policy has fields for, as far as they are set."""
+    return group.model_dump(include={field.name for field in fields(policy)}, exclude_none=True)
+
+
 def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     """The bounds and prices of asking the arbiter; the list price if none is set.
 
@@ -88,19 +96,17 @@ def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     """
     from reconciler.config_files import load_prices
 
-    names = {field.name for field in fields(ArbitrationPolicy)}
     chosen = settings.arbiter
     # At another address, a model of the same name may have another price.
     listed = {} if chosen.base_url else load_prices(chosen.provider, chosen.chosen_model)
-    return ArbitrationPolicy(**{**listed, **chosen.model_dump(include=names, exclude_none=True)})
+    return ArbitrationPolicy(**listed | set_of(chosen, ArbitrationPolicy))
 
 
 def extraction_policy(settings: Settings) -> ExtractionPolicy:
     """How sessions are read, by the settings."""
     chosen = settings.extractor
-    names = {field.name for field in fields(ExtractionPolicy)} - {"has_fallback"}
     return ExtractionPolicy(
-        **chosen.model_dump(include=names), has_fallback=chosen.fallback == "raw"
+        **set_of(chosen, ExtractionPolicy), has_fallback=chosen.fallback == "raw"
     )
 
 
@@ -117,9 +123,8 @@ def build_recalling(settings: Settings, embedding_model: str) -> Recalling:
     from reconciler.domain.recalling.recallable import Recalling
 
     given = settings.recall
-    names = {field.name for field in fields(RankingPolicy)}
     return Recalling(
-        ranking=RankingPolicy(**given.model_dump(include=names)),
+        ranking=RankingPolicy(**set_of(given, RankingPolicy)),
         floor=recall_floor(given, embedding_model),
         confidence_min=given.confidence_min,
         decay=build_decay(settings),
@@ -143,10 +148,7 @@ def build_decay(settings: Settings, floor: float | None = None) -> DecayPolicy:
 
     Args:
         settings: the half-life, and the weight below which a fact is archived.
-        floor: that weight instead of the configured one.
-
-    Raises:
-        ConfigurationError: the floor is out of range.
+        floor: that weight instead of the configured one, 0 to 1.
     """
     life = settings.life
     return DecayPolicy(

@@ -44,6 +44,7 @@ from reconciler.bootstrap.policies import (
     extraction_policy,
     recall_floor,
     retry_policy,
+    set_of,
 )
 from reconciler.bootstrap.reembedding import build_reembedding
 from reconciler.domain.records.policies import (
@@ -854,7 +855,7 @@ def build_worker(
         store=services.session_store,
         reader=services.session_reader,
         gate=services.gate,
-        policy=JobPolicy(**chosen.model_dump(exclude={"poll_seconds"})),
+        policy=JobPolicy(**set_of(chosen, JobPolicy)),
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,

@@ -15,10 +15,9 @@ from reconciler.domain.review.calibration import (
 )
 from reconciler.domain.review.replay import Replayed, ReplaySummary
 from reconciler.entrypoints.rendering import id_column, lines, shown, table
-from reconciler.service.calibration import CalibrationReport, Measurement
+from reconciler.service.calibration import ERRORS, CalibrationReport, Measurement
 
 __all__ = [
-    "actions_table",
     "calibration_tables",
     "errors_table",
     "profile_table",
@@ -28,28 +27,10 @@ __all__ = [
 
 _CHANGES_SHOWN_MAX = 50
 
-_ACTIONS = (
-    ("UPDATE or SKIP", "settle_precision", "settle_recall"),
-    ("ADD", "add_precision", "add_recall"),
-    ("conflict mark", "conflict_precision", "conflict_recall"),
-)
-_ERRORS = (
-    ("distinct: superseded", "false_supersessions"),
-    ("update: two silent live facts", "silent_updates"),
-    ("same: stored twice", "same_stored_twice"),
-    ("distinct: marked a conflict", "distinct_marked"),
-)
-
 
 def calibration_tables(report: CalibrationReport) -> Group:
-    """The result of a calibration in 100 columns: errors of each rule, the profile's actions."""
-    return Group(
-        errors_table(report),
-        "",
-        actions_table(report.alone[-1]),
-        "",
-        profile_table(report),
-    )
+    """The result of a calibration in 100 columns: errors of each rule, and the thresholds."""
+    return Group(errors_table(report), "", profile_table(report))
 
 
 def errors_table(report: CalibrationReport) -> Table:
@@ -65,7 +46,7 @@ def errors_table(report: CalibrationReport) -> Table:
             else measurement.name
         )
         shown_table.add_column(name, justify="right")
-    for error, attribute in _ERRORS:
+    for error, attribute in ERRORS:
         shown_table.add_row(Text(error, style="bold"))
         for row in _error_rows(shown, attribute):
             shown_table.add_row(*row)
@@ -79,30 +60,6 @@ def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[
         if rates[0].of:
             cells = [_share_with_interval(rate) for rate in rates]
             yield (Text("  ").append(_source(scores)), f"{rates[0].of:,}", *cells)
-
-
-def actions_table(measurement: Measurement) -> Table:
-    """Precision and recall of each action by source, with Wilson's 95 % intervals."""
-    helped = ", with an arbiter" if measurement.is_arbitrated else ", without an arbiter"
-    shown_table = table(f"What profile {measurement.name} does{helped}")
-    shown_table.add_column("source")
-    shown_table.add_column("action")
-    for name in ("done", "right, % (precision)", "wanted", "of it done, % (recall)"):
-        shown_table.add_column(name, justify="right")
-    for scores in measurement.scores:
-        for action, precision_of, recall_of in _ACTIONS:
-            precision: Rate = getattr(scores, precision_of)
-            recall: Rate = getattr(scores, recall_of)
-            shown_table.add_row(
-                _source(scores),
-                action,
-                f"{precision.of:,}",
-                _share_with_interval(precision),
-                f"{recall.of:,}",
-                _share_with_interval(recall),
-            )
-        shown_table.add_section()
-    return shown_table
 
 
 def profile_table(report: CalibrationReport) -> Table:

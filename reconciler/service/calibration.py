@@ -30,7 +30,6 @@ from reconciler.domain.review.calibration import (
     SEED_POLICY_BARE,
     BoundBasis,
     CalibrationGoal,
-    CurvePoint,
     DecisionScores,
     LabelledPair,
     MeasuredPair,
@@ -39,7 +38,6 @@ from reconciler.domain.review.calibration import (
     Rate,
     Thresholds,
     choose_thresholds,
-    curve,
     label_of_relation,
     probe,
     score,
@@ -50,6 +48,7 @@ from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
 
 __all__ = [
+    "ERRORS",
     "CalibrationReport",
     "Measurement",
     "calibrate",
@@ -66,17 +65,13 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 _BATCH_PAIRS = 128
 _ERRORS_SHOWN_MAX = 10
 _SLOT_KEYS = ("subject", "attribute", "value", "single_valued")
-_FIGURES = (
-    *("settle_precision", "settle_recall", "add_precision", "add_recall"),
-    *("conflict_precision", "conflict_recall"),
-    *("false_supersessions", "silent_updates", "same_stored_twice", "distinct_marked"),
+ERRORS = (
+    ("distinct: superseded", "false_supersessions"),
+    ("update: two silent live facts", "silent_updates"),
+    ("same: stored twice", "same_stored_twice"),
+    ("distinct: marked a conflict", "distinct_marked"),
 )
-_ERRORS = (
-    ("distinct, falsely superseded", "false_supersessions"),
-    ("updates left as two silent live facts", "silent_updates"),
-    ("the same stored twice", "same_stored_twice"),
-    ("distinct, marked as a conflict", "distinct_marked"),
-)
+"""What goes wrong, in words, and as ``DecisionScores`` has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +100,7 @@ class Measurement:
             "scores": [
                 {
                     "source": scores.source,
-                    **{name: _rate(getattr(scores, name)) for name in _FIGURES},
+                    **{name: _rate(getattr(scores, name)) for _, name in ERRORS},
                 }
                 for scores in self.scores
             ],
@@ -123,8 +118,6 @@ class CalibrationReport:
         pairs: the pairs with their cosines.
         measurements: seed without the guard, seed, and the profile; each alone, then with the
             arbiter.
-        curve_bare, curve_guarded: what a single threshold does, without and with the guard, over
-            all sources.
     """
 
     profile: Profile
@@ -132,8 +125,6 @@ class CalibrationReport:
     basis: BoundBasis
     pairs: tuple[ProbedPair, ...]
     measurements: tuple[Measurement, ...]
-    curve_bare: tuple[CurvePoint, ...]
-    curve_guarded: tuple[CurvePoint, ...]
 
     @property
     def alone(self) -> tuple[Measurement, ...]:
@@ -155,8 +146,6 @@ class CalibrationReport:
             "bound_held_against": str(self.basis),
             "pairs": len(self.pairs),
             "measurements": [measurement.to_dict() for measurement in self.measurements],
-            "curve_without_guard": [_point(point) for point in self.curve_bare],
-            "curve": [_point(point) for point in self.curve_guarded],
         }
 
 
@@ -300,8 +289,6 @@ def calibrate(
             *_measured("seed", guarded, seed, guard=True),
             *_measured(name, guarded, thresholds, guard=True),
         ),
-        curve_bare=curve(bare),
-        curve_guarded=curve(guarded),
     )
 
 
@@ -321,9 +308,9 @@ def provenance_of(report: CalibrationReport, measured_on: str) -> list[str]:
         "Measured by source, without slots and without an arbiter (share; 95 % interval):",
     ]
     *by_source, _ = report.alone[-1].scores
-    for title, name in _ERRORS:
+    for title, name in ERRORS:
         rates = ((scores.source, getattr(scores, name)) for scores in by_source)
-        lines.append(f"- {title}:")
+        lines.append(f"- {title}")
         lines += [f"    {source} {_in_words(rate)}" for source, rate in rates if rate.of]
     return lines
 
@@ -493,11 +480,3 @@ def _in_words(rate: Rate) -> str:
 
 def _rate(rate: Rate) -> dict[str, Any]:
     return {"count": rate.count, "of": rate.of, "share": rate.share, "interval": rate.interval}
-
-
-def _point(point: CurvePoint) -> dict[str, Any]:
-    return {
-        "threshold": point.threshold,
-        "false_supersessions": _rate(point.false_supersessions),
-        "settled": _rate(point.settled),
-    }

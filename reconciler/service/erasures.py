@@ -62,6 +62,7 @@ _READ = tuple(label for label in KEY_OF if label != "Contact")
 _NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Erasures:
     """Forgets for good what a contact or an operator asks to be forgotten.
 
@@ -76,26 +77,14 @@ class Erasures:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        store: ErasureStore,
-        damage: Damage,
-        ledger: Ledger,
-        ids: IdCheck,
-        digest: Callable[[str], str],
-        forget_answers: Callable[[], None],
-        retry_policy: RetryPolicy,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._damage = damage
-        self._ledger = ledger
-        self._ids = ids
-        self._digest = digest
-        self._forget_answers = forget_answers
-        self._retry_policy = retry_policy
-        self._clock = clock
+    store: ErasureStore
+    damage: Damage
+    ledger: Ledger
+    ids: IdCheck
+    digest: Callable[[str], str]
+    forget_answers: Callable[[], None]
+    retry_policy: RetryPolicy
+    clock: Callable[[], datetime]
 
     def forget(
         self,
@@ -110,21 +99,21 @@ class Erasures:
         """The erasure, finished; see ``ContactMemory.forget``."""
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
-        self._ids.check([("by", by)])
+        self.ids.check([("by", by)])
         if dry_run:
             return self._previewed(scope, target, by, reason, on_progress)
-        unfinished = self._store.list_erasures([scope], is_unfinished=True)
+        unfinished = self.store.list_erasures([scope], is_unfinished=True)
         finished = [(erasure, self.finish(erasure, on_progress)) for erasure in unfinished]
         for begun, done in finished:
             if _is_same(begun, target):
                 return done
-        self._store.check_purge()
+        self.store.check_purge()
         erasure, known = self._marked(scope, target, by, reason, on_progress)
         return self._finished(erasure, on_progress, known)
 
     def find(self, scopes: Iterable[Scope], *, is_unfinished: bool) -> list[Erasure]:
         """Erasures about these contacts, the oldest first; about any, where none is named."""
-        return self._store.list_erasures(scopes, is_unfinished=is_unfinished)
+        return self.store.list_erasures(scopes, is_unfinished=is_unfinished)
 
     def finish(self, erasure: Erasure, on_progress: Progress = lambda _: None) -> Erasure:
         """The erasure, finished from where it stands; harmless where it is finished.
@@ -141,10 +130,10 @@ class Erasures:
         if erasure.state is ErasureState.PENDING:
             erasure = self._removed(erasure, on_progress, known)
         if erasure.state is ErasureState.REMOVED:
-            receipt = replace(erasure.receipt, **asdict(self._store.purge(erasure)))
+            receipt = replace(erasure.receipt, **asdict(self.store.purge(erasure)))
             if receipt.texts_in_files:
-                return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
-            erasure = self._store.move(erasure, ErasureState.DONE, receipt, self._clock())
+                return self.store.move(erasure, ErasureState.REMOVED, receipt, None)
+            erasure = self.store.move(erasure, ErasureState.DONE, receipt, self.clock())
         return erasure
 
     def _previewed(
@@ -165,8 +154,8 @@ class Erasures:
         """The known records that a plan is made on; comparisons are left out if everything goes."""
         decisions = read.get("Decision")
         if target.kind is not ErasureKind.CONTACT:
-            decisions = self._store.list_compared(scope)
-        return self._store.load_known(scope, read.get("Fact"), decisions)
+            decisions = self.store.list_compared(scope)
+        return self.store.load_known(scope, read.get("Fact"), decisions)
 
     def _with_remains(
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
@@ -175,7 +164,7 @@ class Erasures:
         remains: dict[str, list[Any]] = {"Fact": [], "Decision": []}
         for node in damaged:
             if node.label in remains:
-                remains[node.label].append(self._damage.read_remains(node, scope, self._clock()))
+                remains[node.label].append(self.damage.read_remains(node, scope, self.clock()))
         return replace(
             known,
             facts=[*known.facts, *remains["Fact"]],
@@ -185,7 +174,7 @@ class Erasures:
     def _drafted(
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: ContactRecords
     ) -> Erasure:
-        plan = plan_of(target, known, self._clock())
+        plan = plan_of(target, known, self.clock())
         facts, going = _going_of(known, plan, target.kind)
         own = [decision.note for decision in going]
         texts = {item.text for item in (*facts, *own)}
@@ -199,7 +188,7 @@ class Erasures:
             state=ErasureState.PENDING,
             by=by,
             reason=without_telling(reason, texts - {ERASED}, names),
-            started_at=self._clock(),
+            started_at=self.clock(),
             plan=plan,
         )
 
@@ -215,32 +204,32 @@ class Erasures:
 
         def once(number: int) -> tuple[Erasure, ContactRecords | None]:
             if number > 1:  # the answer to an earlier try may have been lost, and not its mark
-                begun = self._store.list_erasures([scope], is_unfinished=True)
+                begun = self.store.list_erasures([scope], is_unfinished=True)
                 if own := [erasure for erasure in begun if erasure.erasure_id == erasure_id]:
                     return own[0], None
-            version = self._store.standing(scope).version
+            version = self.store.standing(scope).version
             read, damaged = self._read(scope, target, on_progress)
             known = self._known(scope, target, read)
             _check_known(scope, target, known, damaged)  # before anything is emptied
             if damaged:
-                self._store.expect_mark(scope, _words_of(damaged))
-                self._damage.empty(scope, damaged, self._clock())
+                self.store.expect_mark(scope, _words_of(damaged))
+                self.damage.empty(scope, damaged, self.clock())
                 known = self._known(scope, target, {})
             drafted = self._drafted(scope, target, by, reason, known)
             drafted = replace(drafted, erasure_id=erasure_id)
             # The mark puts what is left of an episode in its place: its words go with it.
             emptied = drafted.plan.episodes if drafted.plan else {}
             said = (episode.text for episode in known.judged if episode.episode_id in emptied)
-            self._store.expect_mark(scope, said)
-            if not self._store.mark(drafted, version, self._marks(known, drafted)):
+            self.store.expect_mark(scope, said)
+            if not self.store.mark(drafted, version, self._marks(known, drafted)):
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
                 )
             return drafted, replace(known, decisions=read["Decision"]) if read else None
 
-        with self._ledger.turn_at(scope) as take_turn:
+        with self.ledger.turn_at(scope) as take_turn:
             return call_with_retries(
-                self._retry_policy, once, before_each=take_turn, retried=GraphConflictError
+                self.retry_policy, once, before_each=take_turn, retried=GraphConflictError
             )
 
     def _read(
@@ -253,7 +242,7 @@ class Erasures:
         others are given: the store may still read what is damaged only in what no plan needs.
         """
         is_whole = target.kind is ErasureKind.CONTACT
-        found = self._damage.read(scope, _READ if is_whole else ("Fact", *_QUOTING), on_progress)
+        found = self.damage.read(scope, _READ if is_whole else ("Fact", *_QUOTING), on_progress)
         damaged = [
             node
             for node in found.damaged
@@ -264,7 +253,7 @@ class Erasures:
     def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
         keys = self._tombstones(drafted.scope, known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
-            ended = self._store.list_session_keys(drafted.scope, handed_over=True)
+            ended = self.store.list_session_keys(drafted.scope, handed_over=True)
             return Marks(tombstone_keys=keys, ended_keys=tuple(ended))
         plan = drafted.plan or ErasurePlan()
         if drafted.kind is ErasureKind.SESSION:
@@ -277,7 +266,7 @@ class Erasures:
         gone = set(drafted.plan.fact_ids if drafted.plan else ())
         is_whole = drafted.kind is ErasureKind.CONTACT
         facts = [fact for fact in known.facts if is_whole or fact.fact_id in gone]
-        return keys_of(scope, facts, self._digest)
+        return keys_of(scope, facts, self.digest)
 
     def _goes(self, known: ContactRecords, drafted: Erasure) -> set[str]:
         """The words that go."""
@@ -297,30 +286,30 @@ class Erasures:
             known: the contact's records as of the mark; None to read them.
         """
         scope = erasure.scope
-        with self._ledger.turn_at(scope) as take_turn:
+        with self.ledger.turn_at(scope) as take_turn:
             take_turn()
-            self._forget_answers()
-            current = self._store.find(erasure)
+            self.forget_answers()
+            current = self.store.find(erasure)
             if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
                 return current
             if known is None:
                 read, damaged = self._read(scope, erasure.target, on_progress)
-                self._store.expect_purge(erasure, _words_of(damaged))
-                self._damage.empty(scope, damaged, self._clock())
-                known = self._store.load_known(scope, read.get("Fact"), read.get("Decision"))
+                self.store.expect_purge(erasure, _words_of(damaged))
+                self.damage.empty(scope, damaged, self.clock())
+                known = self.store.load_known(scope, read.get("Fact"), read.get("Decision"))
             going = self._going(erasure, known)
             # Again: while it is pending nothing new is written, so all that was seen is to go.
-            current = self._store.find(erasure)
+            current = self.store.find(erasure)
             if current.state is not ErasureState.PENDING:
                 return current
-            self._store.expect_purge(erasure, self._texts(erasure, known, going))
+            self.store.expect_purge(erasure, self._texts(erasure, known, going))
             looked = self._looked_for(erasure, known, going, on_progress)
         receipt = replace(
-            looked, removed=_counted(going), tombstones=len(self._store.list_tombstones(scope))
+            looked, removed=_counted(going), tombstones=len(self.store.list_tombstones(scope))
         )
         if receipt.remaining_ids:
             return replace(erasure, receipt=receipt)
-        return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
+        return self.store.move(erasure, ErasureState.REMOVED, receipt, None)
 
     def _looked_for(
         self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
@@ -332,7 +321,7 @@ class Erasures:
         words = self._goes(known, erasure)
         for _ in range(_REMOVALS_MAX):
             self._remove(erasure, known, going, on_progress)
-            known = self._store.load_known(erasure.scope)
+            known = self.store.load_known(erasure.scope)
             receipt = self._verified(erasure, known, going, words)
             if not receipt.remaining_ids:
                 break
@@ -343,7 +332,7 @@ class Erasures:
         self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
     ) -> None:
         """Decisions first and facts last; each may be done again, and changes nothing then."""
-        store, plan, at = self._store, going.plan, erasure.started_at
+        store, plan, at = self.store, going.plan, erasure.started_at
         own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
         gone = frozenset(plan.fact_ids)
         emptied = (without_words(e, at) for e in known.decisions if e.decision_id in own)
@@ -371,7 +360,7 @@ class Erasures:
 
     def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
         """The ids that go: the planned ones, or all."""
-        plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self._store
+        plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self.store
         sessions: Sequence[str] | None = plan.session_keys
         if erasure.kind is ErasureKind.CONTACT:
             sessions = None
@@ -397,7 +386,7 @@ class Erasures:
         keys |= {*plan.session_keys, *going.job_ids, *going.task_keys}
         is_whole = erasure.kind is ErasureKind.CONTACT
         yield from (erasure.target.attribute or "", erasure.target.subject or "")
-        for words in self._store.words(erasure.scope, known):
+        for words in self.store.words(erasure.scope, known):
             if is_whole or not keys.isdisjoint(words.key.split()):
                 yield words.text
 
@@ -405,7 +394,7 @@ class Erasures:
         self, erasure: Erasure, known: ContactRecords, going: _Going, words: set[str]
     ) -> ErasureReceipt:
         """The remaining words of everything in scope, which was read again."""
-        read, plan = self._store.words(erasure.scope, known), going.plan
+        read, plan = self.store.words(erasure.scope, known), going.plan
         gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
         gone |= {key for key, text in plan.episodes.items() if text == ERASED}
         is_whole = erasure.kind is ErasureKind.CONTACT

@@ -84,6 +84,7 @@ class _Name:
         return is_about or found_in(hit.fact, self.spellings) is not None
 
 
+@dataclass(frozen=True, kw_only=True)
 class FactFinder:
     """Finds what is known about a named person or thing, also across contacts.
 
@@ -97,24 +98,13 @@ class FactFinder:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        fact_store: FactStore,
-        contact_store: ContactStore,
-        embedder: Embedder,
-        confidence_min: float,
-        hides_expired: bool,
-        clock: Callable[[], datetime],
-        floor: RecallFloor | None = None,
-    ) -> None:
-        self._floor = floor
-        self._fact_store = fact_store
-        self._contact_store = contact_store
-        self._embedder = embedder
-        self._confidence_min = confidence_min
-        self._hides_expired = hides_expired
-        self._clock = clock
+    fact_store: FactStore
+    contact_store: ContactStore
+    embedder: Embedder
+    confidence_min: float
+    hides_expired: bool
+    clock: Callable[[], datetime]
+    floor: RecallFloor | None = None
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
         """The live facts that mention a name, those about it first, then last said first.
@@ -131,7 +121,7 @@ class FactFinder:
         if all_contacts:
             facts = self._mentioning(scope, longest_word(name))
         else:
-            facts = ((scope.contact_id, fact) for fact in self._fact_store.list_facts(scope))
+            facts = ((scope.contact_id, fact) for fact in self.fact_store.list_facts(scope))
         hits = mentioning(self._recallable(facts), name, lambda pair: pair[1])
         return [
             FoundFact(contact_id=contact_id, fact=fact, found_in=place)
@@ -156,17 +146,17 @@ class FactFinder:
         Raises:
             InvalidRequestError: there is no embedder.
         """
-        if not self._embedder.dimension:
+        if not self.embedder.dimension:
             raise InvalidRequestError(
                 "this memory has no model to compare texts with; give it one with `reconciler "
                 "reembed --model minilm`, or look for a name with `reconciler about` (recall_about)"
             )
-        asked = _Search(scope, embed_queries(self._embedder, [query])[0], limit, wanted)
+        asked = _Search(scope, embed_queries(self.embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
-        hits = self._growing(self._fact_store.find_nearest, asked, _INDEXED_MAX)
+        hits = self._growing(self.fact_store.find_nearest, asked, _INDEXED_MAX)
         if len(hits) < limit:
-            ids = [contact_id for contact_id, _ in self._contact_store.list_contact_ids(scope)]
-            look = partial(self._fact_store.list_nearest, contact_ids=ids)
+            ids = [contact_id for contact_id, _ in self.contact_store.list_contact_ids(scope)]
+            look = partial(self.fact_store.list_nearest, contact_ids=ids)
             hits = self._growing(look, asked, None)
         names = [self._name(asked, name) for name in names_in(query)]
         if wanted.min_score is None and _asks_of_unknown(query, names):
@@ -179,15 +169,15 @@ class FactFinder:
         return [hit for hit in ordered if nearness[hit.fact.fact_id] >= least][:limit]
 
     def _least(self, wanted: RecallFilter) -> float:
-        if self._floor is None or wanted.min_score is not None:
+        if self.floor is None or wanted.min_score is not None:
             return -1.0
-        return self._floor.of(_COMPARED_COUNT)
+        return self.floor.of(_COMPARED_COUNT)
 
     def _name(self, asked: _Search, name: str) -> _Name:
         """A name with the contacts that it may be of, and the facts that mention it."""
         word, spellings = longest_word(name), needles(name)
-        contacts = self._contact_store.find_named_contacts(asked.scope, word, _NAMED_MAX)
-        page = self._fact_store.list_mentions(asked.scope, word, 0, _NAMED_MAX)
+        contacts = self.contact_store.find_named_contacts(asked.scope, word, _NAMED_MAX)
+        page = self.fact_store.list_mentions(asked.scope, word, 0, _NAMED_MAX)
         facts = mentioning(self._recallable(page), name, lambda pair: pair[1])
         return _Name(
             text=name,
@@ -206,7 +196,7 @@ class FactFinder:
         """More facts that mention a name of the query, or are about a contact of that name."""
         contact_ids = sorted({contact_id for name in names for contact_id in name.contact_ids})
         if contact_ids:
-            look = partial(self._fact_store.list_nearest, contact_ids=contact_ids)
+            look = partial(self.fact_store.list_nearest, contact_ids=contact_ids)
             yield from self._growing(look, asked, None)
         told = {
             fact.fact_id: (contact_id, fact)
@@ -216,7 +206,7 @@ class FactFinder:
         }
         if not told:
             return
-        vectors = embed(self._embedder, [fact.text for _, fact in told.values()])
+        vectors = embed(self.embedder, [fact.text for _, fact in told.values()])
         cosines = cosines_to(vectors, asked.vector).tolist()
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
         for (contact_id, fact), cosine in zip(told.values(), cosines, strict=True):
@@ -229,7 +219,7 @@ class FactFinder:
         """The nearest facts that pass; more are fetched until enough pass, or no more come."""
         rows = asked.limit * _OVERFETCH
         while True:
-            near = look(asked.scope, self._embedder.model_id, asked.vector, rows)
+            near = look(asked.scope, self.embedder.model_id, asked.vector, rows)
             hits = self._passing(asked, near)
             is_all = len(near) < rows if rows_max is None else rows * _OVERFETCH > rows_max
             if len(hits) == asked.limit or is_all:
@@ -237,8 +227,8 @@ class FactFinder:
             rows *= _OVERFETCH
 
     def _passing(self, asked: _Search, near: list[Near]) -> list[FoundFact]:
-        now = self._clock()
-        found_facts = self._fact_store.find_agents_facts(
+        now = self.clock()
+        found_facts = self.fact_store.find_agents_facts(
             asked.scope, [near_fact.fact_id for near_fact in near]
         )
         facts = {fact_id: fact.as_of(now) for fact_id, fact in found_facts.items()}
@@ -254,18 +244,18 @@ class FactFinder:
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
         """The facts that mention a word, read page by page: an agent may have very many."""
         offset = 0
-        while page := self._fact_store.list_mentions(scope, word, offset, _PAGE_ROWS):
+        while page := self.fact_store.list_mentions(scope, word, offset, _PAGE_ROWS):
             yield from page
             offset += len(page)
 
     def _recallable(self, facts: Iterable[tuple[str, Fact]]) -> Iterator[tuple[str, Fact]]:
-        now = self._clock()
+        now = self.clock()
         as_now = ((contact_id, fact.as_of(now)) for contact_id, fact in facts)
         return ((contact_id, fact) for contact_id, fact in as_now if self._is_told(fact))
 
     def _is_told(self, fact: Fact) -> bool:
-        is_sure = fact.confidence >= self._confidence_min
-        return is_sure and fact.is_told(hides_expired=self._hides_expired)
+        is_sure = fact.confidence >= self.confidence_min
+        return is_sure and fact.is_told(hides_expired=self.hides_expired)
 
 
 def _nearness(hit: FoundFact, names: Sequence[_Name]) -> float:

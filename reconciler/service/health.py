@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -50,6 +51,7 @@ _FEW = tuple(label for label in KEY_OF if label not in ("Contact", *_MANY))
 """What most contacts have none of, and so is read of many at once."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Health:
     """Measures how well an agent's contacts are kept. Only reads.
 
@@ -65,32 +67,19 @@ class Health:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        contact_store: ContactStore,
-        damage: Damage,
-        records: Records,
-        embedding_model: str,
-        near_min: float,
-        file_bytes: Callable[[], int | None],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._contact_store = contact_store
-        self._damage = damage
-        self._records = records
-        self._embedding_model = embedding_model
-        self._near_min = near_min
-        self._file_bytes = file_bytes
-        self._clock = clock
+    fact_store: FactStore
+    decision_store: DecisionStore
+    contact_store: ContactStore
+    damage: Damage
+    records: Records
+    embedding_model: str
+    near_min: float
+    file_bytes: Callable[[], int | None]
+    clock: Callable[[], datetime]
 
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, each with its tenant first."""
-        return self._contact_store.list_agents()
+        return self.contact_store.list_agents()
 
     def report(
         self,
@@ -117,26 +106,26 @@ class Health:
             tenant=whose.tenant,
             agent_id=whose.agent_id,
             contacts=tuple(contacts),
-            file_bytes=self._file_bytes(),
+            file_bytes=self.file_bytes(),
         )
 
     def _counted(self, scopes: Sequence[Scope], checks_records: bool) -> Iterator[ContactHealth]:
         """The health of each of these contacts that is known, one after the other."""
-        contacts = {contact.contact_id: contact for contact in self._records.contacts(scopes)}
+        contacts = {contact.contact_id: contact for contact in self.records.contacts(scopes)}
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
-        actions = self._decision_store.count_actions(scopes)
-        kept = self._contact_store.count_episodes(scopes)
-        linked = set(self._contact_store.list_disputed(scopes))
+        actions = self.decision_store.count_actions(scopes)
+        kept = self.contact_store.count_episodes(scopes)
+        linked = set(self.contact_store.list_disputed(scopes))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
             sizes[key] += sum(count.decisions for count in counts)
         damaged = self._damaged(scopes, sizes) if checks_records else None
         live = {scope.contact_key: contacts[scope.contact_id].live_facts for scope in scopes}
         for part in _parts(scopes, live, _FACTS_AT_ONCE):
-            now = self._clock()
-            facts = self._fact_store.list_live_facts(part, self._embedding_model, now)
-            held = self._records.held(part, is_bare=True)
-            disputes = self._records.disputes([scope for scope in part if scope in linked])
+            now = self.clock()
+            facts = self.fact_store.list_live_facts(part, self.embedding_model, now)
+            held = self.records.held(part, is_bare=True)
+            disputes = self.records.disputes([scope for scope in part if scope in linked])
             questions = _times((each.scope, each.at) for each in held)
             disputed = _times((each.scope, each.opened_at) for each in disputes)
             for scope in part:
@@ -155,7 +144,7 @@ class Health:
 
     def _damaged(self, scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Counter[str]:
         """How many records cannot be read, by the contact's key."""
-        find = partial(self._damage.damaged_among, page_size=_RECORDS_AT_ONCE)
+        find = partial(self.damage.damaged_among, page_size=_RECORDS_AT_ONCE)
         damaged = Counter(find(scopes, _FEW))
         for part in _parts(scopes, sizes, _RECORDS_AT_ONCE):
             damaged.update(find(part, _MANY))
@@ -163,13 +152,13 @@ class Health:
 
     def _compared(self, scope: Scope, facts: Sequence[LiveFact], is_linked: bool) -> dict[str, int]:
         """Duplicate facts, and facts that answer one question twice."""
-        conflicts = self._fact_store.list_conflicts(scope, is_open=False) if is_linked else []
+        conflicts = self.fact_store.list_conflicts(scope, is_open=False) if is_linked else []
         linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
         placed = _with_whole_vectors(facts)
         vectors = vectors_in([fact.embedding_bytes for fact in placed])
         duplicated: set[str] = set()
         count = 0
-        for pair in near_pairs(placed, vectors, linked, self._near_min):
+        for pair in near_pairs(placed, vectors, linked, self.near_min):
             duplicated.update(pair)
             count += 1
         values = slots_with_rivals(facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -26,6 +26,7 @@ from reconciler.service.stores.fact_store import FactStore
 __all__ = ["PastRecall"]
 
 
+@dataclass(frozen=True, kw_only=True)
 class PastRecall:
     """Answers queries about the past, as a recall at that time would have answered them.
 
@@ -40,22 +41,12 @@ class PastRecall:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        store: FactStore,
-        records: Records,
-        embedder: Embedder,
-        how: Recalling,
-        clock: Callable[[], datetime],
-        asked: AskedAttributes | None = None,
-    ) -> None:
-        self._store = store
-        self._records = records
-        self._embedder = embedder
-        self._asked = asked
-        self._how = how
-        self._clock = clock
+    store: FactStore
+    records: Records
+    embedder: Embedder
+    how: Recalling
+    clock: Callable[[], datetime]
+    asked: AskedAttributes | None = None
 
     def recall(
         self,
@@ -80,13 +71,13 @@ class PastRecall:
             valid_at: what was true in the world then (UTC), as far as the memory knows; None for
                 what it believed at ``as_of``.
         """
-        knew_at = as_of or self._clock()
-        known, _ = self._records.held_at(scope, knew_at)
+        knew_at = as_of or self.clock()
+        known, _ = self.records.held_at(scope, knew_at)
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
-        question = question_of(self._embedder, query)
+        question = question_of(self.embedder, query)
         recallable = self._recallable(scope, facts, known, question)
-        question = with_asked(question, recallable, self._asked)
-        recalled = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
+        question = with_asked(question, recallable, self.asked)
+        recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def _recallable(
@@ -96,7 +87,7 @@ class PastRecall:
         disputes = open_disputes(known.conflicts)
         if question.vector is None:
             return Recallable(facts, disputes=disputes)
-        vectors = self._store.load_vectors([scope], self._embedder.model_id)
+        vectors = self.store.load_vectors([scope], self.embedder.model_id)
         compared = [fact for fact in facts if fact.fact_id in vectors]
         rows = [vectors[fact.fact_id] for fact in compared]
         return Recallable(compared, np.array(rows, dtype=np.float32), disputes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ _ORDINARY = "Where does she live?"
 _NOWHERE = Scope("any", "any", "any")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Recall:
     """Recalls the facts about a contact that hold now.
 
@@ -48,24 +49,13 @@ class Recall:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        store: FactStore,
-        neighbourhoods: Neighbourhoods,
-        embedder: Embedder,
-        how: Recalling,
-        use: UseTrace,
-        clock: Callable[[], datetime],
-        asked: AskedAttributes | None = None,
-    ) -> None:
-        self._store = store
-        self._neighbourhoods = neighbourhoods
-        self._embedder = embedder
-        self._asked = asked
-        self._how = how
-        self._use = use
-        self._clock = clock
+    store: FactStore
+    neighbourhoods: Neighbourhoods
+    embedder: Embedder
+    how: Recalling
+    use: UseTrace
+    clock: Callable[[], datetime]
+    asked: AskedAttributes | None = None
 
     def recall(
         self,
@@ -86,11 +76,11 @@ class Recall:
         """
         # The store answers while the question is embedded.
         begun = self._begin(scope, has_vector=bool(query))
-        question = question_of(self._embedder, query)
+        question = question_of(self.embedder, query)
         known = begun()
-        question = with_asked(question, known, self._asked)
-        recalled = known.answer(question, wanted, self._how, self._clock(), limit)
-        self._use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
+        question = with_asked(question, known, self.asked)
+        recalled = known.answer(question, wanted, self.how, self.clock(), limit)
+        self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def everything(
@@ -98,8 +88,8 @@ class Recall:
     ) -> Recalled:
         """The answer to an empty query, from facts and open conflicts that are already read."""
         known = _recallable(facts, conflicts)
-        recalled = known.answer(RecallQuery(""), EVERYTHING, self._how, self._clock(), len(facts))
-        self._use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
+        recalled = known.answer(RecallQuery(""), EVERYTHING, self.how, self.clock(), len(facts))
+        self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled
 
     def warm_up(self) -> None:
@@ -107,11 +97,11 @@ class Recall:
 
         An engine's first plan takes longer than a recall among a thousand facts.
         """
-        question = question_of(self._embedder, _ORDINARY)
-        with_asked(question, self._begin(_NOWHERE, has_vector=True)(), self._asked)
-        self._store.list_conflicts(_NOWHERE, is_open=False)  # not asked of a contact without facts
+        question = question_of(self.embedder, _ORDINARY)
+        with_asked(question, self._begin(_NOWHERE, has_vector=True)(), self.asked)
+        self.store.list_conflicts(_NOWHERE, is_open=False)  # not asked of a contact without facts
         WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
-        self._neighbourhoods.drop(_NOWHERE)
+        self.neighbourhoods.drop(_NOWHERE)
 
     def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:
         """The live facts that are nearest to any of the texts, even distant ones; not a recall.
@@ -128,11 +118,11 @@ class Recall:
             return []
         begun = self._begin(scope, has_vector=True)
         questions = [RecallQuery(text) for text in texts]
-        if self._embedder.dimension:
-            vectors = embed(self._embedder, texts)
+        if self.embedder.dimension:
+            vectors = embed(self.embedder, texts)
             questions = list(starmap(RecallQuery, zip(texts, vectors, strict=True)))
-        known, now = begun(), self._clock()
-        how = replace(self._how, floor=None)
+        known, now = begun(), self.clock()
+        how = replace(self.how, floor=None)
         best_by_id: dict[str, tuple[int, float, Fact]] = {}
         for question in questions:
             hits = known.answer(question, EVERYTHING, how, now, limit)
@@ -147,10 +137,10 @@ class Recall:
 
     def _begin(self, scope: Scope, *, has_vector: bool) -> Callable[[], Recallable]:
         """The contact's facts as they are now or soon; with vectors if a question has one."""
-        if has_vector and self._embedder.dimension:
-            current = self._neighbourhoods.begin(scope)
+        if has_vector and self.embedder.dimension:
+            current = self.neighbourhoods.begin(scope)
             return lambda: current().recallable()
-        return lambda: _recallable(self._store.list_facts(scope), self._store.list_conflicts(scope))
+        return lambda: _recallable(self.store.list_facts(scope), self.store.list_conflicts(scope))
 
 
 def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:

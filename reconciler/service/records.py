@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ _HELD_AT_ONCE = 50
 memory."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Records:
     """Reads decisions, facts, and held notes.
 
@@ -59,22 +60,12 @@ class Records:
         hides_expired: whether expired facts are left out, instead of marked.
     """
 
-    def __init__(
-        self,
-        *,
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        contact_store: ContactStore,
-        decision_ids: DecisionIds,
-        clock: Callable[[], datetime],
-        hides_expired: bool = False,
-    ) -> None:
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._contact_store = contact_store
-        self._decision_ids = decision_ids
-        self._clock = clock
-        self._hides_expired = hides_expired
+    fact_store: FactStore
+    decision_store: DecisionStore
+    contact_store: ContactStore
+    decision_ids: DecisionIds
+    clock: Callable[[], datetime]
+    hides_expired: bool = False
 
     def history(
         self,
@@ -101,7 +92,7 @@ class Records:
             return histories[first:][:limit]
         if after is None and limit is None:
             return self._histories(scope)
-        links = self._fact_store.list_supersessions(scope)
+        links = self.fact_store.list_supersessions(scope)
         place = None if after is None else self._place_of(scope, links, after)
         return self._page(scope, links, self._heads(scope, links, place, limit))
 
@@ -114,7 +105,7 @@ class Records:
         if at is not None:
             histories = self._histories_at(scope, at)
             return histories[_place_after(fact_id, map(_ids_of, histories), scope, at) - 1]
-        links = self._fact_store.list_supersessions(scope)
+        links = self.fact_store.list_supersessions(scope)
         histories = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
         if not histories:  # it was erased meanwhile
             raise _unknown_fact(scope, fact_id)
@@ -127,20 +118,20 @@ class Records:
         # Links before facts, as below. Decisions after both: one that was made in between has
         # changed nothing that was read, so taking it back changes nothing either.
         known = HeldFacts(
-            links=tuple(self._fact_store.list_supersessions(scope)),
-            conflicts=tuple(self._fact_store.list_conflict_links(scope)),
-            facts=tuple(self._fact_store.list_facts(scope)),
+            links=tuple(self.fact_store.list_supersessions(scope)),
+            conflicts=tuple(self.fact_store.list_conflict_links(scope)),
+            facts=tuple(self.fact_store.list_facts(scope)),
         )
-        made = self._decision_store.list_made(scope)
+        made = self.decision_store.list_made(scope)
         return held_at(at, known, made), made_by(at, made)
 
     def _histories(self, scope: Scope) -> list[FactHistory]:
         # Links before facts: a fact written in between is then a chain of its own, and no link
         # points at a fact that was not read.
-        now = self._clock()
-        links = self._fact_store.list_supersessions(scope)
-        conflicts = self._fact_store.list_conflicts(scope)
-        facts = [fact.as_of(now) for fact in self._fact_store.list_facts(scope)]
+        now = self.clock()
+        links = self.fact_store.list_supersessions(scope)
+        conflicts = self.fact_store.list_conflicts(scope)
+        facts = [fact.as_of(now) for fact in self.fact_store.list_facts(scope)]
         return chains(facts, links, _between_live(facts, conflicts), self._events(scope))
 
     def _place_of(
@@ -152,7 +143,7 @@ class Records:
             UnknownFactError: no fact of that id is in scope.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
-        head = self._fact_store.find_fact(scope, head_of(fact_id, links))
+        head = self.fact_store.find_fact(scope, head_of(fact_id, links))
         if head is None:
             raise _unknown_fact(scope, fact_id)
         return PlaceInHistory(head.fact_id, head.last_confirmed_at, head.recorded_at)
@@ -169,7 +160,7 @@ class Records:
         heads: list[str] = []
         count = limit
         while True:
-            places = self._fact_store.list_newest_facts(scope, after, count)
+            places = self.fact_store.list_newest_facts(scope, after, count)
             heads += [place.fact_id for place in places if place.fact_id not in superseded_ids]
             if limit is None or count is None or len(places) < count or len(heads) >= limit:
                 return heads[:limit]
@@ -180,14 +171,12 @@ class Records:
         self, scope: Scope, links: Iterable[Supersession], heads: Iterable[str]
     ) -> list[FactHistory]:
         """The chains with these heads; only their facts and those of their conflicts are read."""
-        now, own = self._clock(), strand_ids(heads, links)
-        pairs = {
-            pair: {pair.new_id, pair.old_id} for pair in self._fact_store.list_conflicts(scope)
-        }
+        now, own = self.clock(), strand_ids(heads, links)
+        pairs = {pair: {pair.new_id, pair.old_id} for pair in self.fact_store.list_conflicts(scope)}
         conflicts = [pair for pair, ids in pairs.items() if own & ids]
         read = own.union(*(pairs[pair] for pair in conflicts))
         facts = [
-            fact.as_of(now) for fact in self._fact_store.find_facts(scope, sorted(read))[1].values()
+            fact.as_of(now) for fact in self.fact_store.find_facts(scope, sorted(read))[1].values()
         ]
         return chains(
             [fact for fact in facts if fact.fact_id in own],
@@ -207,7 +196,7 @@ class Records:
         self, scope: Scope, confidence_min: float, attributes: AttributeBook
     ) -> list[SlotValue]:
         """The current values of the contact's slots with at least this confidence."""
-        facts, pairs = self._fact_store.list_facts(scope), self._fact_store.list_conflicts(scope)
+        facts, pairs = self.fact_store.list_facts(scope), self.fact_store.list_conflicts(scope)
         return self.values_of(facts, pairs, confidence_min, attributes)
 
     def values_of(
@@ -221,11 +210,11 @@ class Records:
         from reconciler.domain.recalling.current_values import current_values
         from reconciler.domain.recalling.suspended import suspended_ids
 
-        now = self._clock()
+        now = self.clock()
         told = [
             fact
             for fact in (fact.as_of(now) for fact in facts)
-            if fact.is_told(hides_expired=self._hides_expired) and not fact.is_upcoming(now)
+            if fact.is_told(hides_expired=self.hides_expired) and not fact.is_upcoming(now)
         ]
         sure = {fact.fact_id: fact for fact in told if fact.confidence >= confidence_min}
         live = {fact_id for fact_id, fact in sure.items() if fact.is_live}
@@ -243,7 +232,7 @@ class Records:
         """Persons' decisions about the contact's facts, and revocations, oldest first."""
         from reconciler.domain.reconciling.reverting import order_of
 
-        made = sorted(self._decision_store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
+        made = sorted(self.decision_store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
         return [event for decision in made for event in events_of(decision)]
 
     def expiring(
@@ -255,11 +244,11 @@ class Records:
         """
         from reconciler.domain.gate.questions import revalidation
 
-        now = self._clock()
+        now = self.clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
         until = later(now, timedelta(days=days))
-        rows = self._fact_store.list_expiring(
-            scopes, now, until, limit, also_expired=not self._hides_expired
+        rows = self.fact_store.list_expiring(
+            scopes, now, until, limit, also_expired=not self.hides_expired
         )
         return [
             ExpiringFact(
@@ -281,21 +270,21 @@ class Records:
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts that fit the filter."""
-        return self._decision_store.list_decisions(scopes, limit, wanted)
+        return self.decision_store.list_decisions(scopes, limit, wanted)
 
     def newest_decisions(self, whose: Scope, limit: int, wanted: DecisionFilter) -> list[Decision]:
         """The newest decisions about all contacts of an agent that fit the filter."""
-        last_decided = self._contact_store.list_last_decided(whose)
-        return self._decision_store.list_newest_decisions(last_decided, limit, wanted)
+        last_decided = self.contact_store.list_last_decided(whose)
+        return self.decision_store.list_newest_decisions(last_decided, limit, wanted)
 
     def records(self, scope: Scope) -> list[Decision]:
         """Every decision about a contact, newest first, without comparisons."""
-        made = self._decision_store.list_records(scope)
+        made = self.decision_store.list_records(scope)
         return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
 
     def all_decisions(self, scope: Scope) -> Iterator[Decision]:
         """Every decision about a contact, newest first, read page by page."""
-        return self._decision_store.iter_decisions(scope)
+        return self.decision_store.iter_decisions(scope)
 
     def disputes(
         self, scopes: Sequence[Scope], after: tuple[datetime, str] | None = None
@@ -306,21 +295,21 @@ class Records:
             scopes: the contacts.
             after: the place of a dispute of the first contact; those come after it.
         """
-        for scope in self._contact_store.list_disputed(scopes):
-            if conflicts := self._fact_store.list_conflicts(scope):
+        for scope in self.contact_store.list_disputed(scopes):
+            if conflicts := self.fact_store.list_conflicts(scope):
                 # The guard, which compares texts, is loaded only if there is a dispute.
                 from reconciler.domain.reconciling.disputes import disputes_of
 
                 ids = {fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)}
-                _, facts = self._fact_store.find_facts(scope, sorted(ids))
-                open_ = disputes_of(scope, facts.values(), conflicts, self._clock())
+                _, facts = self.fact_store.find_facts(scope, sorted(ids))
+                open_ = disputes_of(scope, facts.values(), conflicts, self.clock())
                 if after is not None and scope == scopes[0]:
                     open_ = [each for each in open_ if is_after(each.place, after)]
                 yield from open_
 
     def refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """Refusals of the gate, counted by contact and reason."""
-        return self._decision_store.count_refusals(scopes)
+        return self.decision_store.count_refusals(scopes)
 
     def decision(self, scope: Scope, decision_id: str) -> Decision:
         """The decision of that id about the contact.
@@ -328,7 +317,7 @@ class Records:
         Raises:
             UnknownDecisionError: there is none.
         """
-        return self._decision_store.get_decision(scope, decision_id)
+        return self.decision_store.get_decision(scope, decision_id)
 
     def decision_of_key(self, scope: Scope, idempotency_key: str) -> Decision:
         """The decision about the contact that was made with an idempotency key.
@@ -337,8 +326,8 @@ class Records:
             UnknownDecisionError: there is none.
         """
         check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
-        decision = self._decision_store.find_decision(
-            scope, self._decision_ids.of_key(scope, idempotency_key)
+        decision = self.decision_store.find_decision(
+            scope, self.decision_ids.of_key(scope, idempotency_key)
         )
         if decision is None:
             raise UnknownDecisionError(
@@ -354,10 +343,10 @@ class Records:
                 error.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
-        fact = self._fact_store.find_fact(scope, fact_id)
+        fact = self.fact_store.find_fact(scope, fact_id)
         if fact is None:
             raise _unknown_fact(scope, fact_id)
-        return self._evidence_of(fact, self._fact_store.list_supersessions(scope))
+        return self._evidence_of(fact, self.fact_store.list_supersessions(scope))
 
     def evidence_about(
         self, scope: Scope, about: str, attributes: AttributeBook
@@ -371,11 +360,11 @@ class Records:
 
         known = attributes.find(about)
         names = {about, known.name if known else about}
-        links = self._fact_store.list_supersessions(scope)
+        links = self.fact_store.list_supersessions(scope)
         restated = {link.old_id for link in links if link.is_restatement}
         facts = [
             fact
-            for fact in self._fact_store.list_facts(scope)
+            for fact in self.fact_store.list_facts(scope)
             if any(mentions(fact, name) for name in names)
         ]
         own = [self._evidence_of(fact, links) for fact in facts if fact.fact_id not in restated]
@@ -385,22 +374,22 @@ class Records:
         from reconciler.domain.recalling.evidence import evidence_of, restated_beneath
 
         chain_ids = restated_beneath(fact.fact_id, links)
-        said = self._fact_store.list_said(chain_ids)
-        taken = self._decision_store.list_taken(sorted({one.episode_id for one in said}))
-        return evidence_of(fact.as_of(self._clock()), chain_ids, said, taken)
+        said = self.fact_store.list_said(chain_ids)
+        taken = self.decision_store.list_taken(sorted({one.episode_id for one in said}))
+        return evidence_of(fact.as_of(self.clock()), chain_ids, said, taken)
 
     def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
         """The turns that a decision about the contact rests on, oldest first."""
-        return self._decision_store.list_evidence(decision_id, scope)
+        return self.decision_store.list_evidence(decision_id, scope)
 
     def scopes(self, whose: Scope, after: str = "", limit: int | None = None) -> list[Scope]:
         """The contacts of an agent in order of id: all, or up to a limit those after one."""
-        ids = self._contact_store.list_contact_ids(whose, after, limit)
+        ids = self.contact_store.list_contact_ids(whose, after, limit)
         return [replace(whose, contact_id=contact_id) for contact_id, _ in ids]
 
     def contacts(self, scopes: Sequence[Scope]) -> list[Contact]:
         """Contacts of an agent with the numbers of their facts, in order of id."""
-        return self._contact_store.list_contacts(scopes, self._clock())
+        return self.contact_store.list_contacts(scopes, self.clock())
 
     def pending(
         self,
@@ -433,12 +422,12 @@ class Records:
         """Whether a note that was written answered a question to the contact."""
         if decision.fact_id is None or decision.note.trust not in OWN_WORDS:
             return False
-        asked = list(self._decision_store.list_pending([decision.scope], self._clock()))
+        asked = list(self.decision_store.list_pending([decision.scope], self.clock()))
         if not any(held.question for held in asked):
             return False
         from reconciler.domain.gate.questions import answer_to
 
-        _, facts = self._fact_store.find_facts(decision.scope, [decision.fact_id])
+        _, facts = self.fact_store.find_facts(decision.scope, [decision.fact_id])
         return any(held.question and answer_to(held, facts.values()) for held in asked)
 
     def asked_beside(self, decision: Decision) -> list[str]:
@@ -472,8 +461,8 @@ class Records:
         """
         pending = (
             decision
-            for decision in self._decision_store.list_pending(
-                scopes, self._clock(), after, is_bare=is_bare
+            for decision in self.decision_store.list_pending(
+                scopes, self.clock(), after, is_bare=is_bare
             )
             if with_silent or decision.question is not None
         )
@@ -488,14 +477,14 @@ class Records:
         from reconciler.domain.gate.questions import answer_to, may_answer
 
         scopes = list(dict.fromkeys(decision.scope for decision in held))
-        said = self._fact_store.list_said_since(scopes, min(each.note.said_at for each in held))
+        said = self.fact_store.list_said_since(scopes, min(each.note.said_at for each in held))
         for decision in held:
             may, told = may_answer(decision.note), said.get(decision.scope.contact_key, ())
             ids = [fact.fact_id for fact in told if may(fact.text, fact.slot_key)]
             if not ids:
                 yield decision
                 continue
-            _, facts = self._fact_store.find_facts(decision.scope, ids)
+            _, facts = self.fact_store.find_facts(decision.scope, ids)
             if answer_to(decision, facts.values()) is None:
                 yield decision
 

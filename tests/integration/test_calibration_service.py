@@ -219,7 +219,7 @@ def test_a_profile_is_read_as_it_was_written(report: CalibrationReport, tmp_path
     assert load_profile(str(path)) == report.profile
     text = path.read_text(encoding="utf-8")
     assert "pairs.jsonl, 90 labelled pairs" in text
-    assert "distinct, falsely superseded:\n#     calls 0 of 15 (0.0%; 0.0% to 20.4%)" in text
+    assert "distinct: superseded\n#     calls 0 of 15 (0.0%; 0.0% to 20.4%)" in text
     assert [each.name for each in tmp_path.iterdir()] == ["mine.toml"]
 
 
@@ -294,7 +294,7 @@ def printed(what: Any) -> str:
 
 def test_the_tables_fit_and_name_every_source_and_threshold(report: CalibrationReport) -> None:
     text = printed(calibration_tables(report))
-    for wanted in ("calls", "mails", "all sources", "distinct: superseded", "UPDATE or SKIP"):
+    for wanted in ("calls", "mails", "all sources", "distinct: superseded"):
         assert wanted in text
     assert f"{report.profile.cosine_cut:.2f}" in text
     assert "0.0 0–11" in text  # none of 30, with its interval

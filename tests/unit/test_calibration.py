@@ -23,7 +23,6 @@ from reconciler.domain.review.calibration import (
     Rate,
     Thresholds,
     choose_thresholds,
-    curve,
     label_of_relation,
     outcome_of,
     probe,
@@ -185,12 +184,6 @@ SCORES = DecisionScores(
 @every(
     ("name", "count", "of"),
     [
-        ("settle_precision", 6 + 2 + 5, 6 + 2 + 5 + 3 + 1),
-        ("settle_recall", 6 + 2 + 5, 10 + 20),
-        ("add_precision", 4 + 32, 1 + 1 + 7 + 8 + 4 + 32),
-        ("add_recall", 4 + 32, 40),
-        ("conflict_precision", 7, 1 + 7 + 4),
-        ("conflict_recall", 7, 20),
         ("false_supersessions", 3 + 1, 40),
         ("silent_updates", 8, 20),
         ("same_stored_twice", 1 + 1, 10),
@@ -201,23 +194,18 @@ def test_each_score_counts_its_cells_of_the_table(name: str, count: int, of: int
     assert getattr(SCORES, name) == Rate(count=count, of=of)
 
 
+def at(cosine: float) -> Thresholds:
+    return Thresholds(cosine_update_min=cosine, cosine_add_max=cosine, cosine_cut=cosine)
+
+
 def test_scores_come_by_source_and_all_of_them_last() -> None:
     found = score(
         [probed(0.9, SAME, source="b"), probed(0.1, UPDATE, source="a"), probed(0.9, SAME)],
-        Thresholds.at(0.5),
+        at(0.5),
     )
     assert [each.source for each in found] == ["a", "b", "crm", ALL_SOURCES]
-    assert found[-1].settle_recall == Rate(count=2, of=3)
+    assert found[-1].same_stored_twice == Rate(count=0, of=2)
     assert found[0].silent_updates == Rate(count=1, of=1)
-
-
-def test_a_curve_falls_from_everything_to_nothing() -> None:
-    points = curve([probed(0.301, SAME), probed(0.7, SAME), probed(0.5, DISTINCT)])
-    assert [points[0].threshold, points[-1].threshold] == [0.3, 1.0]
-    assert (points[0].settled.count, points[0].false_supersessions.count) == (2, 1)
-    assert (points[-1].settled.count, points[-1].false_supersessions.count) == (0, 0)
-    settled = [each.settled.count for each in points]
-    assert settled == sorted(settled, reverse=True)
 
 
 def spread(
@@ -253,7 +241,7 @@ def test_the_bound_holds_at_the_cut_and_not_a_hundredth_below(bound: float, coun
     thresholds, basis = choose_thresholds(sample, CalibrationGoal(false_supersession_max=bound))
 
     def is_kept(cut: float) -> bool:
-        rate = score(sample, Thresholds.at(cut))[-1].false_supersessions
+        rate = score(sample, at(cut))[-1].false_supersessions
         return rate.count == 0 if basis is BoundBasis.NO_ERROR else rate.interval[1] <= bound
 
     assert is_kept(thresholds.cosine_cut)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -177,13 +178,9 @@ def most_important_first(
     stays = [hit.fact.fact_id for hit in recalled if holds_always(hit)]
     others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
     kept = {*others[:limit], *stays}
-    return Recalled(
-        ordered,
-        fitting=recalled.fitting,
-        standing=recalled.standing,
-        held=recalled.held,
-        known=recalled.known,
-    ).only(kept)
+    answer = copy(recalled)
+    answer[:] = ordered
+    return answer.only(kept)
 
 
 def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from copy import copy
 from enum import StrEnum
 
 from reconciler.domain.records.facts import RankedFact
@@ -77,16 +78,10 @@ class Recalled(list[RankedFact]):
 
     def only(self, fact_ids: Container[str], over_budget: int = 0) -> Recalled:
         """The same answer cut down to these facts."""
-        return Recalled(
-            (hit for hit in self if hit.fact.fact_id in fact_ids),
-            fitting=self.fitting,
-            standing=self.standing,
-            held=self.held,
-            known=self.known,
-            passing=self.passing,
-            over_budget=over_budget,
-            waiting=self.waiting,
-        )
+        cut = copy(self)
+        cut[:] = [hit for hit in self if hit.fact.fact_id in fact_ids]
+        cut.over_budget = over_budget
+        return cut
 
     @property
     def _fitting_here(self) -> int:

@@ -1,7 +1,7 @@
 """Policies: the bounds and weights that can be set, each with its default and where it comes from.
 
-The settings take their defaults from here; the code that acts by a policy says how. It holds values
-only, so that reading the settings does not load that code.
+The settings take their defaults from here, and check the bounds of each; the code that acts by a
+policy says how. It holds values only, so that reading the settings does not load that code.
 """
 
 from __future__ import annotations
@@ -105,9 +105,6 @@ class ArbitrationPolicy:
         confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
         usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more; None if
             they are not known.
-
-    Raises:
-        ConfigurationError: a bound is out of its range.
     """
 
     calls_per_minute_max: int = 60
@@ -118,21 +115,6 @@ class ArbitrationPolicy:
     confidence_min: float = 0.5
     usd_per_million_input_tokens: float | None = None
     usd_per_million_output_tokens: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("calls_per_minute_max", "calls_per_day_max", "cache_size_max"):
-            self._check(name, isinstance(getattr(self, name), int), "a whole number")
-            self._check(name, getattr(self, name) >= 0, "0 or more")
-        self._check("breaker_failures_max", self.breaker_failures_max >= 1, "1 or more")
-        self._check("breaker_reset_seconds", 0 < self.breaker_reset_seconds < math.inf, "above 0")
-        self._check("confidence_min", 0 <= self.confidence_min <= 1, "from 0 to 1")
-        for name in ("usd_per_million_input_tokens", "usd_per_million_output_tokens"):
-            price = getattr(self, name)
-            self._check(name, price is None or 0 <= price < math.inf, "0 or more")
-
-    def _check(self, name: str, holds: bool, wanted: str) -> None:
-        if not holds:
-            raise ConfigurationError(f"{name} {getattr(self, name)} is not {wanted}")
 
     def cost_usd(self, usage: Usage | None) -> float | None:
         """The price of so many tokens in US dollars; None if tokens or prices are unknown."""
@@ -175,9 +157,6 @@ class RankingPolicy:
             next batch; so a smaller limit shortens an answer and does not change it.
         rank_constant: of the reciprocal ranks that join closeness in meaning and in words (Cormack,
             Clarke and Buettcher 2009, who take 60). Source: benchmarks/recall.py.
-
-    Raises:
-        ConfigurationError: a weight is negative, or another number is out of its range.
     """
 
     weight_similarity: float = 0.7
@@ -189,24 +168,6 @@ class RankingPolicy:
     rival_cosine_min: float = 0.7
     chosen_at_once: int = 8
     rank_constant: float = 20.0
-
-    def __post_init__(self) -> None:
-        weights = (
-            *(self.weight_similarity, self.weight_recency),
-            *(self.weight_importance, self.weight_strength),
-        )
-        if min(weights) < 0 or self.recency_half_life_days <= 0:
-            raise ConfigurationError(
-                "recall weights must not be negative, and recency_half_life_days must be positive"
-            )
-        if not 0 <= self.weight_words <= 1 or not -1 <= self.rival_cosine_min <= 1:
-            raise ConfigurationError(
-                "recall weight_words lies in [0, 1], and rival_cosine_min in [-1, 1]"
-            )
-        if self.chosen_at_once < 1 or self.rank_constant < 0:
-            raise ConfigurationError(
-                "recall chosen_at_once is 1 or more, and rank_constant 0 or more"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,19 +221,10 @@ class DecayPolicy:
         half_life_days: after so many days, half is left of a fact of importance 0.5 that was never
             recalled.
         floor: the sweep archives a fact of which less is left; 0 to 1.
-
-    Raises:
-        ConfigurationError: the half-life is not positive, or the floor is out of range.
     """
 
     half_life_days: float = 90.0
     floor: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.half_life_days <= 0 or not 0 <= self.floor <= 1:
-            raise ConfigurationError(
-                "decay half_life_days must be positive, and its floor from 0 to 1"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

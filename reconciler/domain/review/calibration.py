@@ -7,7 +7,7 @@ here, so that what is measured is what the engine does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
@@ -34,7 +34,6 @@ __all__ = [
     "SEED_POLICY_BARE",
     "BoundBasis",
     "CalibrationGoal",
-    "CurvePoint",
     "DecisionScores",
     "LabelledPair",
     "MeasuredPair",
@@ -44,7 +43,6 @@ __all__ = [
     "Rate",
     "Thresholds",
     "choose_thresholds",
-    "curve",
     "label_of_relation",
     "outcome_of",
     "outcome_of_verdict",
@@ -133,8 +131,6 @@ SETTLED = frozenset({Outcome.SUPERSEDED, Outcome.REPEATED})
 
 STORED_TWICE = frozenset({Outcome.CONFLICT, Outcome.APART})
 """Two live facts are left."""
-
-_OUTCOMES = frozenset(Outcome)
 
 SEED_POLICY = ReconcilePolicy()
 """The shipped default, profile ``seed``: the thresholds for any model, and the guard."""
@@ -225,11 +221,6 @@ class Thresholds:
             cosine_add_max=policy.cosine_add_max,
             cosine_cut=policy.cut,
         )
-
-    @classmethod
-    def at(cls, cosine: float) -> Thresholds:
-        """A single threshold, without a band."""
-        return cls(cosine_update_min=cosine, cosine_add_max=cosine, cosine_cut=cosine)
 
     def zone(self, cosine: float) -> Zone:
         """Where the cosine lies; a threshold belongs to the zone above it, as in the rule."""
@@ -332,10 +323,7 @@ def _wilson(count: int, of: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionScores:
-    """The outcomes of one source's pairs, as quoted figures.
-
-    A precision is the share of what was done that was right, a recall the share of what should
-    have been done that was done. "Settled" is UPDATE or SKIP: one live fact is left.
+    """The outcomes of one source's pairs, as quoted figures: how often each error occurs.
 
     Attributes:
         counts: pairs by label and outcome.
@@ -344,73 +332,34 @@ class DecisionScores:
     source: str
     counts: Counter[tuple[PairLabel, Outcome]] = field(default_factory=Counter)
 
-    def labelled(self, *labels: PairLabel) -> int:
-        """How many pairs have one of the labels."""
-        return self._count(labels, _OUTCOMES)
-
-    @property
-    def settle_precision(self) -> Rate:
-        """Of the notes that superseded or repeated the fact, those that are no distinct ones."""
-        right = self._count((PairLabel.SAME, PairLabel.UPDATE), SETTLED)
-        return Rate(count=right, of=self._count(PairLabel, SETTLED))
-
-    @property
-    def settle_recall(self) -> Rate:
-        """Of the same and the updates, those that superseded or repeated the fact."""
-        return self._rate((PairLabel.SAME, PairLabel.UPDATE), SETTLED)
-
-    @property
-    def add_precision(self) -> Rate:
-        """Of the notes stored beside the fact, marked or not, those that are distinct."""
-        right = self._count((PairLabel.DISTINCT,), STORED_TWICE)
-        return Rate(count=right, of=self._count(PairLabel, STORED_TWICE))
-
-    @property
-    def add_recall(self) -> Rate:
-        """Of the distinct, those stored beside the fact, marked or not."""
-        return self._rate((PairLabel.DISTINCT,), STORED_TWICE)
-
-    @property
-    def conflict_precision(self) -> Rate:
-        """Of the marked, those that are updates."""
-        right = self._count((PairLabel.UPDATE,), {Outcome.CONFLICT})
-        return Rate(count=right, of=self._count(PairLabel, {Outcome.CONFLICT}))
-
-    @property
-    def conflict_recall(self) -> Rate:
-        """Of the updates, those that are marked; a superseded one needs no mark."""
-        return self._rate((PairLabel.UPDATE,), {Outcome.CONFLICT})
-
     @property
     def false_supersessions(self) -> Rate:
         """Of the distinct, those that lost their fact: a true one was retired."""
-        return self._rate((PairLabel.DISTINCT,), SETTLED)
+        return self._rate(PairLabel.DISTINCT, SETTLED)
 
     @property
     def lost_updates(self) -> Rate:
         """Of the updates, those taken for the fact said again, so that the stale one stays."""
-        return self._rate((PairLabel.UPDATE,), {Outcome.REPEATED})
+        return self._rate(PairLabel.UPDATE, {Outcome.REPEATED})
 
     @property
     def silent_updates(self) -> Rate:
         """Of the updates, those left as two live facts that nothing links."""
-        return self._rate((PairLabel.UPDATE,), {Outcome.APART})
+        return self._rate(PairLabel.UPDATE, {Outcome.APART})
 
     @property
     def same_stored_twice(self) -> Rate:
         """Of the same, those stored a second time, marked or not."""
-        return self._rate((PairLabel.SAME,), STORED_TWICE)
+        return self._rate(PairLabel.SAME, STORED_TWICE)
 
     @property
     def distinct_marked(self) -> Rate:
         """Of the distinct, those marked as a possible contradiction."""
-        return self._rate((PairLabel.DISTINCT,), {Outcome.CONFLICT})
+        return self._rate(PairLabel.DISTINCT, {Outcome.CONFLICT})
 
-    def _rate(self, labels: Collection[PairLabel], outcomes: Collection[Outcome]) -> Rate:
-        return Rate(count=self._count(labels, outcomes), of=self._count(labels, _OUTCOMES))
-
-    def _count(self, labels: Iterable[PairLabel], outcomes: Collection[Outcome]) -> int:
-        return sum(self.counts[label, outcome] for label in labels for outcome in outcomes)
+    def _rate(self, label: PairLabel, outcomes: Iterable[Outcome]) -> Rate:
+        count, of = (sum(self.counts[label, each] for each in some) for some in (outcomes, Outcome))
+        return Rate(count=count, of=of)
 
 
 def score(
@@ -425,32 +374,6 @@ def score(
         scores.counts[probed.pair.label, outcome] += 1
         everything.counts[probed.pair.label, outcome] += 1
     return (*(by_source[name] for name in sorted(by_source)), everything)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint:
-    """The effect of a single threshold: supersede at or above it, add below."""
-
-    threshold: float
-    false_supersessions: Rate
-    settled: Rate
-
-
-def curve(pairs: Sequence[ProbedPair]) -> tuple[CurvePoint, ...]:
-    """The points over all thresholds from the lowest cosine, rounded down, to 1."""
-    lowest = min((probed.cosine for probed in pairs), default=1.0)
-    points = []
-    for threshold in _GRID:
-        if threshold > lowest - 1 / STEP:
-            *_, scores = score(pairs, Thresholds.at(threshold))
-            points.append(
-                CurvePoint(
-                    threshold=threshold,
-                    false_supersessions=scores.false_supersessions,
-                    settled=scores.settle_recall,
-                )
-            )
-    return tuple(points)
 
 
 _GRID = tuple(step / STEP for step in range(-STEP, STEP + 1))

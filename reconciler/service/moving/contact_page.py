@@ -38,6 +38,7 @@ class _Kept:
     tasks: Sequence[Row]
 
 
+@dataclass(frozen=True, kw_only=True)
 class ContactPage:
     """Writes the page of a contact.
 
@@ -47,12 +48,9 @@ class ContactPage:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self, *, store: ArchiveStore, records: Records, clock: Callable[[], datetime]
-    ) -> None:
-        self._store = store
-        self._records = records
-        self._clock = clock
+    store: ArchiveStore
+    records: Records
+    clock: Callable[[], datetime]
 
     def html(self, scope: Scope) -> str:
         """The document; every remembered text is escaped, and invisible characters are named.
@@ -60,20 +58,20 @@ class ContactPage:
         Raises:
             InvalidRequestError: nothing is known of the contact.
         """
-        chains = self._records.history(scope)
+        chains = self.records.history(scope)
         kept = self._kept(scope, chains)
         return render(
             "contact_page.html",
             scope=scope,
             name=str(kept.contact.get("name") or scope.contact_id),
-            now=self._clock(),
+            now=self.clock(),
             words=kept.words,
             known=[chain.facts[0] for chain in chains if not chain.facts[0].has_ended],
-            pending=list(self._records.pending([scope])),
+            pending=list(self.records.pending([scope])),
             before=list(_before(chains)),
             decided=[
                 (decision, *explain_in_short(decision))
-                for decision in self._records.decisions([scope], _DECISIONS_MAX)
+                for decision in self.records.decisions([scope], _DECISIONS_MAX)
             ],
             sessions=[
                 (session, kept.turns.get(str(session["session_key"]), ()))
@@ -83,7 +81,7 @@ class ContactPage:
         )
 
     def _kept(self, scope: Scope, chains: Sequence[FactHistory]) -> _Kept:
-        contact = self._store.find_contact(scope.contact_key)
+        contact = self.store.find_contact(scope.contact_key)
         if contact is None:
             raise InvalidRequestError(
                 f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
@@ -111,11 +109,11 @@ class ContactPage:
         )
 
     def _nodes(self, scope: Scope, label: str) -> dict[str, Row]:
-        pages = self._store.node_pages(scope.contact_key, label, with_vectors=False)
+        pages = self.store.node_pages(scope.contact_key, label, with_vectors=False)
         return {key: held for page in pages for key, held in page}
 
     def _links(self, scope: Scope, kind: str) -> Iterator[tuple[str, str, Row]]:
-        return self._store.list_links(scope.contact_key, kind, "", _ABOVE_ALL)
+        return self.store.list_links(scope.contact_key, kind, "", _ABOVE_ALL)
 
 
 def _before(chains: Iterable[FactHistory]) -> Iterator[tuple[Fact, Sequence[FactEvent]]]:

@@ -88,6 +88,7 @@ class _ReadPage:
     damaged_keys: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
 class Damage:
     """Finds damaged records, and puts what is left of them in their place.
 
@@ -96,9 +97,8 @@ class Damage:
         types: of what type each property is.
     """
 
-    def __init__(self, store: ArchiveStore, types: PropertyTypes) -> None:
-        self._store = store
-        self._types = types
+    store: ArchiveStore
+    types: PropertyTypes
 
     def read(
         self, scope: Scope, labels: Iterable[str], on_progress: Callable[[int], None]
@@ -117,7 +117,7 @@ class Damage:
                 if label in found.whole:
                     found.whole[label] = whole
                 continue
-            pages = self._store.node_pages(
+            pages = self.store.node_pages(
                 scope.contact_key, label, with_vectors=False, size=_RECORDS_A_PAGE
             )
             for page in pages:
@@ -154,14 +154,14 @@ class Damage:
                 for page in self._pages(scopes, label, page_size):
                     yield from page.damaged_keys
                 continue
-            for key, held in self._store.iter_nodes([*by_key], label, page_size):
+            for key, held in self.store.iter_nodes([*by_key], label, page_size):
                 if self.is_damaged(label, held, by_key[key]):
                     yield key
 
     def _pages(self, scopes: Iterable[Scope], label: str, page_size: int) -> Iterator[_ReadPage]:
         """All records of several contacts of a label that is ``IN_COLUMNS``, page after page."""
         by_key = {scope.contact_key: scope for scope in scopes}
-        for columns in self._store.column_pages([*by_key], label, page_size):
+        for columns in self.store.column_pages([*by_key], label, page_size):
             yield self._page(label, columns, by_key)
 
     def _page(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> _ReadPage:
@@ -171,7 +171,7 @@ class Damage:
         """
         read, names = self._read, tuple(columns)
         try:
-            self._types.check_columns(label, columns)
+            self.types.check_columns(label, columns)
             if label == "Fact":
                 return _ReadPage(facts_in(columns))
             read, names = _read_checked, _READ_OF.get(label, names)
@@ -193,7 +193,7 @@ class Damage:
     def _read(self, label: str, held: Row, scope: Scope) -> Any:
         """A node's record; None if it cannot be read."""
         try:
-            read = self._types.read(label, self._types.known(label, held))
+            read = self.types.read(label, self.types.known(label, held))
         except UNREADABLE:
             return None
         return _read_checked(label, read, scope)
@@ -205,7 +205,7 @@ class Damage:
             left = self.remains(node, scope, at)
             by_label.setdefault(node.label, {})[node.node_id] = left
         for label, nodes in by_label.items():
-            self._store.put_remains(label, nodes)
+            self.store.put_remains(label, nodes)
 
     def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
         """The readable rest of a damaged record, without any words.
@@ -245,7 +245,7 @@ class Damage:
 
     def _sound(self, label: str, held: Row) -> Row:
         """Those properties that are of the type that they should be."""
-        known = self._types.known(label, held)
+        known = self.types.known(label, held)
         told = {name: value for name, value in known.items() if value is not None}
         if self._is_sound(label, told):
             return told
@@ -253,7 +253,7 @@ class Damage:
 
     def _is_sound(self, label: str, held: Row) -> bool:
         try:
-            self._types.read(label, held)
+            self.types.read(label, held)
         except (InvalidArchiveError, TypeError, ValueError):
             return False
         return True
@@ -261,7 +261,7 @@ class Damage:
     def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
         """What was done, and the record that says so; only what wrote a fact may say so."""
         wrote = {Action.ADD, Action.UPDATE}
-        links = self._store.list_links(scope.contact_key, "WROTE", decision_id[:-1], decision_id)
+        links = self.store.list_links(scope.contact_key, "WROTE", decision_id[:-1], decision_id)
         fact_id = next((end for start, end, _ in links if start == decision_id), None)
         action = Action(kept.get("action", Action.SKIP))
         if (action in wrote) != (fact_id is not None):

@@ -25,6 +25,7 @@ from reconciler.errors import (
     InvalidScopeError,
 )
 from reconciler.ports.graph import Row
+from reconciler.queries import newest_schema_version
 from reconciler.service.json_lines import loads
 from reconciler.service.moving.coherence import Coherence
 from reconciler.service.moving.damage import is_citation, read_node
@@ -35,8 +36,8 @@ from reconciler.service.moving.lines import (
     VERSION,
     Link,
     Node,
-    PropertyTypes,
     check_bounds,
+    shipped_types,
 )
 from reconciler.service.stores.row_reader import UNREADABLE
 
@@ -89,14 +90,13 @@ class ExportFile:
 
     Args:
         path: the file.
-        types: the properties that a line may hold.
-        schema_version: the newest schema that this code knows.
+        engine: the engine that it is to be restored into.
     """
 
-    def __init__(self, path: Path, types: PropertyTypes, schema_version: int) -> None:
+    def __init__(self, path: Path, engine: str) -> None:
         self._path = path
-        self._types = types
-        self._schema_version = schema_version
+        self._types = shipped_types()
+        self._schema_version = newest_schema_version(engine)
         self._vectors: dict[str, _Vectors] = {}
 
     def checked(self) -> CheckedExport:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
@@ -47,6 +48,7 @@ _PAGES_AT_ONCE = 10
 """Pages of nodes with links that one query reads; each query reads all links of the contact."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Exporter:
     """Writes exports.
 
@@ -58,20 +60,11 @@ class Exporter:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        store: ArchiveStore,
-        damage: Damage,
-        types: PropertyTypes,
-        hash_key: Callable[[], bytes | None],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._damage = damage
-        self._types = types
-        self._hash_key = hash_key
-        self._clock = clock
+    store: ArchiveStore
+    damage: Damage
+    types: PropertyTypes
+    hash_key: Callable[[], bytes | None]
+    clock: Callable[[], datetime]
 
     def run(
         self,
@@ -102,7 +95,7 @@ class Exporter:
             out.write(line)
 
         write(as_line(self._header(wanted, with_vectors, with_keys)))
-        for contact_key, _ in self._store.contact_keys(wanted):
+        for contact_key, _ in self.store.contact_keys(wanted):
             with SpooledTemporaryFile(max_size=_SPOOL_BYTES) as spool:
                 report.add(self._contact(spool, contact_key, with_vectors))
                 spool.seek(0)
@@ -114,7 +107,7 @@ class Exporter:
         return report
 
     def _header(self, wanted: ContactFilter, with_vectors: bool, with_keys: bool) -> Row:
-        bound, hash_key = self._store.bound(), self._hash_key()
+        bound, hash_key = self.store.bound(), self.hash_key()
         keys = {"id_key": bound.id_key} if with_keys else {}
         if with_keys and hash_key and len(hash_key) >= _KEY_BYTES:
             keys["hash_key"] = hash_key.hex()
@@ -122,9 +115,9 @@ class Exporter:
             "format": FORMAT,
             "version": VERSION,
             "export_id": str(uuid.uuid4()),
-            "schema_version": self._store.schema_version(),
-            "engine": self._store.describe().engine,
-            "exported_at": self._clock(),
+            "schema_version": self.store.schema_version(),
+            "engine": self.store.describe().engine,
+            "exported_at": self.clock(),
             "tenant": wanted.tenant,
             "agent_id": wanted.agent_id,
             "contact_id": wanted.contact_id,
@@ -145,12 +138,12 @@ class Exporter:
         for _ in range(_ATTEMPTS_MAX):
             out.seek(0)
             out.truncate()
-            version = self._store.contact_version(contact_key)
+            version = self.store.contact_version(contact_key)
             export = _ContactExport(
-                self._store, self._damage, self._types, contact_key, with_vectors, self._clock()
+                self.store, self.damage, self.types, contact_key, with_vectors, self.clock()
             )
             report = export.run(out)
-            is_of_one_version = self._store.contact_version(contact_key) == version
+            is_of_one_version = self.store.contact_version(contact_key) == version
             if is_of_one_version and not export.has_loose_ends:
                 return report
         raise GraphConflictError(

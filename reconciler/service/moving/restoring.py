@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from reconciler.domain.records.archives import RestoreReport
@@ -23,18 +22,13 @@ from reconciler.errors import (
 )
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Row
-from reconciler.queries import newest_schema_version
 from reconciler.sensitive_data import key_check
 from reconciler.service.batches import batches
 from reconciler.service.moving.export_file import CheckedExport, ContactInFile, ExportFile
-from reconciler.service.moving.lines import (
-    Link,
-    Node,
-    PropertyTypes,
-)
+from reconciler.service.moving.lines import Link, Node
 from reconciler.service.stores.archive_store import ArchiveStore
 
-__all__ = ["Restorer"]
+__all__ = ["check_vectors", "restore"]
 
 NODES_A_PAGE = 200
 """Nodes that are written in one transaction; their texts are embedded together."""
@@ -44,85 +38,66 @@ LINKS_A_PAGE = 500
 _NAMED_MAX = 5
 
 
-class Restorer:
-    """Writes one export into a store: first ``check``, then ``run``.
+def check_vectors(checked: CheckedExport, embedder: Embedder) -> None:
+    """Check that the vectors of the embedder's model have the embedder's dimension.
+
+    Raises:
+        InvalidArchiveError: they have another.
+    """
+    model, own = embedder.model_id, embedder.dimension
+    told = checked.vectors.get(str(model))
+    if told and told.dimension != own:
+        raise InvalidArchiveError(
+            f"line {told.line} holds a vector of {told.dimension} numbers, and {model} makes "
+            f"{own}; nothing was written. Export again without vectors"
+        )
+
+
+def restore(
+    file: ExportFile,
+    checked: CheckedExport,
+    *,
+    store: ArchiveStore,
+    embedder: Embedder,
+    hash_key: bytes | None,
+    keep_hash_key: Callable[[bytes], None],
+    clock: Callable[[], datetime],
+    accept_other_key: bool = False,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
+) -> RestoreReport:
+    """Write an export into a store; a run that was killed continues when it is repeated.
 
     Args:
-        path: the file.
-        types: the properties that a line may hold.
-        engine: the engine of the store.
+        file: the export.
+        checked: the result of ``file.checked``.
+        store: the store to write to.
+        embedder: makes the vectors that the file lacks, or has of another model.
+        hash_key: this host's hash key; None if it has none.
+        keep_hash_key: keeps the key that came with the export, if this host has none.
+        clock: the time now, UTC-aware.
+        accept_other_key: also restore into a store with contacts that got their ids by another
+            key; then no restored node recognises an earlier idempotency key.
+        on_progress: called with the number of restored contacts, and of all.
+
+    Raises:
+        InvalidArchiveError: the store has contacts of the file with other content, or makes ids
+            with another key. Nothing was written.
+        EmbeddingError: the model failed; run it again.
+        GraphConflictError: another writer wrote about a contact while it was restored.
+        SchemaError: the store was moved to another model meanwhile.
+        GraphError: the engine is unavailable; run it again.
     """
-
-    def __init__(self, path: Path, types: PropertyTypes, engine: str) -> None:
-        self._reading = ExportFile(path, types, newest_schema_version(engine))
-
-    def check(self) -> CheckedExport:
-        """Read and check the whole file; see ``ExportFile.checked``.
-
-        Raises:
-            InvalidArchiveError: it cannot be used.
-        """
-        return self._reading.checked()
-
-    @staticmethod
-    def check_vectors(checked: CheckedExport, embedder: Embedder) -> None:
-        """Check that the vectors of the embedder's model have the embedder's dimension.
-
-        Raises:
-            InvalidArchiveError: they have another.
-        """
-        model, own = embedder.model_id, embedder.dimension
-        told = checked.vectors.get(str(model))
-        if told and told.dimension != own:
-            raise InvalidArchiveError(
-                f"line {told.line} holds a vector of {told.dimension} numbers, and {model} makes "
-                f"{own}; nothing was written. Export again without vectors"
-            )
-
-    def run(
-        self,
-        checked: CheckedExport,
-        *,
-        store: ArchiveStore,
-        embedder: Embedder,
-        hash_key: bytes | None,
-        keep_hash_key: Callable[[bytes], None],
-        clock: Callable[[], datetime],
-        accept_other_key: bool = False,
-        on_progress: Callable[[int, int], None] = lambda *_: None,
-    ) -> RestoreReport:
-        """Write the file into a store; a run that was killed continues when it is repeated.
-
-        Args:
-            checked: the result of ``check``.
-            store: the store to write to.
-            embedder: makes the vectors that the file lacks, or has of another model.
-            hash_key: this host's hash key; None if it has none.
-            keep_hash_key: keeps the key that came with the export, if this host has none.
-            clock: the time now, UTC-aware.
-            accept_other_key: also restore into a store with contacts that got their ids by another
-                key; then no restored node recognises an earlier idempotency key.
-            on_progress: called with the number of restored contacts, and of all.
-
-        Raises:
-            InvalidArchiveError: the store has contacts of the file with other content, or makes ids
-                with another key. Nothing was written.
-            EmbeddingError: the model failed; run it again.
-            GraphConflictError: another writer wrote about a contact while it was restored.
-            SchemaError: the store was moved to another model meanwhile.
-            GraphError: the engine is unavailable; run it again.
-        """
-        writing = _Writing(checked, store, embedder, clock)
-        report = writing.report
-        writing.look(accept_other_key=accept_other_key)
-        _take_hash_key(checked.header, hash_key, keep_hash_key, report)
-        total = len(checked.contacts)
-        on_progress(report.already_there, total)
-        for contact, lines in self._reading.contacts():
-            if contact.node_id not in writing.done:
-                writing.contact(contact, lines)
-                on_progress(report.already_there + report.contacts, total)
-        return report
+    writing = _Writing(checked, store, embedder, clock)
+    report = writing.report
+    writing.look(accept_other_key=accept_other_key)
+    _take_hash_key(checked.header, hash_key, keep_hash_key, report)
+    total = len(checked.contacts)
+    on_progress(report.already_there, total)
+    for contact, lines in file.contacts():
+        if contact.node_id not in writing.done:
+            writing.contact(contact, lines)
+            on_progress(report.already_there + report.contacts, total)
+    return report
 
 
 class _Writing:

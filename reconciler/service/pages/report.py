@@ -94,6 +94,7 @@ class _ContactSection:
         return max(day.total for day in self.days)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """Writes the report.
 
@@ -103,12 +104,9 @@ class Report:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self, *, records: Records, store: FactStore, clock: Callable[[], datetime]
-    ) -> None:
-        self._records = records
-        self._store = store
-        self._clock = clock
+    records: Records
+    store: FactStore
+    clock: Callable[[], datetime]
 
     def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
         """The document; every remembered text is escaped, and invisible characters are named.
@@ -128,7 +126,7 @@ class Report:
         last_first = sorted(contacts, key=_last_decided, reverse=True)
         told = last_first[:CONTACTS_MAX]
         facts_max = max(FACTS_MAX // len(told), _FACTS_OF_CONTACT_MIN)
-        now = self._clock()
+        now = self.clock()
         parts = [self._part(contact, now, facts_max) for contact in told]
         return render(
             "report.html",
@@ -145,11 +143,11 @@ class Report:
 
     def _part(self, contact: Contact, now: datetime, facts_max: int) -> _ContactSection:
         scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
-        chains = self._records.history(scope)
+        chains = self.records.history(scope)
         shown = timeline(chains, now, facts_max)
         links = [link for chain in chains for link in chain.supersessions]
-        pending = list(self._records.pending([scope]))
-        decisions = self._records.records(scope)
+        pending = list(self.records.pending([scope]))
+        decisions = self.records.records(scope)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
         return _ContactSection(
@@ -160,7 +158,7 @@ class Report:
             events=_by_fact(event for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
             questions=[item for item in pending if isinstance(item, Decision)],
-            refusals=list(self._records.refusals([scope])),
+            refusals=list(self.records.refusals([scope])),
             refused=refused[:_REFUSED_MAX],
             refused_left_out=len(refused[_REFUSED_MAX:]),
             decisions=len(decisions),
@@ -177,7 +175,7 @@ class Report:
         beside = told_beside(fact_ids, links)
         asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
         said_by_fact: dict[str, list[Said]] = {}
-        for said in self._store.list_said(asked):
+        for said in self.store.list_said(asked):
             said_by_fact.setdefault(said.fact_id, []).append(said)
         return {
             fact_id: _each_once(

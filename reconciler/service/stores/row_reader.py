@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -29,6 +30,7 @@ UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, 
 """The errors of reading a damaged row; a JSON error is a ``ValueError``."""
 
 
+@dataclass(frozen=True, slots=True)
 class RowReader(Generic[T]):
     """Makes values of the rows of one kind of record.
 
@@ -38,10 +40,9 @@ class RowReader(Generic[T]):
         make: makes the value of a row; it may raise any of ``UNREADABLE``.
     """
 
-    def __init__(self, label: str, key: str, make: Callable[[Row], T]) -> None:
-        self.label = label
-        self._key = key
-        self.make = make
+    label: str
+    key: str
+    make: Callable[[Row], T]
 
     def one(self, row: Row) -> T:
         """The value of a row.
@@ -78,7 +79,7 @@ class RowReader(Generic[T]):
 
     def key_of(self, row: Row) -> str:
         """The id of a row's record."""
-        return str(row[self._key])
+        return str(row[self.key])
 
     def _damaged(self, rows: Iterable[Row]) -> DamagedRecordError:
         ids = tuple(dict.fromkeys(map(self.key_of, rows)))
