@@ -148,7 +148,7 @@ def serve(
         bounds: the resources of a client without a good token; None for the usual ones.
         as_json: tell the address as JSON.
     """
-    from reconciler.entrypoints.access.http_door import check_certificate, is_loopback, listen
+    from reconciler.entrypoints.access.http_door import is_loopback, listen, tls_of
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
         _LOG.warning(
@@ -161,7 +161,7 @@ def serve(
             "tokens and what is known of contacts go over the network unencrypted; give "
             "--tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy with TLS"
         )
-    check_certificate(address)
+    tls_of(address)  # a useless certificate is told before anything is opened
     with open_memory(worker) as memory, listen(address) as bound:
         port = bound.getsockname()[1]
         scheme = "http" if address.certificate is None else "https"

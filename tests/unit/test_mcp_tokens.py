@@ -220,4 +220,4 @@ def test_rates_of_many_keys_stay_within_bounds() -> None:
     rates = Rates(per_minute=1)
     for key in range(20_000):
         rates.wait_seconds(str(key))
-    assert len(rates._left) == 10_000
+    assert len(rates._free_at) == 10_000

@@ -20,17 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import uvicorn
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.entrypoints.access.connections import (
-    PLACE,
-    BoundedServer,
-    Bounds,
-    Place,
-    bounded_config,
-)
+from reconciler.entrypoints.access.connections import LET_IN, Bounds, bounded_server
 from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
 from reconciler.entrypoints.access.rates import Rates
 from reconciler.entrypoints.access.tokens import AccessToken
@@ -47,12 +42,12 @@ __all__ = [
     "TokenDoor",
     "TokenSource",
     "bearer",
-    "check_certificate",
     "http_server",
     "is_loopback",
     "listen",
     "refuse_as_json",
     "serve_http",
+    "tls_of",
 ]
 
 BODY = "reconciler.body"
@@ -105,28 +100,24 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_certificate(address: Address) -> None:
-    """Check the certificate, if there is one, before the address is announced.
+def tls_of(address: Address) -> ssl.SSLContext | None:
+    """The certificate of an address, loaded; None without one.
 
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
     """
-    if address.certificate is not None and address.key is not None:
-        with _usable_certificate():
-            for file in (address.certificate, address.key):
-                file.open("rb").close()  # this one's error names the file
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(address.certificate, address.key)
-
-
-@contextmanager
-def _usable_certificate() -> Iterator[None]:
+    if address.certificate is None or address.key is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        yield
+        for file in (address.certificate, address.key):
+            file.open("rb").close()  # this one's error names the file
+        context.load_cert_chain(address.certificate, address.key)
     except OSError as error:
         raise ConfigurationError(
             f"the certificate or its key cannot be used: {error}; see --tls-certificate"
         ) from error
+    return context
 
 
 def listen(address: Address) -> socket.socket:
@@ -143,6 +134,8 @@ def listen(address: Address) -> socket.socket:
             f"cannot listen at {address.host} port {address.port}: {error}; choose another with "
             "--host and --port"
         ) from error
+    # Accepted connections inherit it: else an answer of two writes would wait 40 ms for the client.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return bound
 
 
@@ -383,8 +376,8 @@ class TokenDoor:
                 del self._under_way[token_id]
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        place: Place | None = scope.get("state", {}).get(PLACE)  # None in a server of the caller's
-        with place.let_in() if place else nullcontext(), suppress(ClientDisconnect):
+        keeping = scope.get("state", {}).get(LET_IN, nullcontext)  # absent in a caller's own server
+        with keeping(), suppress(ClientDisconnect):
             await self._app(scope, receive, send)
 
     async def _turn_away(self, scope: Scope, send: Send, *, is_missing: bool) -> None:
@@ -430,7 +423,7 @@ def serve_http(
         signal.signal(signal.SIGTERM, before)
 
 
-def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) -> BoundedServer:
+def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) -> uvicorn.Server:
     """The server of an application, ready to run.
 
     Args:
@@ -441,18 +434,15 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
     """
-    config = bounded_config(
+    return bounded_server(
         app,
+        bounds or Bounds(),
+        tls_of(address),
         access_log=False,
         proxy_headers=False,  # else a client on this machine could say that it comes from anywhere
         server_header=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
-        ssl_certfile=address.certificate,
-        ssl_keyfile=address.key,
     )
-    with _usable_certificate():
-        config.load()
-    return BoundedServer(config, bounds)
 
 
 def _bodiless(receive: Receive) -> Receive:
