@@ -84,9 +84,7 @@ def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[
 def actions_table(measurement: Measurement) -> Table:
     """Precision and recall of each action by source, with Wilson's 95 % intervals."""
     helped = ", with an arbiter" if measurement.is_arbitrated else ", without an arbiter"
-    shown_table = table(f"What profile {measurement.name} does{helped}")
-    shown_table.add_column("source")
-    shown_table.add_column("action")
+    shown_table = table(f"What profile {measurement.name} does{helped}", "source", "action")
     for name in ("done", "right, % (precision)", "wanted", "of it done, % (recall)"):
         shown_table.add_column(name, justify="right")
     for scores in measurement.scores:
@@ -108,8 +106,7 @@ def actions_table(measurement: Measurement) -> Table:
 def profile_table(report: CalibrationReport) -> Table:
     """The thresholds that were chosen, and what each means."""
     profile = report.profile
-    shown_table = table(f"Profile {profile.name} for {profile.embedding_model}")
-    shown_table.add_column("threshold")
+    shown_table = table(f"Profile {profile.name} for {profile.embedding_model}", "threshold")
     shown_table.add_column("cosine", justify="right")
     shown_table.add_column("meaning")
     for name, meaning in (
@@ -129,9 +126,9 @@ def profile_table(report: CalibrationReport) -> Table:
 
 def replay_table(summary: ReplaySummary) -> Table:
     """The number of decisions by action then and now, unchanged ones included."""
-    shown_table = table(f"Replay of {summary.total:,} decisions; nothing was written")
-    shown_table.add_column("then")
-    shown_table.add_column("now")
+    shown_table = table(
+        f"Replay of {summary.total:,} decisions; nothing was written", "then", "now"
+    )
     shown_table.add_column("decisions", justify="right")
     for (before, after), count in sorted(summary.changes.items()):
         style = "dim" if before == after else ""

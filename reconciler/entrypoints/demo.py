@@ -167,9 +167,8 @@ def _side_by_side(
     notes: Sequence[dict[str, Any]], without: Sequence[Decision], judged: Sequence[Decision]
 ) -> Table:
     """The notes for which the judge made a difference, without and with it."""
-    shown_table = table("What the judge changed (recorded answers)")
-    for name in ("note", "without a judge", "with it, and its reasoning"):
-        shown_table.add_column(name, overflow="fold")
+    title = "What the judge changed (recorded answers)"
+    shown_table = table(title, "note", "without a judge", "with it, and its reasoning")
     for note, before, after in zip(notes, without, judged, strict=True):
         if after.opinion.reasoning and _became(before) != _became(after):
             shown_table.add_row(

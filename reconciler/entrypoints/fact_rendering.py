@@ -20,6 +20,7 @@ from reconciler.entrypoints.rendering import (
     id_column,
     lines,
     panel,
+    panels,
     recall_outcome,
     recall_table,
     shown,
@@ -102,8 +103,7 @@ def find_view(facts: Sequence[FoundFact], query: str) -> Table | str:
 def _found_table(asked: str, facts: Sequence[FoundFact]) -> Table | str:
     if not facts:
         return f"{asked}: nothing is known."
-    shown_table = table(asked)
-    shown_table.add_column("contact, found by", overflow="fold")
+    shown_table = table(asked, "contact, found by")
     id_column(shown_table, "fact")
     shown_table.add_column("said last, source", overflow="fold")
     for hit in facts:
@@ -129,9 +129,8 @@ def profile_view(values: Sequence[SlotValue], contact: str) -> Table | str:
     """All current values of a contact."""
     if not values:
         return f"No value is known of {contact}."
-    made = table("")
+    made = table("", "attribute")
     made.title = shown(contact)
-    made.add_column("attribute", overflow="fold")
     id_column(made, "value, its fact")
     made.add_column(_SINCE, no_wrap=True)
     for current in values:
@@ -160,9 +159,7 @@ def briefing_view(briefing: Briefing) -> Verbatim:
 
 def archived_view(archived: Sequence[Archived]) -> Group:
     """The archived facts by contact, with the decision that archived them."""
-    return (
-        Group(*map(_archived_panel, archived)) if archived else Group("Nothing has faded so far.")
-    )
+    return panels(_archived_panel, archived, "Nothing has faded so far.")
 
 
 def _archived_panel(archived: Archived) -> Panel:
@@ -175,11 +172,7 @@ def _archived_panel(archived: Archived) -> Panel:
 
 def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
     """Each fact with the turns that it rests on."""
-    return (
-        Group(*map(_evidence_panel, evidence))
-        if evidence
-        else Group("Nothing is known that says so.")
-    )
+    return panels(_evidence_panel, evidence, "Nothing is known that says so.")
 
 
 def _evidence_panel(evidence: FactEvidence) -> Panel:

@@ -161,11 +161,7 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     """
     if not jobs:
         return Group("Nothing waited.")
-    shown_table = table("Drained")
-    shown_table.add_column("state")
-    for name in ("jobs", "attempts"):
-        shown_table.add_column(name, justify="right")
-    shown_table.add_column("what became of it")
+    shown_table = table("Drained", "state", "jobs", "attempts", "what became of it")
     for state in JobState:
         if ended := [job for job in jobs if job.state is state]:
             shown_table.add_row(Text(state, style=_STYLES[state]), *_sums(ended))

@@ -36,11 +36,12 @@ from reconciler.entrypoints.serving import (
     Tokens,
     Worker,
     address_of,
+    check_installed,
     open_memory,
     serve,
     token_file,
 )
-from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +127,7 @@ def mcp(
     with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
         if transport is Transport.STDIO:
             grant = _grant(profile, tenant, agents or [], contact, operator, session)
-            _check_can_serve()
+            check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
             _serve_stdio(grant, worker)
             return
         if agents or contact or session:
@@ -134,7 +135,7 @@ def mcp(
                 "over HTTP the token decides who may access what: omit --agent, --contact and "
                 "--session here, and give them to `reconciler token create`"
             )
-        _check_can_serve()
+        check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
         from reconciler.entrypoints.mcp_server.desk import Desk
         from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
 
@@ -157,20 +158,6 @@ def _serve_stdio(grant: Grant, worker: bool | None) -> None:
 
     with open_memory(worker) as memory:
         serve_stdio(Desk(memory), grant, memory.close)
-
-
-def _check_can_serve() -> None:
-    """Check that the libraries of the server are installed.
-
-    Raises:
-        ConfigurationError: one is not installed.
-    """
-    try:
-        import mcp.server.lowlevel  # noqa: F401
-        import mcp_types  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise ConfigurationError(_EXTRA) from error
 
 
 @token_app.command()

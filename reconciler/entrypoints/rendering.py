@@ -11,7 +11,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console, Group
@@ -62,6 +62,7 @@ __all__ = [
     "lines",
     "make_printable",
     "panel",
+    "panels",
     "recall_outcome",
     "recall_table",
     "shown",
@@ -69,6 +70,8 @@ __all__ = [
     "terminal",
     "word_column",
 ]
+
+T = TypeVar("T")
 
 _STYLES = {
     Action.ADD: "green",
@@ -154,9 +157,17 @@ def lines(*texts: Text) -> Text:
     return Text("\n").join(texts)
 
 
-def table(title: str) -> Table:
-    """An empty table."""
-    return Table(title=title, title_justify="left", title_style="bold", header_style="dim")
+def table(title: str, *columns: str) -> Table:
+    """An empty table. Its columns fold long words; others can be added to it."""
+    made = Table(title=title, title_justify="left", title_style="bold", header_style="dim")
+    for name in columns:
+        made.add_column(name, overflow="fold")
+    return made
+
+
+def panels(draw: Callable[[T], Panel], items: Iterable[T], nothing: str) -> Group:
+    """A panel for each item; without any, the words for nothing."""
+    return Group(*(map(draw, items) if items else [nothing]))
 
 
 def id_column(shown_table: Table, name: str) -> None:
@@ -284,7 +295,7 @@ def _held_panel(decision: Decision) -> Panel:
 
 def disputes_view(disputes: Sequence[Dispute]) -> Group:
     """Disputes: the question, the facts with their ids, and why both were kept."""
-    return Group(*map(_dispute_panel, disputes)) if disputes else Group("Nothing is in dispute.")
+    return panels(_dispute_panel, disputes, "Nothing is in dispute.")
 
 
 def _dispute_panel(dispute: Dispute) -> Panel:
@@ -302,7 +313,7 @@ def _dispute_panel(dispute: Dispute) -> Panel:
 
 def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
     """Facts that expire soon: the day, the question, and how to answer no."""
-    return Group(*map(_expiring_panel, facts)) if facts else Group("Nothing expires so soon.")
+    return panels(_expiring_panel, facts, "Nothing expires so soon.")
 
 
 def _expiring_panel(expiring: ExpiringFact) -> Panel:
@@ -319,10 +330,7 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
 
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     """Refusals by contact and reason, with bars."""
-    shown_table = table("Refused by the gate")
-    shown_table.add_column("contact", overflow="fold")
-    shown_table.add_column("reason")
-    shown_table.add_column("times")
+    shown_table = table("Refused by the gate", "contact", "reason", "times")
     most = max((count.refusals for count in counts), default=1)
     for count in counts:
         bar = "█" * max(round(_BAR_WIDTH * count.refusals / most), 1)
@@ -333,9 +341,8 @@ def refusals_table(counts: Sequence[RefusalCount]) -> Table:
 
 def assessment_view(assessment: Assessment) -> Group:
     """The finding of each check, the parts of the score, and the result."""
-    shown_table = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
-    for name in ("check", "alone it would", "finding"):
-        shown_table.add_column(name, overflow="fold")
+    title = f"Policy {assessment.policy_version}, domain {assessment.domain}"
+    shown_table = table(title, "check", "alone it would", "finding")
     for finding in assessment.findings:
         shown_table.add_row(
             finding.check.replace("_", " "), _DISPOSALS[finding.disposal], shown(finding.detail)
@@ -519,9 +526,7 @@ def _not_live(contact: Contact) -> list[str]:
 
 def import_summary(report: ImportReport, seconds: float) -> Table:
     """The number of lines by outcome and rule."""
-    shown_table = table(f"Import, {seconds:.1f} s")
-    shown_table.add_column("outcome")
-    shown_table.add_column("decided by")
+    shown_table = table(f"Import, {seconds:.1f} s", "outcome", "decided by")
     shown_table.add_column("lines", justify="right")
     for (action, decided_by), count in sorted(report.decisions.items()):
         shown_table.add_row(action, decided_by, str(count))

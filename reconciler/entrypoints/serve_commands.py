@@ -21,10 +21,10 @@ from reconciler.entrypoints.serving import (
     Tokens,
     Worker,
     address_of,
+    check_installed,
     serve,
     token_file,
 )
-from reconciler.errors import ConfigurationError
 
 __all__ = ["add_serve_commands"]
 
@@ -58,11 +58,7 @@ def serve_api(
     from reconciler.settings import load_settings
 
     with logging_to_stderr(logging.WARNING, load_settings().log, "uvicorn", "asyncio"):
-        try:
-            import fastapi  # noqa: F401
-            import uvicorn  # noqa: F401
-        except ImportError as error:
-            raise ConfigurationError(_EXTRA) from error
+        check_installed(_EXTRA, "fastapi", "uvicorn")
         from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
 
         address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)

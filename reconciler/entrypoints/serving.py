@@ -10,13 +10,14 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reconciler.entrypoints.rendering import terminal
-from reconciler.errors import InvalidRequestError
+from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.named_secrets import without_secrets
 
@@ -35,6 +36,7 @@ __all__ = [
     "Tokens",
     "Worker",
     "address_of",
+    "check_installed",
     "open_memory",
     "serve",
     "token_file",
@@ -148,7 +150,7 @@ def serve(
         bounds: the resources of a client without a good token; None for the usual ones.
         as_json: tell the address as JSON.
     """
-    from reconciler.entrypoints.access.http_door import is_loopback, listen, tls_of
+    from reconciler.entrypoints.access.http_door import is_loopback, listen, serve_http, tls_of
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
         _LOG.warning(
@@ -174,10 +176,14 @@ def serve(
             if has_page:
                 told = f"The page for a browser is at {root}/"
                 terminal().print(told, markup=False, soft_wrap=True)
-        _serve(app_of(memory), address, bound, bounds)
+        serve_http(app_of(memory), address, bound, bounds)
 
 
-def _serve(app: Any, address: Address, bound: Any, bounds: Bounds | None) -> None:
-    from reconciler.entrypoints.access.http_door import serve_http
+def check_installed(needed: str, *modules: str) -> None:
+    """Check that the libraries of a server are installed.
 
-    serve_http(app, address, bound, bounds)
+    Raises:
+        ConfigurationError: one is not; ``needed`` says what to do.
+    """
+    if not all(find_spec(module) for module in modules):
+        raise ConfigurationError(needed)

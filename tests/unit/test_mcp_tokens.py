@@ -126,7 +126,11 @@ def test_revoking_again_keeps_the_first_time(tokens: TokenFile, clock: Clock) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"version": 2}', '{"version": 1, "key": "zz", "tokens": []}', "[" * 9_999],
+    [
+        *("", "{", "[]", "[" * 9_999, '{"version": 2}'),
+        '{"version": 1, "key": "zz", "tokens": []}',
+        '{"version": 1, "key": 5, "tokens": []}',
+    ],
 )
 def test_a_damaged_file_lets_nobody_in_and_is_not_written_over(
     tokens: TokenFile, text: str

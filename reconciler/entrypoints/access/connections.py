@@ -151,7 +151,7 @@ class _BoundedProtocol(H11Protocol):
             self.handle_events()
 
     def data_received(self, data: bytes) -> None:
-        if self.flow is None:  # sent together with the end of the handshake
+        if self.scheme is None:  # sent together with the end of the handshake
             self.conn.receive_data(data)
             return
         super().data_received(data)
