@@ -15,16 +15,11 @@ from reconciler.entrypoints.stopping import stop_signals
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.named_secrets import without_secrets
 
-__all__ = ["add_browser_commands"]
+__all__ = ["COMMANDS"]
 
 _BROWSER_PORT = 7474
 _POLL_SECONDS = 0.2
 _BASE_URL = "http://127.0.0.1:8474/"
-
-
-def add_browser_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command()(browser)
 
 
 def browser(
@@ -133,3 +128,7 @@ def _text(told: dict[str, Any]) -> str:
         "Aura takes no guide from elsewhere: import the files of `reconciler browser --write "
         "FOLDER`, queries/*.cypher, as saved queries."
     )
+
+
+COMMANDS = {"browser": browser}
+"""The commands of this module, by name."""

@@ -25,16 +25,20 @@ from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.archive_commands import add_archive_commands
-from reconciler.entrypoints.browser_commands import add_browser_commands
+from reconciler.entrypoints import (
+    archive_commands,
+    browser_commands,
+    demo_command,
+    import_command,
+    inspection_commands,
+    job_commands,
+    mcp_commands,
+    model_commands,
+    rejudge_command,
+    serve_commands,
+)
 from reconciler.entrypoints.commands import ROWS
-from reconciler.entrypoints.demo_command import add_demo_command
-from reconciler.entrypoints.import_command import add_import_command
-from reconciler.entrypoints.inspection_commands import add_inspection_commands
-from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
-from reconciler.entrypoints.mcp_commands import add_mcp_commands
-from reconciler.entrypoints.model_commands import add_model_commands
 from reconciler.entrypoints.options import (
     AsJson,
     Tenant,
@@ -44,13 +48,11 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.progress import bar
-from reconciler.entrypoints.rejudge_command import add_rejudge_command
 from reconciler.entrypoints.rendering import (
     as_it_is,
     make_printable,
     terminal,
 )
-from reconciler.entrypoints.serve_commands import add_serve_commands
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -136,16 +138,23 @@ _GROUPS: Mapping[str, str] = {
 app = _new_app()
 for row in ROWS:
     row.add_to(app)
-add_inspection_commands(app)
-add_demo_command(app)
-add_import_command(app)
-add_job_commands(app)
-add_mcp_commands(app)
-add_serve_commands(app)
-add_rejudge_command(app)
-add_archive_commands(app)
-add_model_commands(app)
-add_browser_commands(app)
+for module in (
+    archive_commands,
+    browser_commands,
+    demo_command,
+    import_command,
+    inspection_commands,
+    job_commands,
+    mcp_commands,
+    model_commands,
+    rejudge_command,
+    serve_commands,
+):
+    for name, command in module.COMMANDS.items():
+        app.command(name)(command)
+for module in (inspection_commands, mcp_commands):
+    for name, group in module.GROUPS.items():
+        app.add_typer(group, name=name)
 
 
 def main() -> NoReturn:
@@ -360,7 +369,7 @@ def doctor(
     from reconciler.settings import load_settings
 
     checks = checkup(load_settings(), asks_judge=judge)
-    show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
+    show(as_json, checks, lambda: checks_table(checks))
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)
 

@@ -7,7 +7,6 @@ more are in the ``*_commands.py`` modules and in ``cli.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -116,7 +115,7 @@ def _job(memory: ContactMemory, job_id: str) -> tuple[Job, SessionRecord]:
 
 def _job_plain(listed: tuple[Job, SessionRecord]) -> dict[str, Any]:
     job, session = listed
-    return {**job.to_dict(), "session": asdict(session)}
+    return {**job.to_dict(), "session": session}
 
 
 def _job_view(listed: tuple[Job, SessionRecord]) -> Panel:
@@ -306,7 +305,7 @@ ROWS = (
             ],
         },
     ),
-    CommandRow("report", _report, lambda _, out: f"Wrote {out}.", plain=lambda found: found),
+    CommandRow("report", _report, lambda _, out: f"Wrote {out}."),
     CommandRow(
         "pending",
         BoundMemory.pending,

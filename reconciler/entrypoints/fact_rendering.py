@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -85,7 +84,7 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
     """The recalled facts as plain values; with ``--prompt`` also as a model gets them."""
     from reconciler.domain.recalling.prompting import as_prompt, token_count
 
-    facts = [asdict(hit) for hit in ranked]
+    facts = list(ranked)
     told = as_prompt(ranked) if prompt else ""
     return {"facts": facts, "prompt": told, "token_count": token_count(told)} if prompt else facts
 

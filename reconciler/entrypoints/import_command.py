@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
-__all__ = ["add_import_command"]
+__all__ = ["COMMANDS"]
 
 
 _JSON_BYTES_MAX = 64 << 20
@@ -45,15 +45,13 @@ class _System(StrEnum):
     LANGMEM = "langmem"
 
 
-def add_import_command(app: typer.Typer) -> None:
-    """Give the command line the command of this module."""
-    app.command(name="import", epilog=f"Keys of a line: {', '.join(LINE_KEYS)}.")(import_file)
-
-
 def import_file(
     file: Annotated[
         str,
-        typer.Argument(help="A file of JSON lines; with --from, an export file or a Neo4j URI."),
+        typer.Argument(
+            help="A file of JSON lines; with --from, an export file or a Neo4j URI. Keys of a "
+            f"line: {', '.join(LINE_KEYS)}."
+        ),
     ],
     agent: Annotated[
         str | None, typer.Option("--agent", help="The agent of lines that name none.")
@@ -220,6 +218,10 @@ def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
         "not_carried": [
             {"reason": reason, **asdict(found)} for reason, found in report.not_carried.items()
         ],
-        "errors": [asdict(error) for error in report.errors],
+        "errors": list(report.errors),
         "seconds": round(seconds, 3),
     }
+
+
+COMMANDS = {"import": import_file}
+"""The commands of this module, by name."""

@@ -5,7 +5,6 @@ Facts by a name, erasures, and a dry run of the gate.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -18,6 +17,7 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
+    MaybeAgent,
     MaybeContactId,
     MaybeLimit,
     Tenant,
@@ -29,16 +29,9 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import assessment_view
 
-__all__ = ["add_inspection_commands"]
+__all__ = ["COMMANDS", "GROUPS"]
 
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")
-
-
-def add_inspection_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    for command in (about, erasures):
-        app.command()(command)
-    app.add_typer(policy_app, name="policy")
 
 
 def about(
@@ -56,17 +49,12 @@ def about(
     asked_of = None if all_contacts else contact
     with reading(agent, asked_of, tenant) as memory:
         facts = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
-    show(as_json, [asdict(hit) for hit in facts], lambda: about_view(facts, name))
+    show(as_json, facts, lambda: about_view(facts, name))
 
 
 def erasures(
-    agent: Annotated[
-        str | None, typer.Option("--agent", help="Only this agent; default: all agents.")
-    ] = None,
+    agent: MaybeAgent = None,
     contact: MaybeContactId = None,
-    unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="Only those that were interrupted.")
-    ] = False,
     finish: Annotated[
         bool, typer.Option("--finish", help="Finish the interrupted ones, in the whole store.")
     ] = False,
@@ -80,13 +68,9 @@ def erasures(
             with bar("records", None, as_json) as advance:
                 finished = memory.finish_erasures(on_progress=advance)
         else:
-            finished = call_of(memory, "erasures", agent, contact, tenant)(
-                unfinished=unfinished, limit=limit
-            )
-    none = "No erasure is left to finish." if finish or unfinished else "Nothing was forgotten."
-    show(
-        as_json, [erasure.to_dict() for erasure in finished], lambda: erasures_view(finished, none)
-    )
+            finished = call_of(memory, "erasures", agent, contact, tenant)(limit=limit)
+    none = "No erasure is left to finish." if finish else "Nothing was forgotten."
+    show(as_json, finished, lambda: erasures_view(finished, none))
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
         raise typer.Exit(1)
 
@@ -114,4 +98,11 @@ def policy_check(
         text, agent_id=agent, source_kind=source_kind, category=category, topic=topic
     )
     assessment = build_judge(load_settings())(candidate).assessment
-    show(as_json, asdict(assessment), lambda: assessment_view(assessment))
+    show(as_json, assessment, lambda: assessment_view(assessment))
+
+
+COMMANDS = {"about": about, "erasures": erasures}
+"""The commands of this module, by name."""
+
+GROUPS = {"policy": policy_app}
+"""The groups of commands of this module, by name."""

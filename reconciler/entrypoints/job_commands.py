@@ -34,8 +34,11 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     Limit,
+    MaybeAgent,
+    MaybeContactId,
     Tenant,
     existing,
+    json_value,
     of_whom,
     opened,
     parse_time,
@@ -52,21 +55,13 @@ if TYPE_CHECKING:
     from reconciler.domain.records.transcript_forms import Conversation
     from reconciler.domain.records.turns import Turn
 
-__all__ = ["add_job_commands"]
+__all__ = ["COMMANDS"]
 
-OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this agent's jobs.")]
-OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only jobs about this contact.")]
 
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 _ENDED = (JobState.DONE, JobState.DEAD)
 _DEAD_JOBS_MAX = 1_000_000
-
-
-def add_job_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    for command in (extract, jobs, retry, drain, worker):
-        app.command()(command)
 
 
 def extract(
@@ -209,8 +204,8 @@ def _handed_over(job: Job, turns: list[Turn]) -> dict[str, object]:
 
 
 def jobs(
-    agent: OnlyAgent = None,
-    contact: OnlyContact = None,
+    agent: MaybeAgent = None,
+    contact: MaybeContactId = None,
     state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
@@ -219,11 +214,8 @@ def jobs(
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
         jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
-    show(
-        as_json,
-        [job.to_dict() for job in jobs_shown],
-        lambda: jobs_table(jobs_shown, datetime.now(UTC)),
-    )
+    now = datetime.now(UTC)
+    show(as_json, jobs_shown, lambda: jobs_table(jobs_shown, now))
 
 
 def retry(
@@ -232,8 +224,8 @@ def retry(
         typer.Argument(help="The job's id, as `reconciler jobs` prints it; or give --all-dead."),
     ] = None,
     all_dead: Annotated[bool, typer.Option("--all-dead", help="Retry every dead job.")] = False,
-    agent: OnlyAgent = None,
-    contact: OnlyContact = None,
+    agent: MaybeAgent = None,
+    contact: MaybeContactId = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
@@ -255,7 +247,7 @@ def retry(
         )
     with Memory.open() as memory:
         job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, job.to_dict(), lambda: retried_words(job))
+    show(as_json, job, lambda: retried_words(job))
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -268,7 +260,7 @@ def drain(as_json: AsJson = False) -> None:
     with stop_signals() as asked, Memory.open(warm_up=True) as memory:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
-    plain = {"extractor": extractor, "jobs": [job.to_dict() for job in ended]}
+    plain = {"extractor": extractor, "jobs": ended}
     show(as_json, plain, lambda: drained_view(ended, extractor))
     if (number := asked.number) is not None:
         raise typer.Exit(128 + number)
@@ -340,7 +332,7 @@ def _retry_all_dead(
         dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
         # Workers take the job that has been due longest, so the first one handed over goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
-    show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
+    show(as_json, begun, lambda: retried_all_words(len(begun)))
 
 
 def _jobs_of(
@@ -386,7 +378,7 @@ def _report(ended: Job, as_json: bool) -> None:
     level = logging.WARNING if ended.state is JobState.DEAD else logging.INFO
     _LOG.log(level, "%s", job_words(ended))
     if as_json and ended.state in _ENDED:
-        line = json.dumps(ended.to_dict(), allow_nan=False, default=datetime.isoformat)
+        line = json.dumps(ended, allow_nan=False, default=json_value)
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
@@ -415,3 +407,7 @@ def _file_session_id(file: Path) -> str:
             f"{file} has a name that is not valid UTF-8: give the session's id by --session"
         ) from error
     return file.stem
+
+
+COMMANDS = {"extract": extract, "jobs": jobs, "retry": retry, "drain": drain, "worker": worker}
+"""The commands of this module, by name."""

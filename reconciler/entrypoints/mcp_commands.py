@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from reconciler.entrypoints.access.tokens import AccessToken
 
-__all__ = ["add_mcp_commands"]
+__all__ = ["COMMANDS", "GROUPS"]
 
 _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
@@ -81,12 +81,6 @@ token_app = typer.Typer(
     no_args_is_help=True,
     help="Manage the tokens of `reconciler serve`, and of `reconciler mcp` over HTTP.",
 )
-
-
-def add_mcp_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command()(mcp)
-    app.add_typer(token_app, name="token")
 
 
 def mcp(
@@ -285,3 +279,10 @@ def _opened_by(grant: Grant) -> Text:
         *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),
         shown(f"contact {grant.contact_id}" if grant.contact_id else "any contact"),
     )
+
+
+COMMANDS = {"mcp": mcp}
+"""The commands of this module, by name."""
+
+GROUPS = {"token": token_app}
+"""The groups of commands of this module, by name."""

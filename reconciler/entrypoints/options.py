@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,12 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import Verbatim, terminal
-from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    GraphLockedError,
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.memory import Memory
 
 __all__ = [
@@ -29,6 +35,7 @@ __all__ = [
     "AsJson",
     "ContactId",
     "Limit",
+    "MaybeAgent",
     "MaybeContactId",
     "MaybeLimit",
     "Overwrite",
@@ -40,6 +47,7 @@ __all__ = [
     "json_value",
     "of_whom",
     "opened",
+    "or_by_its_holder",
     "parse_time",
     "print_json",
     "show",
@@ -49,6 +57,9 @@ Agent = Annotated[str, typer.Option("--agent", help="The agent that the memory b
 ContactId = Annotated[str, typer.Option("--contact", help="The contact that the notes are about.")]
 Tenant = Annotated[
     str | None, typer.Option("--tenant", help="The tenant; default: the configured one.")
+]
+MaybeAgent = Annotated[
+    str | None, typer.Option("--agent", help="Only this agent; default: all agents.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="Return at most this many.")]
@@ -128,6 +139,21 @@ def reading(
             of_whom(memory, agent, contact, tenant).check_known()
 
 
+@contextmanager
+def or_by_its_holder(call: str) -> Iterator[None]:
+    """Where another process has the store open, the error says that it can make the call.
+
+    Raises:
+        GraphLockedError: another process has it open.
+    """
+    try:
+        yield
+    except GraphLockedError as error:
+        raise GraphLockedError(
+            f"{error}. Or have the process that has it open call Memory.{call}"
+        ) from None
+
+
 def of_whom(
     memory: Memory, agent: str, contact: str | None, tenant: str | None
 ) -> AgentMemory | ContactMemory:
@@ -151,10 +177,10 @@ def call_of(
     return partial(getattr(memory, name), tenant=tenant)
 
 
-def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
-    """Print plain values as JSON, or their rendering for a person; a string is no markup."""
+def show(as_json: bool, result: Any, rendered: Callable[[], Any]) -> None:
+    """Print a result as JSON, or its rendering for a person; a string is no markup."""
     if as_json:
-        print_json(plain)
+        print_json(result)
         return
     drawn = rendered()
     for part in drawn.renderables if isinstance(drawn, Group) else (drawn,):
@@ -165,13 +191,20 @@ def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
 
 
 def print_json(plain: Any) -> None:
-    """Print plain values as JSON; times as ISO 8601."""
+    """Print plain values or records as JSON; times as ISO 8601."""
     sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=json_value) + "\n")
 
 
-def json_value(value: object) -> str:
-    """The JSON form of a value that JSON does not know: a time as ISO 8601, else its words."""
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+def json_value(value: object) -> Any:
+    """The JSON form of a value that JSON does not know.
+
+    A time is ISO 8601, a record is its ``to_dict`` or its fields, and anything else its words.
+    """
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:

@@ -333,10 +333,13 @@ def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     shown_table = table("Refused by the gate", "contact", "reason", "times")
     most = max((count.refusals for count in counts), default=1)
     for count in counts:
-        bar = "█" * max(round(_BAR_WIDTH * count.refusals / most), 1)
-        times = Text.assemble(f"{count.refusals:>4} ", (bar, "red"))
+        times = _with_bar(f"{count.refusals:>4} ", count.refusals / most, "red")
         shown_table.add_row(shown(count.contact_id), count.reason, times)
     return shown_table
+
+
+def _with_bar(number: str, share: float, style: str) -> Text:
+    return Text.assemble(number, ("█" * max(round(_BAR_WIDTH * share), 1), style))
 
 
 def assessment_view(assessment: Assessment) -> Group:
@@ -395,9 +398,8 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     id_column(shown_table, "fact")
     best = max((hit.score for hit in ranked), default=1.0) or 1.0
     for hit in ranked:
-        bar = "█" * max(round(_BAR_WIDTH * hit.score / best), 1)
         shown_table.add_row(
-            Text.assemble(f"{hit.score:.3f} ", (bar, "green")),
+            _with_bar(f"{hit.score:.3f} ", hit.score / best, "green"),
             lines(
                 Text(f"similarity {_cosine(hit.similarity)}", "dim"),
                 Text(f"recency    {hit.recency:.2f}", "dim"),
@@ -598,10 +600,8 @@ def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     """Other facts that the decision changed: a word and an id each."""
     verb = "revokes fact" if decision.action is Action.REVOKE else "supersedes"
     yield from ((verb, fact_id) for fact_id in decision.superseded_ids)
-    undo = decision.undo
-    yield from (
-        ("undoes decision", decision_id) for decision_id in (undo.decision_ids if undo else ())
-    )
+    if decision.undo:
+        yield from (("undoes decision", each) for each in decision.undo.decision_ids)
     if decision.action is Action.SKIP and decision.fact_id:
         yield "repeats", decision.fact_id
     if decision.verdict.above:
@@ -610,8 +610,8 @@ def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
 
 
 def _text_of(fact_id: str, decision: Decision) -> str:
-    texts = [fact.text for fact in decision.compared_with if fact.fact_id == fact_id]
-    return texts[0] if texts else fact_id
+    texts = {fact.fact_id: fact.text for fact in decision.compared_with}
+    return texts.get(fact_id, fact_id)
 
 
 def _reason(decision: Decision) -> str:

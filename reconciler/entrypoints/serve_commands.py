@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import logging
 
-import typer
-
 from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.options import AsJson
 from reconciler.entrypoints.serving import (
@@ -26,17 +24,12 @@ from reconciler.entrypoints.serving import (
     token_file,
 )
 
-__all__ = ["add_serve_commands"]
+__all__ = ["COMMANDS"]
 
 _EXTRA = (
     "reconciler serve needs FastAPI: "
     "pip install 'fastapi>=0.165,<1' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
 )
-
-
-def add_serve_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command("serve")(serve_api)
 
 
 def serve_api(
@@ -72,3 +65,7 @@ def serve_api(
             bounds=BOUNDS,
             as_json=as_json,
         )
+
+
+COMMANDS = {"serve": serve_api}
+"""The commands of this module, by name."""

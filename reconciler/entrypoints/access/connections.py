@@ -221,8 +221,6 @@ def bounded_server(
 def _address(host: str) -> str:
     """The client behind an address: an IPv6 client has a whole /64 network."""
     parsed = ipaddress.ip_address(host.partition("%")[0])
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.ip_network((parsed, 64), strict=False))
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)

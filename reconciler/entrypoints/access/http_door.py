@@ -238,12 +238,7 @@ class BodyDoor:
                 too_large = Problem(kind="too-large", status=413, detail=told)
                 await self._refuse(scope, too_large)(scope, receive, send)
                 return
-        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
-
-        async def again() -> Message:
-            return whole.pop() if whole else await receive()
-
-        await self._app({**scope, BODY: bytes(body)}, again, send)
+        await self._app({**scope, BODY: bytes(body)}, _with_body(bytes(body), receive), send)
 
 
 class TokenDoor:
@@ -296,7 +291,7 @@ class TokenDoor:
         if scope["type"] == "http" and scope["path"] not in self._open_paths:
             await self._answer(scope, receive, send)
         elif scope["type"] == "http":
-            await self._app(scope, _bodiless(receive), send)
+            await self._app(scope, _with_body(b"", receive), send)
         elif scope["type"] == "lifespan":
             await self._app(scope, receive, send)
 
@@ -410,14 +405,14 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
     )
 
 
-def _bodiless(receive: Receive) -> Receive:
-    """A request with an empty body in place of the one that was sent."""
-    told: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+def _with_body(body: bytes, receive: Receive) -> Receive:
+    """A request with this body in place of the one that was sent."""
+    told: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def nothing() -> Message:
+    async def again() -> Message:
         return told.pop() if told else await receive()
 
-    return nothing
+    return again
 
 
 def _too_many(told: str, seconds: float, status: int = 429) -> ProblemError:

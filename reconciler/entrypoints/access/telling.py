@@ -5,6 +5,7 @@ The log has what the client is not told, and never the words of a request.
 
 from __future__ import annotations
 
+import json
 import logging
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, ProblemError, problem_of
 from reconciler.errors import InvalidRequestError, ReconcilerError
@@ -24,7 +25,8 @@ _log = logging.getLogger(__name__)
 
 def problem_answer(_: Any, problem: Problem) -> Response:
     """The problem for a program, as problem details."""
-    return JSONResponse(problem.to_dict(), problem.status, problem.headers, MEDIA_TYPE)
+    text = json.dumps(problem.to_dict())
+    return Response(text, problem.status, problem.headers, MEDIA_TYPE)
 
 
 def telling(

@@ -74,15 +74,9 @@ class AccessToken:
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
         """All fields except the hash, to show."""
-        grant = self.grant
         return {
             "id": self.token_id,
-            "name": grant.name,
-            "profile": str(grant.profile),
-            "tenant": grant.tenant,
-            "agents": list(grant.agent_ids),
-            "contact": grant.contact_id,
-            "session": grant.session_id,
+            **self.grant.to_dict(),
             "created_at": self.created_at,
             "expires_at": self.expires_at,
             "revoked_at": self.revoked_at,

@@ -56,16 +56,7 @@ class RecallParameters(Filters):  # type: ignore[misc]
 @routes.get("/access", responses=ok(shapes.AccessAnswer))
 def access(grant: GrantOf) -> Response:
     """What this token may reach."""
-    return answer(
-        {
-            "profile": str(grant.profile),
-            "tenant": grant.tenant,
-            "agents": list(grant.agent_ids),
-            "contact": grant.contact_id,
-            "session": grant.session_id,
-            "name": grant.name,
-        }
-    )
+    return answer(grant.to_dict())
 
 
 @routes.post(_CONTACT + "/notes", responses=ok(shapes.DecisionShape))

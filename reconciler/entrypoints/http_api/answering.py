@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Annotated, Any
@@ -32,20 +32,17 @@ from reconciler.memory import Memory
 
 __all__ = [
     "SLASH",
-    "After",
     "AgentOf",
     "ContactOf",
     "GrantOf",
-    "Limit",
     "MemoryOf",
+    "PageOf",
     "WholeIdsRoute",
     "answer",
     "known_parameters_only",
     "ok",
     "ok_or_known",
     "operators_only",
-    "page",
-    "paged",
     "plain",
     "unless_known",
 ]
@@ -221,31 +218,59 @@ def unless_known(read: Callable[..., Any]) -> Callable[..., Response]:
     return endpoint
 
 
-def page(
-    items: Sequence[Any], key: Callable[[Any], str], after: str | None, limit: int
-) -> dict[str, Any]:
-    """A page of a short list that is read whole.
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page of a list is asked for.
 
-    Args:
-        items: the list.
-        key: gives an item's key.
-        after: the key of the last item of the page before; None for the first page.
+    Attributes:
+        after: the ``next`` of the page before; None for the first page.
         limit: the most items of a page.
-
-    Raises:
-        InvalidRequestError: that item is not in the list any more.
     """
-    if after is None:
-        return paged(items, key, limit)
-    for number, item in enumerate(items, 1):
-        if key(item) == after:
-            return paged(items[number:], key, limit)
-    raise InvalidRequestError(
-        "the list has changed since: what `after` names is not in it; begin again without it"
-    )
+
+    after: str | None
+    limit: int
+
+    def of(
+        self,
+        read: Callable[..., Sequence[Any]],
+        key: Callable[[Any], str],
+        place: Callable[[str], Any] = str,
+    ) -> dict[str, Any]:
+        """The page, with a ``next`` if there are more.
+
+        Args:
+            read: reads items after a place, up to a limit.
+            key: gives an item's key, which is the ``next`` after it.
+            place: reads the place from a key.
+        """
+        after = None if self.after is None else place(self.after)
+        return _paged(read(after=after, limit=self.limit + 1), key, self.limit)
+
+    def of_all(self, items: Sequence[Any], key: Callable[[Any], str]) -> dict[str, Any]:
+        """The page of a short list that is read whole.
+
+        Raises:
+            InvalidRequestError: the last item of the page before is not in the list any more.
+        """
+        keys = [key(item) for item in items]
+        if self.after is None:
+            return _paged(items, key, self.limit)
+        if self.after not in keys:
+            raise InvalidRequestError(
+                "the list has changed since: what `after` names is not in it; begin again without "
+                "it"
+            )
+        return _paged(items[keys.index(self.after) + 1 :], key, self.limit)
 
 
-def paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
+async def _paging(after: After = None, limit: Limit = 50) -> Paging:
+    return Paging(after, limit)
+
+
+PageOf = Annotated[Paging, Depends(_paging)]
+
+
+def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
     """The first page of the found items, with a ``next`` if there are more."""
     items = found[:limit]
     following = key(items[-1]) if len(found) > limit else None

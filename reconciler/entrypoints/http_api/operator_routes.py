@@ -5,31 +5,27 @@ A decision is recorded under the token's name, or as the contact's own answer.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
-    After,
     AgentOf,
     ContactOf,
     GrantOf,
-    Limit,
     MemoryOf,
+    PageOf,
     WholeIdsRoute,
     answer,
     known_parameters_only,
     ok,
     ok_or_known,
     operators_only,
-    page,
-    paged,
     unless_known,
 )
 from reconciler.entrypoints.http_api.bodies import (
@@ -59,7 +55,6 @@ _DECISION = _CONTACT + "/decisions/{decision_id}"
 _FACT = _CONTACT + "/facts/{fact_id}"
 _DECIDED = ok(shapes.DecisionShape)
 
-_Asked = AgentMemory | ContactMemory
 
 routes = APIRouter(
     prefix="/v1",
@@ -90,10 +85,9 @@ class FindQuery(Filters):  # type: ignore[misc]
 
 
 @routes.get(_AGENT + "/contacts", responses=ok(shapes.ContactsPage))
-def list_contacts(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+def list_contacts(agent: AgentOf, page: PageOf) -> Response:
     """An agent's contacts, by id."""
-    contacts = agent.contacts(after=after, limit=limit + 1)
-    return answer(paged(contacts, lambda contact: contact.contact_id, limit))
+    return answer(page.of(agent.contacts, lambda contact: contact.contact_id))
 
 
 @routes.get(_AGENT + "/find", responses=ok(list[shapes.FoundFact]))
@@ -103,31 +97,27 @@ def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Response:
 
 
 @routes.get(_AGENT + "/decisions", responses=ok(shapes.DecisionPage))
-def list_agent_decisions(
-    agent: AgentOf, which: WhichDecisions, after: After = None, limit: Limit = 50
-) -> Response:
+def list_agent_decisions(agent: AgentOf, page: PageOf, which: WhichDecisions) -> Response:
     """The newest decisions about all of an agent's contacts, refusals among them."""
-    return answer(_decisions(agent, which, after, limit))
+    return answer(page.of(partial(agent.decisions, **given(which)), place_of, read_place))
 
 
 @routes.get(_AGENT + "/pending", responses=ok(shapes.PendingPage))
-def list_agent_pending(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+def list_agent_pending(agent: AgentOf, page: PageOf) -> Response:
     """The held notes and disputes of all of an agent's contacts."""
-    return answer(_pending(agent, after, limit))
+    return answer(page.of(agent.pending, place_of, read_waiting_place))
 
 
 @routes.get(_AGENT + "/disputes", responses=ok(shapes.DisputePage))
-def list_agent_disputes(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+def list_agent_disputes(agent: AgentOf, page: PageOf) -> Response:
     """Facts that contradict each other, of all of an agent's contacts."""
-    return answer(_disputes(agent, after, limit))
+    return answer(page.of(agent.disputes, place_of, read_dispute_place))
 
 
 @routes.get(_AGENT + "/jobs", responses=ok(shapes.JobPage))
-def list_agent_jobs(
-    agent: AgentOf, state: JobState | None = None, after: After = None, limit: Limit = 50
-) -> Response:
+def list_agent_jobs(agent: AgentOf, page: PageOf, state: JobState | None = None) -> Response:
     """The conversations that were handed over, the newest first."""
-    return answer(_jobs(agent, state, after, limit))
+    return answer(page.of(partial(agent.jobs, state=state), place_of, read_place))
 
 
 @routes.get(_AGENT + "/health", responses=ok(shapes.HealthReportShape))
@@ -171,13 +161,11 @@ def value(
 @unless_known
 def history(
     about: ContactOf,
+    page: PageOf,
     at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
-    after: After = None,
-    limit: Limit = 50,
 ) -> Any:
     """What superseded what, when and why; as of an instant, if it is given."""
-    chains = about.history(at=at, after=after, limit=limit + 1)
-    return paged(chains, lambda chain: chain.facts[0].fact_id, limit)
+    return page.of(partial(about.history, at=at), lambda chain: chain.facts[0].fact_id)
 
 
 @routes.get(_FACT + "/history", responses=ok_or_known(shapes.FactHistory))
@@ -202,12 +190,11 @@ def fact_evidence(about: ContactOf, fact_id: str) -> Any:
 @unless_known
 def list_decisions(
     about: ContactOf,
+    page: PageOf,
     which: WhichDecisions,
-    after: After = None,
-    limit: Limit = 50,
 ) -> Any:
     """The newest decisions about a contact, refusals among them."""
-    return _decisions(about, which, after, limit)
+    return page.of(partial(about.decisions, **given(which)), place_of, read_place)
 
 
 @routes.get(_DECISION, responses=ok_or_known(shapes.DecisionShape))
@@ -253,16 +240,16 @@ def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBod
 
 @routes.get(_CONTACT + "/pending", responses=ok_or_known(shapes.PendingPage))
 @unless_known
-def list_pending(about: ContactOf, after: After = None, limit: Limit = 50) -> Any:
+def list_pending(about: ContactOf, page: PageOf) -> Any:
     """The open questions about a contact: held notes, then disputes."""
-    return _pending(about, after, limit)
+    return page.of(about.pending, place_of, read_waiting_place)
 
 
 @routes.get(_CONTACT + "/disputes", responses=ok_or_known(shapes.DisputePage))
 @unless_known
-def list_disputes(about: ContactOf, after: After = None, limit: Limit = 50) -> Any:
+def list_disputes(about: ContactOf, page: PageOf) -> Any:
     """Facts of a contact that contradict each other."""
-    return _disputes(about, after, limit)
+    return page.of(about.disputes, place_of, read_dispute_place)
 
 
 @routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
@@ -290,9 +277,9 @@ def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Response:
 
 
 @routes.get(_CONTACT + "/erasures", responses=ok(shapes.ErasurePage))
-def list_erasures(about: ContactOf, after: After = None, limit: Limit = 50) -> Response:
+def list_erasures(about: ContactOf, page: PageOf) -> Response:
     """The erasures of a contact, the oldest first."""
-    return answer(page(about.erasures(), lambda erasure: erasure.erasure_id, after, limit))
+    return answer(page.of_all(about.erasures(), lambda erasure: erasure.erasure_id))
 
 
 @routes.get(_CONTACT + "/sessions/{session_id}", responses=ok(shapes.SessionRecord))
@@ -302,11 +289,9 @@ def get_session(about: ContactOf, session_id: str) -> Response:
 
 
 @routes.get(_CONTACT + "/jobs", responses=ok(shapes.JobPage))
-def list_jobs(
-    about: ContactOf, state: JobState | None = None, after: After = None, limit: Limit = 50
-) -> Response:
+def list_jobs(about: ContactOf, page: PageOf, state: JobState | None = None) -> Response:
     """The conversations of a contact that were handed over, the newest first."""
-    return answer(_jobs(about, state, after, limit))
+    return answer(page.of(partial(about.jobs, state=state), place_of, read_place))
 
 
 @routes.post(_CONTACT + "/jobs/{job_id}/retry", responses=ok(shapes.JobShape))
@@ -327,31 +312,3 @@ def contact_health(about: ContactOf, check_records: bool = False) -> Response:
 def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:
     """A person's decision, and the name it is recorded under."""
     return {"by": grant.person(body.answered_by), **given(body, "answered_by")}
-
-
-def _pending(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
-    place = None if after is None else read_waiting_place(after)
-    return paged(asked_of.pending(after=place, limit=limit + 1), place_of, limit)
-
-
-def _disputes(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
-    place = None if after is None else read_dispute_place(after)
-    return paged(asked_of.disputes(after=place, limit=limit + 1), place_of, limit)
-
-
-def _jobs(
-    asked_of: _Asked, state: JobState | None, after: str | None, limit: int
-) -> dict[str, Any]:
-    place = None if after is None else read_place(after)
-    return paged(asked_of.jobs(state=state, after=place, limit=limit + 1), place_of, limit)
-
-
-def _decisions(
-    asked_of: _Asked, which: DecisionsQuery, after: str | None, limit: int
-) -> dict[str, Any]:
-    """A page of decisions, which continues after the last one of the page before."""
-    asked = given(which)
-    if after is not None:
-        asked["after"] = read_place(after)
-    decisions = asked_of.decisions(**asked, limit=limit + 1)
-    return paged(decisions, place_of, limit)
