@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -85,7 +83,7 @@ def export(
     if out == _STANDARD_OUTPUT:
         terminal(stderr=True).print(_export_text(report))
         return
-    show(as_json, _as_dict(report), lambda: _export_text(report))
+    show(as_json, report, lambda: _export_text(report))
 
 
 def _export_page(
@@ -130,7 +128,7 @@ def restore(
     if isinstance(done, Backup):
         show(as_json, done, lambda: _restored_text(done))
     else:
-        show(as_json, _as_dict(done), lambda: _restore_text(done))
+        show(as_json, done, lambda: _restore_text(done))
 
 
 def _backup_text(made: Backup) -> str:
@@ -198,14 +196,6 @@ def _restore_text(report: RestoreReport) -> str:
             "said again. To keep both, restore an export that was made with --keys."
         )
     return text
-
-
-def _as_dict(report: ExportReport | RestoreReport) -> dict[str, Any]:
-    """Plain values. ``asdict`` would make another counter of a counter's pairs."""
-    given = {field.name: getattr(report, field.name) for field in fields(report)}
-    return {
-        name: dict(value) if isinstance(value, Counter) else value for name, value in given.items()
-    }
 
 
 def _counted(report: ExportReport | RestoreReport) -> str:

@@ -26,7 +26,7 @@ from reconciler.entrypoints.fact_rendering import (
     archived_view,
     briefing_view,
     evidence_view,
-    find_view,
+    found_view,
     profile_view,
     recall_plain,
     recall_view,
@@ -228,7 +228,7 @@ ROWS = (
     CommandRow(
         "find",
         AgentMemory.find,
-        find_view,
+        lambda facts, query: found_view(facts, f"Find: {query}"),
         help="Search all of an agent's contacts for the live facts nearest to a query. Facts that "
         "have ended are left out; `reconciler history` shows those of a contact.",
         words={"min_score": "Only facts with at least this cosine similarity."},

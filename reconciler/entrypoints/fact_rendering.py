@@ -36,11 +36,10 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import FoundFact
 
 __all__ = [
-    "about_view",
     "archived_view",
     "briefing_view",
     "evidence_view",
-    "find_view",
+    "found_view",
     "profile_view",
     "recall_plain",
     "recall_view",
@@ -89,17 +88,9 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
     return {"facts": facts, "prompt": told, "token_count": token_count(told)} if prompt else facts
 
 
-def about_view(facts: Sequence[FoundFact], name: str) -> Table | str:
-    """The facts that mention a name."""
-    return _found_table(f"About {without_secrets(name)}", facts)
-
-
-def find_view(facts: Sequence[FoundFact], query: str) -> Table | str:
-    """The facts that are nearest to a query."""
-    return _found_table(f"Find: {without_secrets(query)}", facts)
-
-
-def _found_table(asked: str, facts: Sequence[FoundFact]) -> Table | str:
+def found_view(facts: Sequence[FoundFact], asked: str) -> Table | str:
+    """The facts that answer what was asked."""
+    asked = without_secrets(asked)
     if not facts:
         return f"{asked}: nothing is known."
     shown_table = table(asked, "contact, found by")

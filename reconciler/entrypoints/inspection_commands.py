@@ -12,7 +12,7 @@ import typer
 from reconciler.agent_memory import note_to_check
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.entrypoints.erasure_rendering import erasures_view
-from reconciler.entrypoints.fact_rendering import about_view
+from reconciler.entrypoints.fact_rendering import found_view
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,
@@ -49,7 +49,7 @@ def about(
     asked_of = None if all_contacts else contact
     with reading(agent, asked_of, tenant) as memory:
         facts = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
-    show(as_json, facts, lambda: about_view(facts, name))
+    show(as_json, facts, lambda: found_view(facts, f"About {name}"))
 
 
 def erasures(

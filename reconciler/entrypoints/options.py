@@ -8,8 +8,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
-from datetime import UTC, date, datetime
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, cast, is_typeddict
@@ -70,6 +70,7 @@ MaybeContactId = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 
 STANDARD_INPUT = Path("-")
+_DAY_LENGTH = len("2026-01-31")
 
 _SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
@@ -204,7 +205,9 @@ def json_value(value: object) -> Any:
         return value.isoformat()
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return str(value)
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:
@@ -223,14 +226,6 @@ def parse_time(option: str, value: str | None) -> datetime | None:
         ) from None
     if time.tzinfo is not None:
         return time
-    if _is_a_day(value):
+    if len(value) <= _DAY_LENGTH:
         return time.replace(tzinfo=UTC)
     raise InvalidNoteError(f"{option} {value!r} has no time zone; write {value}+00:00 for UTC")
-
-
-def _is_a_day(value: str) -> bool:
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True

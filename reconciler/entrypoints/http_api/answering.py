@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Annotated, Any
@@ -43,7 +43,6 @@ __all__ = [
     "ok",
     "ok_or_known",
     "operators_only",
-    "plain",
     "unless_known",
 ]
 
@@ -67,23 +66,9 @@ class WholeIdsRoute(APIRoute):
         return match, found
 
 
-def _fields_or_words(value: object) -> Any:
-    """A record field by field, without the deep copies of ``asdict``; any other value as text."""
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return json_value(value)
-
-
-def plain(record: Any) -> Any:
-    """A record, or each of a list, as plain values, by its own ``to_dict`` if it has one."""
-    if isinstance(record, list):
-        return [plain(each) for each in record]
-    return record.to_dict() if hasattr(record, "to_dict") else record
-
-
 def answer(record: Any, status: int = 200, **headers: str) -> Response:
     """The answer that is made of a record; times in it are ISO 8601."""
-    text = json.dumps(plain(record), allow_nan=False, default=_fields_or_words)
+    text = json.dumps(record, allow_nan=False, default=json_value)
     return Response(text, status, headers=headers, media_type="application/json")
 
 
@@ -274,4 +259,4 @@ def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[
     """The first page of the found items, with a ``next`` if there are more."""
     items = found[:limit]
     following = key(items[-1]) if len(found) > limit else None
-    return {"items": plain(list(items)), "next": following}
+    return {"items": items, "next": following}
