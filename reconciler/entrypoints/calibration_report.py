@@ -142,9 +142,8 @@ def replay_table(summary: ReplaySummary) -> Table:
     return shown_table
 
 
-def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
+def replay_changes_table(changed: Sequence[Replayed]) -> Table:
     """The decisions that would be different, one a row, at most fifty."""
-    changed = [change for change in replayed if not change.is_same or change.would_ask]
     shown_table = table(f"Decided otherwise: {len(changed):,}")
     shown_table.add_column("then, now", no_wrap=True)
     id_column(shown_table, "note")

@@ -315,9 +315,6 @@ def calibrate_thresholds(
         ),
     ] = None,
     name: Annotated[str, typer.Option(help="The profile's name.")] = "calibrated",
-    folder: Annotated[
-        Path, typer.Option(file_okay=False, help="The folder for NAME.toml.")
-    ] = Path(),
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace it if it exists.")
     ] = False,
@@ -337,7 +334,7 @@ def calibrate_thresholds(
     goal = CalibrationGoal(
         false_supersession_max=bound, sources=frozenset(source) if source else None
     )
-    made = _profile_file(folder, name, overwrite)
+    made = _profile_file(name, overwrite)
     if pairs is None:
         measured, model_id = _measured_from_decisions(agent, contact, tenant)
     else:
@@ -374,18 +371,13 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _profile_file(folder: Path, name: str, overwrite: bool) -> Path:
-    """The profile's file; one that cannot be written is an error at once."""
+def _profile_file(name: str, overwrite: bool) -> Path:
+    """The profile's file in the current folder; one that may not be written is an error at once."""
     from reconciler.service.calibration import check_profile_name
 
     check_profile_name(name)
-    made = folder / f"{name}.toml"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        is_there = made.exists()
-    except OSError as error:
-        raise InvalidRequestError(f"{folder} cannot hold {name}.toml: {error.strerror}") from error
-    if is_there and not overwrite:
+    made = Path(f"{name}.toml")
+    if made.exists() and not overwrite:
         raise InvalidRequestError(f"{made} exists; give --overwrite or another --name")
     return made
 

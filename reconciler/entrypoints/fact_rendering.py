@@ -83,9 +83,10 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
     """The recalled facts as plain values; with ``--prompt`` also as a model gets them."""
     from reconciler.domain.recalling.prompting import as_prompt, token_count
 
-    facts = list(ranked)
-    told = as_prompt(ranked) if prompt else ""
-    return {"facts": facts, "prompt": told, "token_count": token_count(told)} if prompt else facts
+    if not prompt:
+        return list(ranked)
+    told = as_prompt(ranked)
+    return {"facts": list(ranked), "prompt": told, "token_count": token_count(told)}
 
 
 def found_view(facts: Sequence[FoundFact], asked: str) -> Table | str:

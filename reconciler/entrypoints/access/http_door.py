@@ -253,7 +253,7 @@ class TokenDoor:
         calls_per_minute: how many requests each token may make.
         wrong_per_minute: how many wrong tokens each address may send.
         at_once_max: how many requests may run at once; fewer than there are places.
-        per_token_max: how many of these may use one token; None for all.
+        per_token_max: how many of these may use one token.
         methods: the only methods that are served; empty for all.
         open_paths: paths that need no token.
         presented: reads the secret from a request.
@@ -268,7 +268,7 @@ class TokenDoor:
         calls_per_minute: int,
         wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,
         at_once_max: int = REQUESTS_AT_ONCE_MAX,
-        per_token_max: int | None = None,
+        per_token_max: int = REQUESTS_AT_ONCE_MAX,
         methods: Collection[str] = (),
         open_paths: Collection[str] = (),
         presented: Callable[[Headers], str | None] = bearer,
@@ -277,7 +277,7 @@ class TokenDoor:
         self._presented = presented
         self._refuse = refuse
         self._at_once_max = at_once_max
-        self._per_token_max = at_once_max if per_token_max is None else per_token_max
+        self._per_token_max = per_token_max
         self._methods = methods
         self._open_paths = open_paths
         self._app = app
@@ -330,15 +330,15 @@ class TokenDoor:
             told = f"only {allowed} is served here"
             headers = {"Allow": allowed}
             raise _problem("wrong-method", 405, told, more_headers=headers)
-        if self._under_way[token.token_id] >= self._per_token_max < self._at_once_max:
+        if self._under_way.total() >= self._at_once_max:
+            told = "too many requests at the same time; wait as long as Retry-After says"
+            raise _too_many(told, 1, status=503)
+        if self._under_way[token.token_id] >= self._per_token_max:
             told = (
                 "too many requests of this token at the same time; wait as long as Retry-After "
                 "says, and send fewer at once"
             )
             raise _too_many(told, 1)
-        if self._under_way.total() >= self._at_once_max:
-            told = "too many requests at the same time; wait as long as Retry-After says"
-            raise _too_many(told, 1, status=503)
         return token
 
     def _turned_away(self, scope: Scope, *, is_missing: bool) -> ProblemError:

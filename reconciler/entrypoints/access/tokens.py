@@ -68,9 +68,9 @@ class AccessToken:
 
     def state(self, now: datetime) -> str:
         """``revoked``, ``expired`` or ``good``."""
-        if self.revoked_at is not None:
-            return "revoked"
-        return "good" if self.is_good(now) else "expired"
+        if self.is_good(now):
+            return "good"
+        return "expired" if self.revoked_at is None else "revoked"
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
         """All fields except the hash, to show."""
