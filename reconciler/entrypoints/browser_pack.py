@@ -127,16 +127,12 @@ def docker_name(setting: str) -> str:
 
 
 @contextmanager
-def serving_pack(
-    port: int = 0, agent_id: str = "demo", contact_id: str = "dana", tenant: str = "default"
-) -> Iterator[str]:
+def serving_pack(port: int = 0, *whose: str) -> Iterator[str]:
     """Serve the pack on the loopback while the block runs; gives the address of its folder.
 
     Args:
         port: 0 for any that is free.
-        agent_id: as for ``pack_files``.
-        contact_id: likewise.
-        tenant: likewise.
+        *whose: agent, contact and tenant, as for ``pack_files``.
 
     Raises:
         ConfigurationError: the port is taken.
@@ -148,7 +144,7 @@ def serving_pack(
         raise ConfigurationError(f"port {port} of {PACK_HOST} is taken: choose another") from error
     url = f"http://{PACK_HOST}:{server.server_port}/"
     with server:
-        files |= pack_files(url, agent_id, contact_id, tenant)
+        files |= pack_files(url, *whose)
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:

@@ -377,7 +377,11 @@ def _profile_file(name: str, overwrite: bool) -> Path:
 
     check_profile_name(name)
     made = Path(f"{name}.toml")
-    if made.exists() and not overwrite:
+    try:
+        is_there = made.exists()
+    except OSError as error:
+        raise InvalidRequestError(f"{made} cannot be written: {error.strerror}") from error
+    if is_there and not overwrite:
         raise InvalidRequestError(f"{made} exists; give --overwrite or another --name")
     return made
 

@@ -190,7 +190,6 @@ def create(
     terminal(stderr=True).print(
         f"Token {made.token_id} is not shown again; clients send it as `Authorization: Bearer …`. "
         f"Revoke it with `reconciler token revoke {made.token_id}{in_file}`.",
-        markup=False,
         soft_wrap=True,
     )
 

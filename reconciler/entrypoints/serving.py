@@ -172,10 +172,10 @@ def serve(
         if as_json:
             typer.echo(f'{{"url": "{root}{path}"}}')
         else:
-            terminal().print(f"Serving at {root}{path}", markup=False, soft_wrap=True)
+            terminal().print(f"Serving at {root}{path}", soft_wrap=True)
             if has_page:
                 told = f"The page for a browser is at {root}/"
-                terminal().print(told, markup=False, soft_wrap=True)
+                terminal().print(told, soft_wrap=True)
         serve_http(app_of(memory), address, bound, bounds)
 
 

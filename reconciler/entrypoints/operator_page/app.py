@@ -269,11 +269,11 @@ def _refuse(scope: Scope, problem: Problem) -> Response:
     return _problem_page(problem)
 
 
-def _problem_page(problem: Problem, **values: object) -> Response:
+def _problem_page(
+    problem: Problem, written: Mapping[str, str] | None = None, back: str | None = None
+) -> Response:
     """A problem in words, with what to do."""
-    told = page(
-        "problem.html", problem.status, problem=problem, **{"written": {}, "back": None, **values}
-    )
+    told = page("problem.html", problem.status, problem=problem, written=written or {}, back=back)
     told.headers.update(problem.headers)
     return told
 
