@@ -142,7 +142,6 @@ for module in (
     archive_commands,
     browser_commands,
     demo_command,
-    import_command,
     inspection_commands,
     job_commands,
     mcp_commands,
@@ -152,6 +151,7 @@ for module in (
 ):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
+app.command("import", epilog=import_command.EPILOG)(import_command.import_file)
 for module in (inspection_commands, mcp_commands):
     for name, group in module.GROUPS.items():
         app.add_typer(group, name=name)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
-__all__ = ["COMMANDS"]
+__all__ = ["EPILOG", "import_file"]
 
 
 _JSON_BYTES_MAX = 64 << 20
@@ -48,10 +48,7 @@ class _System(StrEnum):
 def import_file(
     file: Annotated[
         str,
-        typer.Argument(
-            help="A file of JSON lines; with --from, an export file or a Neo4j URI. Keys of a "
-            f"line: {', '.join(LINE_KEYS)}."
-        ),
+        typer.Argument(help="A file of JSON lines; with --from, an export file or a Neo4j URI."),
     ],
     agent: Annotated[
         str | None, typer.Option("--agent", help="The agent of lines that name none.")
@@ -223,5 +220,5 @@ def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
     }
 
 
-COMMANDS = {"import": import_file}
-"""The commands of this module, by name."""
+EPILOG = f"Keys of a line: {', '.join(LINE_KEYS)}."
+"""What follows the help of the command."""
