@@ -30,7 +30,7 @@ import neo4j
 import platformdirs
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from reconciler.entrypoints.browser_pack import PackServer, docker_name, server_settings
+from reconciler.entrypoints.browser_pack import docker_name, server_settings, serving_pack
 from tests.neo4j_artefacts import LINES, DockerParts, JavaParts, ServerNotAvailableError, prepare
 
 __all__ = [
@@ -346,7 +346,7 @@ def _look_at(line_name: str, home: Path, ports: Ports) -> None:
     say(f"starting Neo4j {parts.line.version}, about ten seconds, ...")
     password = _kept_password(home)
     with (
-        PackServer() as pack,
+        serving_pack() as pack,
         _launch(
             parts,
             home,
@@ -354,10 +354,10 @@ def _look_at(line_name: str, home: Path, ports: Ports) -> None:
             password,
             discard=False,
             full_speed=True,
-            settings={**server_settings(pack.url), **TRIES_ANY_TIME},
+            settings={**server_settings(pack), **TRIES_ANY_TIME},
         ) as server,
     ):
-        sys.stdout.write(_welcome(server, pack.url))
+        sys.stdout.write(_welcome(server, pack))
         sys.stdout.flush()
         for stop in (signal.SIGINT, signal.SIGTERM):
             signal.signal(stop, signal.default_int_handler)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,27 +12,23 @@ from reconciler.domain.records.archives import Backup, ExportReport, RestoreRepo
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     AsJson,
+    MaybeAgent,
     Overwrite,
     Tenant,
     call_of,
     existing,
+    or_by_its_holder,
     show,
 )
 from reconciler.entrypoints.progress import bar, progress
 from reconciler.entrypoints.rendering import counted, terminal
-from reconciler.errors import GraphLockedError, InvalidRequestError
+from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
-__all__ = ["add_archive_commands"]
+__all__ = ["COMMANDS"]
 
 _STANDARD_OUTPUT = STANDARD_INPUT
 _NAMED_MAX = 5
-
-
-def add_archive_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    for command in (backup, export, restore):
-        app.command()(command)
 
 
 def backup(
@@ -45,16 +37,14 @@ def backup(
     as_json: AsJson = False,
 ) -> None:
     """Back up the embedded store and its hash key into one archive, and verify it."""
-    with _opened("backup") as memory:
+    with or_by_its_holder("backup"), Memory.open(must_exist=True) as memory:
         made = memory.backup(file, overwrite=overwrite)
-    show(as_json, asdict(made), lambda: _backup_text(made))
+    show(as_json, made, lambda: _backup_text(made))
 
 
 def export(
     out: Annotated[Path, typer.Option("--out", help="The file to write; - for standard output.")],
-    agent: Annotated[
-        str | None, typer.Option("--agent", help="Only this agent's contacts.")
-    ] = None,
+    agent: MaybeAgent = None,
     contact: Annotated[
         str | None, typer.Option("--contact", help="Only this contact; needs --agent.")
     ] = None,
@@ -82,31 +72,18 @@ def export(
         return
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
-    with _opened("export") as memory, bar("contacts", None, quiet) as advance:
+    with (
+        or_by_its_holder("export"),
+        Memory.open(must_exist=True) as memory,
+        bar("contacts", None, quiet) as advance,
+    ):
         report = call_of(memory, "export", agent, contact, tenant)(
             target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=advance
         )
     if out == _STANDARD_OUTPUT:
         terminal(stderr=True).print(_export_text(report))
         return
-    show(as_json, _as_dict(report), lambda: _export_text(report))
-
-
-@contextmanager
-def _opened(call: str) -> Iterator[Memory]:
-    """The existing memory, to be copied.
-
-    Raises:
-        GraphLockedError: another process has it open; the text says that it can make the call.
-    """
-    try:
-        memory = Memory.open(must_exist=True)
-    except GraphLockedError as error:
-        raise GraphLockedError(
-            f"{error}. Or have the process that has it open call Memory.{call}"
-        ) from None
-    with memory:
-        yield memory
+    show(as_json, report, lambda: _export_text(report))
 
 
 def _export_page(
@@ -122,7 +99,7 @@ def _export_page(
 
     if agent is None or contact is None:
         raise InvalidRequestError("--html is a document about one contact; give --agent, --contact")
-    with _opened("export_page") as memory:
+    with or_by_its_holder("export_page"), Memory.open(must_exist=True) as memory:
         page = memory.contact(agent, contact, tenant=tenant).export_page().encode()
     if out == _STANDARD_OUTPUT:
         sys.stdout.buffer.write(page)
@@ -149,9 +126,9 @@ def restore(
     with progress(file.name, as_json) as advance:
         done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
-        show(as_json, asdict(done), lambda: _restored_text(done))
+        show(as_json, done, lambda: _restored_text(done))
     else:
-        show(as_json, _as_dict(done), lambda: _restore_text(done))
+        show(as_json, done, lambda: _restore_text(done))
 
 
 def _backup_text(made: Backup) -> str:
@@ -221,14 +198,6 @@ def _restore_text(report: RestoreReport) -> str:
     return text
 
 
-def _as_dict(report: ExportReport | RestoreReport) -> dict[str, Any]:
-    """Plain values. ``asdict`` would make another counter of a counter's pairs."""
-    given = {field.name: getattr(report, field.name) for field in fields(report)}
-    return {
-        name: dict(value) if isinstance(value, Counter) else value for name, value in given.items()
-    }
-
-
 def _counted(report: ExportReport | RestoreReport) -> str:
     nodes, links = report.nodes, report.links
     return (
@@ -236,3 +205,7 @@ def _counted(report: ExportReport | RestoreReport) -> str:
         f"{counted(nodes['Decision'], 'decision')} ({counted(nodes.total(), 'node')}, "
         f"{counted(links.total(), 'link')})"
     )
+
+
+COMMANDS = {"backup": backup, "export": export, "restore": restore}
+"""The commands of this module, by name."""

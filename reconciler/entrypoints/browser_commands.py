@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -15,19 +11,15 @@ import typer
 
 from reconciler.entrypoints.options import AsJson, Overwrite, Tenant, show
 from reconciler.entrypoints.rendering import as_it_is
+from reconciler.entrypoints.stopping import stop_signals
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.named_secrets import without_secrets
 
-__all__ = ["add_browser_commands"]
+__all__ = ["COMMANDS"]
 
 _BROWSER_PORT = 7474
 _POLL_SECONDS = 0.2
 _BASE_URL = "http://127.0.0.1:8474/"
-
-
-def add_browser_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command()(browser)
 
 
 def browser(
@@ -56,7 +48,7 @@ def browser(
     as_json: AsJson = False,
 ) -> None:
     """Serve style, guide and queries to Neo4j Browser until Ctrl-C, or write them to files."""
-    from reconciler.entrypoints.browser_pack import PackServer
+    from reconciler.entrypoints.browser_pack import serving_pack
     from reconciler.settings import load_settings
 
     whose = (agent, contact, tenant or load_settings().tenant)
@@ -66,12 +58,12 @@ def browser(
         where = without_secrets(str(write))
         show(as_json, told, lambda: as_it_is(f"{len(made)} files in {where}.\n{_text(told)}"))
         return
-    with _until_ended() as is_over, PackServer(port, *whose) as pack:
-        told = _links(pack.url)
+    with stop_signals() as asked, serving_pack(port, *whose) as base:
+        told = _links(base)
         show(as_json, told, lambda: as_it_is(f"{_text(told)}\n\nCtrl-C ends it."))
         if open_:
             webbrowser.open(told["browser"])
-        while not is_over.wait(_POLL_SECONDS):  # an endless wait would let no handler run
+        while not asked.wait(_POLL_SECONDS):  # an endless wait would let no handler run
             pass
 
 
@@ -138,14 +130,5 @@ def _text(told: dict[str, Any]) -> str:
     )
 
 
-@contextmanager
-def _until_ended() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or SIGTERM sets."""
-    is_over = threading.Event()
-    ends = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_: is_over.set()) for number in ends]
-    try:
-        yield is_over
-    finally:
-        for number, handler in zip(ends, before, strict=True):
-            signal.signal(number, handler)
+COMMANDS = {"browser": browser}
+"""The commands of this module, by name."""

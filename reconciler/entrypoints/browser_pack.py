@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 from urllib.parse import urlsplit
 
 from reconciler.errors import ConfigurationError
@@ -24,21 +23,15 @@ from reconciler.resources import resource_path
 
 __all__ = [
     "PACK_HOST",
-    "PackServer",
     "SavedQuery",
     "docker_name",
     "pack_files",
     "saved_queries",
     "server_settings",
+    "serving_pack",
 ]
 
 PACK_HOST = "127.0.0.1"
-_TYPES = {
-    ".adoc": "text/plain",
-    ".cypher": "text/plain",
-    ".grass": "text/plain",
-    ".html": "text/html",
-}
 _TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(io|com)")
 """Pages that may read the pack: a Browser on this machine, or the one of Neo4j."""
 
@@ -133,50 +126,32 @@ def docker_name(setting: str) -> str:
     return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
 
 
-class PackServer:
-    """Serves the pack on the loopback while the block runs.
+@contextmanager
+def serving_pack(port: int = 0, *whose: str) -> Iterator[str]:
+    """Serve the pack on the loopback while the block runs; gives the address of its folder.
 
     Args:
         port: 0 for any that is free.
-        agent_id: as for ``pack_files``.
-        contact_id: likewise.
-        tenant: likewise.
+        *whose: agent, contact and tenant, as for ``pack_files``.
 
     Raises:
         ConfigurationError: the port is taken.
     """
-
-    def __init__(
-        self,
-        port: int = 0,
-        agent_id: str = "demo",
-        contact_id: str = "dana",
-        tenant: str = "default",
-    ) -> None:
-        self.files: Mapping[str, bytes] = {}
+    files: dict[str, bytes] = {}
+    try:
+        server = ThreadingHTTPServer((PACK_HOST, port), partial(_PackHandler, files))
+    except OSError as error:
+        raise ConfigurationError(f"port {port} of {PACK_HOST} is taken: choose another") from error
+    url = f"http://{PACK_HOST}:{server.server_port}/"
+    with server:
+        files |= pack_files(url, *whose)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
         try:
-            self._server = ThreadingHTTPServer((PACK_HOST, port), partial(_PackHandler, self))
-        except OSError as error:
-            raise ConfigurationError(
-                f"port {port} of {PACK_HOST} is taken: choose another"
-            ) from error
-        self.url = f"http://{PACK_HOST}:{self._server.server_port}/"
-        self.files = pack_files(self.url, agent_id, contact_id, tenant)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+            yield url
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 class _PackHandler(BaseHTTPRequestHandler):
@@ -185,13 +160,13 @@ class _PackHandler(BaseHTTPRequestHandler):
     server_version = "reconciler"
     sys_version = ""
 
-    def __init__(self, pack: PackServer, *given: object) -> None:
-        self._pack = pack
+    def __init__(self, files: Mapping[str, bytes], *given: object) -> None:
+        self._files = files
         super().__init__(*given)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
         name = urlsplit(self.path).path.lstrip("/")
-        content = self._pack.files.get(name)
+        content = self._files.get(name)
         if content is None:
             self._answer(HTTPStatus.NOT_FOUND, b"There is no such file in the pack.\n", ".adoc")
         else:
@@ -203,13 +178,15 @@ class _PackHandler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.NO_CONTENT, b"", ".adoc")
 
     def _answer(self, status: HTTPStatus, content: bytes, suffix: str) -> None:
+        headers = {
+            "Content-Type": f"{'text/html' if suffix == '.html' else 'text/plain'}; charset=utf-8",
+            "Content-Length": str(len(content)),
+            "Cache-Control": "no-cache",
+            "X-Content-Type-Options": "nosniff",
+            "Vary": "Origin",
+        }
         self.send_response(status)
-        self.send_header("Content-Type", f"{_TYPES[suffix]}; charset=utf-8")
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("Cache-Control", "no-cache")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Vary", "Origin")
-        for name, value in self._permissions().items():
+        for name, value in (headers | self._permissions()).items():
             self.send_header(name, value)
         self.end_headers()
         if self.command == "GET":

@@ -65,8 +65,7 @@ def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[
 def profile_table(report: CalibrationReport) -> Table:
     """The thresholds that were chosen, and what each means."""
     profile = report.profile
-    shown_table = table(f"Profile {profile.name} for {profile.embedding_model}")
-    shown_table.add_column("threshold")
+    shown_table = table(f"Profile {profile.name} for {profile.embedding_model}", "threshold")
     shown_table.add_column("cosine", justify="right")
     shown_table.add_column("meaning")
     for name, meaning in (
@@ -86,9 +85,9 @@ def profile_table(report: CalibrationReport) -> Table:
 
 def replay_table(summary: ReplaySummary) -> Table:
     """The number of decisions by action then and now, unchanged ones included."""
-    shown_table = table(f"Replay of {summary.total:,} decisions; nothing was written")
-    shown_table.add_column("then")
-    shown_table.add_column("now")
+    shown_table = table(
+        f"Replay of {summary.total:,} decisions; nothing was written", "then", "now"
+    )
     shown_table.add_column("decisions", justify="right")
     for (before, after), count in sorted(summary.changes.items()):
         style = "dim" if before == after else ""
@@ -102,9 +101,8 @@ def replay_table(summary: ReplaySummary) -> Table:
     return shown_table
 
 
-def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
+def replay_changes_table(changed: Sequence[Replayed]) -> Table:
     """The decisions that would be different, one a row, at most fifty."""
-    changed = [change for change in replayed if not change.is_same or change.would_ask]
     shown_table = table(f"Decided otherwise: {len(changed):,}")
     shown_table.add_column("then, now", no_wrap=True)
     id_column(shown_table, "note")

@@ -25,16 +25,20 @@ from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.archive_commands import add_archive_commands
-from reconciler.entrypoints.browser_commands import add_browser_commands
+from reconciler.entrypoints import (
+    archive_commands,
+    browser_commands,
+    demo_command,
+    import_command,
+    inspection_commands,
+    job_commands,
+    mcp_commands,
+    model_commands,
+    rejudge_command,
+    serve_commands,
+)
 from reconciler.entrypoints.commands import ROWS
-from reconciler.entrypoints.demo_command import add_demo_command
-from reconciler.entrypoints.import_command import add_import_command
-from reconciler.entrypoints.inspection_commands import add_inspection_commands
-from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
-from reconciler.entrypoints.mcp_commands import add_mcp_commands
-from reconciler.entrypoints.model_commands import add_model_commands
 from reconciler.entrypoints.options import (
     AsJson,
     Tenant,
@@ -44,13 +48,11 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.progress import bar
-from reconciler.entrypoints.rejudge_command import add_rejudge_command
 from reconciler.entrypoints.rendering import (
     as_it_is,
     make_printable,
     terminal,
 )
-from reconciler.entrypoints.serve_commands import add_serve_commands
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -136,16 +138,23 @@ _GROUPS: Mapping[str, str] = {
 app = _new_app()
 for row in ROWS:
     row.add_to(app)
-add_inspection_commands(app)
-add_demo_command(app)
-add_import_command(app)
-add_job_commands(app)
-add_mcp_commands(app)
-add_serve_commands(app)
-add_rejudge_command(app)
-add_archive_commands(app)
-add_model_commands(app)
-add_browser_commands(app)
+for module in (
+    archive_commands,
+    browser_commands,
+    demo_command,
+    inspection_commands,
+    job_commands,
+    mcp_commands,
+    model_commands,
+    rejudge_command,
+    serve_commands,
+):
+    for name, command in module.COMMANDS.items():
+        app.command(name)(command)
+app.command("import", epilog=import_command.EPILOG)(import_command.import_file)
+for module in (inspection_commands, mcp_commands):
+    for name, group in module.GROUPS.items():
+        app.add_typer(group, name=name)
 
 
 def main() -> NoReturn:
@@ -306,9 +315,6 @@ def calibrate_thresholds(
         ),
     ] = None,
     name: Annotated[str, typer.Option(help="The profile's name.")] = "calibrated",
-    folder: Annotated[
-        Path, typer.Option(file_okay=False, help="The folder for NAME.toml.")
-    ] = Path(),
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace it if it exists.")
     ] = False,
@@ -328,7 +334,7 @@ def calibrate_thresholds(
     goal = CalibrationGoal(
         false_supersession_max=bound, sources=frozenset(source) if source else None
     )
-    made = _profile_file(folder, name, overwrite)
+    made = _profile_file(name, overwrite)
     if pairs is None:
         measured, model_id = _measured_from_decisions(agent, contact, tenant)
     else:
@@ -360,22 +366,21 @@ def doctor(
     from reconciler.settings import load_settings
 
     checks = checkup(load_settings(), asks_judge=judge)
-    show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
+    show(as_json, checks, lambda: checks_table(checks))
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)
 
 
-def _profile_file(folder: Path, name: str, overwrite: bool) -> Path:
-    """The profile's file; one that cannot be written is an error at once."""
+def _profile_file(name: str, overwrite: bool) -> Path:
+    """The profile's file in the current folder; one that may not be written is an error at once."""
     from reconciler.service.calibration import check_profile_name
 
     check_profile_name(name)
-    made = folder / f"{name}.toml"
+    made = Path(f"{name}.toml")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         is_there = made.exists()
     except OSError as error:
-        raise InvalidRequestError(f"{folder} cannot hold {name}.toml: {error.strerror}") from error
+        raise InvalidRequestError(f"{made} cannot be written: {error.strerror}") from error
     if is_there and not overwrite:
         raise InvalidRequestError(f"{made} exists; give --overwrite or another --name")
     return made

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from reconciler.agent_memory import AgentMemory
     from reconciler.contact_memory import ContactMemory
 
-__all__ = ["CommandRow", "plain_of"]
+__all__ = ["CommandRow"]
 
 _FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
 """The calls name these types in their signatures, but do not import them at run time."""
@@ -77,13 +77,6 @@ _TIME = "ISO 8601 with a zone"
 _SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
 
 
-def plain_of(result: Any) -> Any:
-    """A result as plain values, for JSON."""
-    if isinstance(result, list | tuple):
-        return [plain_of(each) for each in result]
-    return result.to_dict() if hasattr(result, "to_dict") else asdict(result)
-
-
 @dataclass(frozen=True)
 class CommandRow:
     """A command that makes one call.
@@ -94,7 +87,8 @@ class CommandRow:
             takes one of them first. It decides whether ``--contact`` is required, optional or none.
         view: draws the result. Its other parameters are options of the command.
         help: the command's help; by default the first sentence of the call's docstring.
-        plain: turns the result into plain values for ``--json``; takes options as ``view`` does.
+        plain: turns the result into values or records for ``--json``; takes options as ``view``
+            does.
         is_good: whether the exit code is 0.
         writes: whether the command writes, and so may create the store.
         words: help by option, instead of the docstring's.
@@ -109,7 +103,7 @@ class CommandRow:
     call: Callable[..., Any]
     view: Callable[..., Any]
     help: str = ""
-    plain: Callable[..., Any] = plain_of
+    plain: Callable[..., Any] = lambda result: result
     is_good: Callable[[Any], bool] = lambda _: True
     writes: bool = False
     words: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,6 @@ more are in the ``*_commands.py`` modules and in ``cli.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,8 @@ from reconciler.entrypoints.erasure_rendering import erasure_panel
 from reconciler.entrypoints.fact_rendering import (
     archived_view,
     briefing_view,
-    find_view,
+    evidence_view,
+    found_view,
     profile_view,
     recall_plain,
     recall_view,
@@ -41,15 +41,19 @@ from reconciler.entrypoints.rendering import (
     disputes_view,
     expiring_view,
     explanation_panel,
+    history_tree,
     pending_view,
     refusals_table,
 )
+from reconciler.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from rich.panel import Panel
+    from rich.tree import Tree
 
     from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.facts import Dispute
+    from reconciler.domain.records.evidence import FactEvidence
+    from reconciler.domain.records.facts import Dispute, FactHistory
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.records.sessions import SessionRecord
     from reconciler.domain.review.replay import Replayed
@@ -75,6 +79,34 @@ def _report(memory: BoundMemory, *, out: Path, overwrite: bool = False) -> dict[
     return {"file": str(out), "bytes": len(page)}
 
 
+def _evidence(
+    memory: ContactMemory, *, fact: str | None = None, about: str | None = None
+) -> list[FactEvidence]:
+    """Show what a fact rests on: who said it, when, in which session, and who recorded it.
+
+    Args:
+        memory: the contact's.
+        fact: the fact's id, as `reconciler history` prints it.
+        about: an attribute, or words that occur in the fact.
+    """
+    if (fact is None) is (about is None):
+        raise InvalidRequestError("say which fact: either --fact with its id, or --about")
+    return [memory.evidence(fact)] if fact is not None else memory.evidence_about(about or "")
+
+
+def _history_view(
+    chains: Sequence[FactHistory], contact: str, agent: str, at: str | None
+) -> Tree | str:
+    if chains:
+        return history_tree(contact, chains)
+    if at is None:
+        return f"No fact is known of contact {contact} of agent {agent}."
+    return (
+        f"Nothing was known of contact {contact} of agent {agent} then. "
+        "What was true then, by all that is known now: reconciler recall --valid-at"
+    )
+
+
 def _job(memory: ContactMemory, job_id: str) -> tuple[Job, SessionRecord]:
     """Show one job in full: its session's summary, its counts, its last error and what to do."""
     job = memory.job(job_id)
@@ -83,7 +115,7 @@ def _job(memory: ContactMemory, job_id: str) -> tuple[Job, SessionRecord]:
 
 def _job_plain(listed: tuple[Job, SessionRecord]) -> dict[str, Any]:
     job, session = listed
-    return {**job.to_dict(), "session": asdict(session)}
+    return {**job.to_dict(), "session": session}
 
 
 def _job_view(listed: tuple[Job, SessionRecord]) -> Panel:
@@ -196,7 +228,7 @@ ROWS = (
     CommandRow(
         "find",
         AgentMemory.find,
-        find_view,
+        lambda facts, query: found_view(facts, f"Find: {query}"),
         help="Search all of an agent's contacts for the live facts nearest to a query. Facts that "
         "have ended are left out; `reconciler history` shows those of a contact.",
         words={"min_score": "Only facts with at least this cosine similarity."},
@@ -220,6 +252,17 @@ ROWS = (
         value_view,
         help="Show an attribute's current value or values, since when, and its source.",
     ),
+    CommandRow(
+        "history",
+        ContactMemory.history,
+        _history_view,
+        help="Show which fact superseded which, which were revoked or undone, and why.",
+        words={
+            "fact": "Only this fact's chain.",
+            "after": "Only the chains that come after this fact's own.",
+        },
+    ),
+    CommandRow("evidence", _evidence, evidence_view),
     CommandRow(
         "contacts",
         AgentMemory.contacts,
@@ -262,7 +305,7 @@ ROWS = (
             ],
         },
     ),
-    CommandRow("report", _report, lambda _, out: f"Wrote {out}.", plain=lambda found: found),
+    CommandRow("report", _report, lambda _, out: f"Wrote {out}."),
     CommandRow(
         "pending",
         BoundMemory.pending,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -44,34 +45,31 @@ class _DecisionCounter(logging.Handler):
 
     def __init__(self, registry: CollectorRegistry) -> None:
         super().__init__(logging.INFO)
-        self._decisions = Counter(
+        counter = partial(Counter, registry=registry)
+        self._decisions = counter(
             "reconciler_decisions",
             "Decisions that were written.",
             ["action", "decided_by", "door"],
-            registry=registry,
         )
-        self._refusals = Counter(
+        self._refusals = counter(
             "reconciler_gate_refusals",
             "Notes that the gate refused or held, by its reason.",
             ["action", "reason"],
-            registry=registry,
+        )
+        self._arbiter = counter(
+            "reconciler_arbiter_answers",
+            "What came of asking the arbiter; circuit_open is its breaker.",
+            ["outcome"],
+        )
+        self._races = counter(
+            "reconciler_lost_races",
+            "How often a note was decided again because another writer came first.",
         )
         self._seconds = Histogram(
             "reconciler_decision_seconds",
             "How long a decision took, by stage.",
             ["stage"],
             buckets=_SECONDS,
-            registry=registry,
-        )
-        self._arbiter = Counter(
-            "reconciler_arbiter_answers",
-            "What came of asking the arbiter; circuit_open is its breaker.",
-            ["outcome"],
-            registry=registry,
-        )
-        self._races = Counter(
-            "reconciler_lost_races",
-            "How often a note was decided again because another writer came first.",
             registry=registry,
         )
 

@@ -1,15 +1,13 @@
 """The demo: six weeks of notes about five contacts, added one by one, and their decisions.
 
 Each note is added at its own time, so that the memory has a past. The judge's answers are
-recordings: a language model once gave them to exactly these questions. The demo also shows the same
-notes without a judge.
+recordings: a language model once gave them to exactly these questions.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -17,22 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from reconciler.bootstrap import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import Action, SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.demo_judge import DemoJudge
 from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,
     history_tree,
-    lines,
     panel,
     recall_table,
-    shown,
-    table,
 )
 from reconciler.memory import Memory
 from reconciler.settings import Settings, load_settings
@@ -95,10 +89,10 @@ def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Deci
     settings, clock = load_settings(**where), _Clock()
     notes = [json.loads(line) for line in _lines_of("demo_notes.jsonl")]
     contact_ids = list(dict.fromkeys(note["contact_id"] for note in notes))
-    with ExitStack() as closing:
-        embedder = build_embedder(settings)
-        closing.callback(embedder.close)
-        memory = closing.enter_context(_opened(settings, embedder, judge, clock))
+    with (
+        closing(build_embedder(settings)) as embedder,
+        _opened(settings, embedder, judge, clock) as memory,
+    ):
         with console.status(f"Loading the model {memory.model_move().model} …"):
             seconds = memory.warm_up()
         console.print(
@@ -107,15 +101,13 @@ def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Deci
         )
         console.print(Text("action cosine  decided by note", style="dim"))
         decisions = []
-        for note, decision in _told(memory, clock, notes):
+        for number, note in enumerate(notes, start=1):
+            clock.goes_to(note["day"], number)
+            decision = _told(memory, note, number, clock())
             day = Text(f"day {note['day']:>2} {note['contact_id']:<7}", style="dim")
             console.print(day, decision_line(decision))
             decisions.append(decision)
-        if judge is DemoJudge.RECORDED:
-            plain = load_settings(embedded_path=":memory:")
-            with _opened(plain, embedder, DemoJudge.NONE, clock) as other:
-                without = [decision for _, decision in _told(other, clock, notes)]
-            console.print(_side_by_side(notes, without, decisions))
+        clock.goes_to_now()
         _show_facts(memory, contact_ids, len(notes), console)
         _show_longest_chain(memory, contact_ids, console)
         contact_id, query = _QUERY
@@ -141,60 +133,20 @@ def _lines_of(name: str) -> list[str]:
     return folder.joinpath(name).read_text(encoding="utf-8").splitlines()
 
 
-def _told(
-    memory: Memory, clock: _Clock, notes: Sequence[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], Decision]]:
-    """Each note, added at its own time, with its decision."""
-    for number, note in enumerate(notes, start=1):
-        clock.goes_to(note["day"], number)
-        decision = memory.add_contact_note(
-            DEMO_AGENT,
-            note["contact_id"],
-            note["text"],
-            attribute=note.get("attribute"),
-            value=note.get("value"),
-            contact_name=note["contact_name"],
-            source_kind=note.get("source_kind", SourceKind.USER_EXPLICIT),
-            importance=note["importance"],
-            said_at=clock(),
-            idempotency_key=f"demo-{number}",
-        )
-        yield note, decision
-    clock.goes_to_now()
-
-
-def _side_by_side(
-    notes: Sequence[dict[str, Any]], without: Sequence[Decision], judged: Sequence[Decision]
-) -> Table:
-    """The notes for which the judge made a difference, without and with it."""
-    shown_table = table("What the judge changed (recorded answers)")
-    for name in ("note", "without a judge", "with it, and its reasoning"):
-        shown_table.add_column(name, overflow="fold")
-    for note, before, after in zip(notes, without, judged, strict=True):
-        if after.opinion.reasoning and _became(before) != _became(after):
-            shown_table.add_row(
-                lines(shown(after.text), shown(f"{note['contact_id']}, day {note['day']}", "dim")),
-                shown(_became(before)),
-                lines(shown(_became(after)), shown(after.opinion.reasoning, "dim")),
-            )
-    return shown_table
-
-
-def _became(decision: Decision) -> str:
-    """A decision about a note, in words."""
-    texts = {fact.fact_id: f"“{fact.text}”" for fact in decision.compared_with}
-    if decision.action is Action.SKIP and decision.fact_id:
-        return f"says again {_named([decision.fact_id], texts)}"
-    if decision.superseded_ids:
-        verb = "says again" if decision.verdict.is_restatement else "takes the place of"
-        return f"{verb} {_named(decision.superseded_ids, texts)}"
-    if decision.conflicting_ids:
-        return f"kept beside {_named(decision.conflicting_ids, texts)}, as a conflict to ask about"
-    return "kept as a new fact" if decision.action is Action.ADD else str(decision.action)
-
-
-def _named(fact_ids: Sequence[str], texts: dict[str, str]) -> str:
-    return " and ".join(sorted(texts.get(fact_id, "an earlier fact") for fact_id in fact_ids))
+def _told(memory: Memory, note: dict[str, Any], number: int, said_at: datetime) -> Decision:
+    """Add a note at its own time."""
+    return memory.add_contact_note(
+        DEMO_AGENT,
+        note["contact_id"],
+        note["text"],
+        attribute=note.get("attribute"),
+        value=note.get("value"),
+        contact_name=note["contact_name"],
+        source_kind=note.get("source_kind", SourceKind.USER_EXPLICIT),
+        importance=note["importance"],
+        said_at=said_at,
+        idempotency_key=f"demo-{number}",
+    )
 
 
 def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:

@@ -14,7 +14,7 @@ from reconciler.entrypoints.demo_judge import DemoJudge
 from reconciler.entrypoints.options import AsJson, print_json
 from reconciler.entrypoints.rendering import terminal
 
-__all__ = ["add_demo_command"]
+__all__ = ["COMMANDS"]
 
 _DAY_TO_ASK_ABOUT = 16
 _LOOK_AROUND = """\
@@ -25,11 +25,6 @@ Look around in it:
   {reconciler} decisions --agent demo --contact priya
   {reconciler} pending --agent demo
   {reconciler} report --agent demo --out demo.html"""
-
-
-def add_demo_command(app: typer.Typer) -> None:
-    """Give the command line the command of this module."""
-    app.command()(demo)
 
 
 def demo(
@@ -59,7 +54,7 @@ def demo(
         told = _LOOK_AROUND.format(path=path, reconciler=_own_command(), day=day)
         console.print(told, soft_wrap=True)
     if as_json:
-        print_json([decision.to_dict() for decision in decisions])
+        print_json(decisions)
 
 
 def _own_command() -> str:
@@ -78,3 +73,7 @@ def _remove_demo(path: Path) -> None:
         open_graph(load_settings(graph="embedded", embedded_path=path)).close()
     for file in (path, path.with_name(f"{path.name}.wal")):
         file.unlink(missing_ok=True)
+
+
+COMMANDS = {"demo": demo}
+"""The commands of this module, by name."""

@@ -52,6 +52,7 @@ from reconciler.settings import Settings
 
 __all__ = ["checks_table", "checkup", "describe_extractor"]
 
+_NONE_YET = "none yet"
 _ROUND_TRIPS = 11
 _SAMPLES = {
     "Arabic": "سلام",
@@ -81,29 +82,22 @@ def checkup(settings: Settings, *, asks_judge: bool = False) -> list[DoctorCheck
 def _checkup(settings: Settings) -> list[DoctorCheck]:
     try:
         file = file_of_memory(settings)
-    except ReconcilerError as error:
-        return [DoctorCheck(name="engine", is_ok=False, finding=str(error))]
-    folder = _folder(file) if file else []
-    try:
-        if file:
-            check_memory_exists(settings)
-    except ReconcilerError as error:
-        return [*_checks_without_store(settings, str(error)), *folder]
-    try:
+        folder = _folder(file) if file else []
+        try:
+            if file:
+                check_memory_exists(settings)
+        except ReconcilerError as error:
+            return [*_checks_without_store(settings, str(error)), *folder]
         graph = open_graph(settings)
     except ReconcilerError as error:
         return [DoctorCheck(name="engine", is_ok=False, finding=str(error))]
-    try:
+    with closing(graph):
         return [*_checks(settings, graph), *folder]
-    finally:
-        graph.close()
 
 
 def checks_table(checks: list[DoctorCheck]) -> Table:
     """The checks for a person."""
-    shown_table = table("Doctor")
-    for name in ("", "check", "finding"):
-        shown_table.add_column(name)
+    shown_table = table("Doctor", "", "check", "finding")
     for check in checks:
         mark = Text("ok", style="green") if check.is_ok else Text("wrong", style="red")
         shown_table.add_row(mark, check.name, shown(check.finding))
@@ -128,41 +122,32 @@ def describe_extractor(settings: Settings) -> str:
 
 
 def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
-    store, fact_store = BindingStore(graph), FactStore(graph)
+    store, facts = BindingStore(graph), FactStore(graph)
+    erasures = ErasureStore(graph, facts, DecisionStore(graph))
     engine = _check("engine", lambda: _engine(store))
     if not engine.is_ok:
         return [engine]
     with closing(build_embedder(settings)) as embedder:
-        checks = _further_checks(settings, graph, engine, embedder)
-    facts = _check("facts", lambda: _facts(store, fact_store))
-    disputes = _disputes(store, fact_store)
-    erasures = _erasures(store, ErasureStore(graph, fact_store, DecisionStore(graph)))
-    return [*checks, facts, disputes, _jobs(store, SessionStore(graph)), erasures]
+        return [
+            engine,
+            _check("schema", lambda: _schema(store)),
+            _check("store", lambda: _store(store, ModelStore(graph), embedder)),
+            _check("hash key", lambda: _hash_key(settings, store)),
+            _check("round trip", lambda: _round_trip(store)),
+            *_checks_of_parts(settings, embedder),
+            _check("facts", lambda: _facts(facts), store),
+            _check("disputes", lambda: _disputes(facts), store),
+            _check("jobs", lambda: _jobs(SessionStore(graph).count_jobs()), store),
+            _check("erasures", lambda: _erasures(erasures), store),
+        ]
 
 
 def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]:
     engine = DoctorCheck(name="engine", is_ok=True, finding=finding)
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
-    none_yet = [
-        DoctorCheck(name=name, is_ok=True, finding="none yet")
-        for name in ("disputes", "jobs", "erasures")
-    ]
+    none_yet = [_check(name, lambda: _NONE_YET) for name in ("disputes", "jobs", "erasures")]
     return [engine, *checks, *none_yet]
-
-
-def _further_checks(
-    settings: Settings, graph: Graph, engine: DoctorCheck, embedder: Embedder
-) -> list[DoctorCheck]:
-    store = BindingStore(graph)
-    return [
-        engine,
-        _check("schema", lambda: _schema(store)),
-        _check("store", lambda: _store(store, ModelStore(graph), embedder)),
-        _check("hash key", lambda: _hash_key(settings, store)),
-        _check("round trip", lambda: _round_trip(store)),
-        *_checks_of_parts(settings, embedder),
-    ]
 
 
 def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck]:
@@ -175,11 +160,17 @@ def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck
     ]
 
 
-def _check(name: str, look: Callable[[], str]) -> DoctorCheck:
+def _check(
+    name: str, look: Callable[[], str | DoctorCheck], kept_in: BindingStore | None = None
+) -> DoctorCheck:
+    """The check of a part; there is nothing to look at in a store without a schema."""
     try:
-        return DoctorCheck(name=name, is_ok=True, finding=look())
+        found = look() if kept_in is None or _has_schema(kept_in) else _NONE_YET
     except ReconcilerError as error:
         return DoctorCheck(name=name, is_ok=False, finding=str(error))
+    if isinstance(found, DoctorCheck):
+        return found
+    return DoctorCheck(name=name, is_ok=True, finding=found)
 
 
 def _engine(store: BindingStore) -> str:
@@ -273,60 +264,33 @@ def _arbiter(settings: Settings) -> str:
     return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
 
 
-def _disputes(store: BindingStore, fact_store: FactStore) -> DoctorCheck:
+def _disputes(facts: FactStore) -> DoctorCheck:
     """The number of open disputes; the check never fails because of them."""
-    try:
-        if not _has_schema(store):
-            return DoctorCheck(name="disputes", is_ok=True, finding="none yet")
-        count = fact_store.count_conflicts(datetime.now(UTC))
-    except ReconcilerError as error:
-        return DoctorCheck(name="disputes", is_ok=False, finding=str(error))
+    count = facts.count_conflicts(datetime.now(UTC))
     lists = "; `reconciler disputes --agent …` lists them, `reconciler resolve` settles one"
-    finding = f"{count} open{lists if count else ''}"
-    return DoctorCheck(
-        name="disputes", is_ok=True, finding=finding, numbers={"open_disputes": count}
-    )
+    finding, numbers = f"{count} open{lists if count else ''}", {"open_disputes": count}
+    return DoctorCheck(name="disputes", is_ok=True, finding=finding, numbers=numbers)
 
 
 def _has_schema(store: BindingStore) -> bool:
     return store.schema_version() >= newest_schema_version(store.describe().engine)
 
 
-def _facts(store: BindingStore, fact_store: FactStore) -> str:
-    if not _has_schema(store):
-        return "none yet"
-    counted = fact_store.count_facts(datetime.now(UTC))
+def _facts(facts: FactStore) -> str:
+    counted = facts.count_facts(datetime.now(UTC))
     return ", ".join(f"{count} {state}" for state, count in counted.items())
 
 
-def _jobs(store: BindingStore, sessions: SessionStore) -> DoctorCheck:
-    try:
-        if not _has_schema(store):
-            return DoctorCheck(name="jobs", is_ok=True, finding="none yet")
-        return _jobs_of(sessions.count_jobs(), datetime.now(UTC))
-    except ReconcilerError as error:
-        return DoctorCheck(name="jobs", is_ok=False, finding=str(error))
-
-
-def _erasures(store: BindingStore, erasures: ErasureStore) -> DoctorCheck:
+def _erasures(erasures: ErasureStore) -> DoctorCheck:
     """The number of erasures that were interrupted."""
-    try:
-        if not _has_schema(store):
-            return DoctorCheck(name="erasures", is_ok=True, finding="none yet")
-        count = len(erasures.list_erasures(is_unfinished=True))
-    except ReconcilerError as error:
-        return DoctorCheck(name="erasures", is_ok=False, finding=str(error))
+    count = len(erasures.list_erasures(is_unfinished=True))
     cut_off = f"{count} cut off; `reconciler erasures --finish` finishes them"
-    return DoctorCheck(
-        name="erasures",
-        is_ok=not count,
-        finding=cut_off if count else "all finished",
-        numbers={"unfinished_erasures": count},
-    )
+    finding, numbers = cut_off if count else "all finished", {"unfinished_erasures": count}
+    return DoctorCheck(name="erasures", is_ok=not count, finding=finding, numbers=numbers)
 
 
-def _jobs_of(report: QueueReport, now: datetime) -> DoctorCheck:
-    numbers = queue_numbers(report, now)
+def _jobs(report: QueueReport) -> DoctorCheck:
+    numbers = queue_numbers(report, datetime.now(UTC))
     finding = ", ".join(f"{count} {state}" for state, count in report.jobs.items())
     if report.oldest_unfinished_at is not None:
         finding += f"; the oldest of them is {numbers['oldest_job_age_seconds']:.0f} s old"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.console import Group
+from rich.panel import Panel
 
-from reconciler.entrypoints.rendering import counted, lines, panel, shown
+from reconciler.entrypoints.rendering import counted, lines, panel, panels, shown
 
 if TYPE_CHECKING:
     from reconciler.domain.records.erasures import Erasure
@@ -17,10 +18,10 @@ __all__ = ["erasure_panel", "erasures_view"]
 
 def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotten.") -> Group:
     """Each erasure with its receipt; without any, the text that says so."""
-    return Group(*map(erasure_panel, erasures)) if erasures else Group(none)
+    return panels(erasure_panel, erasures, none)
 
 
-def erasure_panel(erasure: Erasure) -> RenderableType:
+def erasure_panel(erasure: Erasure) -> Panel:
     """An erasure with its receipt: what was removed, what was searched, what remains."""
     receipt = erasure.receipt
     erased = ", ".join(

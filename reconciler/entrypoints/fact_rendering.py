@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -20,6 +19,7 @@ from reconciler.entrypoints.rendering import (
     id_column,
     lines,
     panel,
+    panels,
     recall_outcome,
     recall_table,
     shown,
@@ -36,11 +36,10 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import FoundFact
 
 __all__ = [
-    "about_view",
     "archived_view",
     "briefing_view",
     "evidence_view",
-    "find_view",
+    "found_view",
     "profile_view",
     "recall_plain",
     "recall_view",
@@ -84,26 +83,18 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
     """The recalled facts as plain values; with ``--prompt`` also as a model gets them."""
     from reconciler.domain.recalling.prompting import as_prompt, token_count
 
-    facts = [asdict(hit) for hit in ranked]
-    told = as_prompt(ranked) if prompt else ""
-    return {"facts": facts, "prompt": told, "token_count": token_count(told)} if prompt else facts
+    if not prompt:
+        return list(ranked)
+    told = as_prompt(ranked)
+    return {"facts": list(ranked), "prompt": told, "token_count": token_count(told)}
 
 
-def about_view(facts: Sequence[FoundFact], name: str) -> Table | str:
-    """The facts that mention a name."""
-    return _found_table(f"About {without_secrets(name)}", facts)
-
-
-def find_view(facts: Sequence[FoundFact], query: str) -> Table | str:
-    """The facts that are nearest to a query."""
-    return _found_table(f"Find: {without_secrets(query)}", facts)
-
-
-def _found_table(asked: str, facts: Sequence[FoundFact]) -> Table | str:
+def found_view(facts: Sequence[FoundFact], asked: str) -> Table | str:
+    """The facts that answer what was asked."""
+    asked = without_secrets(asked)
     if not facts:
         return f"{asked}: nothing is known."
-    shown_table = table(asked)
-    shown_table.add_column("contact, found by", overflow="fold")
+    shown_table = table(asked, "contact, found by")
     id_column(shown_table, "fact")
     shown_table.add_column("said last, source", overflow="fold")
     for hit in facts:
@@ -129,9 +120,8 @@ def profile_view(values: Sequence[SlotValue], contact: str) -> Table | str:
     """All current values of a contact."""
     if not values:
         return f"No value is known of {contact}."
-    made = table("")
+    made = table("", "attribute")
     made.title = shown(contact)
-    made.add_column("attribute", overflow="fold")
     id_column(made, "value, its fact")
     made.add_column(_SINCE, no_wrap=True)
     for current in values:
@@ -160,9 +150,7 @@ def briefing_view(briefing: Briefing) -> Verbatim:
 
 def archived_view(archived: Sequence[Archived]) -> Group:
     """The archived facts by contact, with the decision that archived them."""
-    return (
-        Group(*map(_archived_panel, archived)) if archived else Group("Nothing has faded so far.")
-    )
+    return panels(_archived_panel, archived, "Nothing has faded so far.")
 
 
 def _archived_panel(archived: Archived) -> Panel:
@@ -175,11 +163,7 @@ def _archived_panel(archived: Archived) -> Panel:
 
 def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
     """Each fact with the turns that it rests on."""
-    return (
-        Group(*map(_evidence_panel, evidence))
-        if evidence
-        else Group("Nothing is known that says so.")
-    )
+    return panels(_evidence_panel, evidence, "Nothing is known that says so.")
 
 
 def _evidence_panel(evidence: FactEvidence) -> Panel:

@@ -13,35 +13,55 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any
 
 from prometheus_client import Metric
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
+from reconciler.domain.review.health import HealthReport
+from reconciler.entrypoints.metrics import counter, gauge
 from reconciler.errors import ReconcilerError
 from reconciler.memory import Memory
 
 __all__ = ["HealthCollector", "health_of_all", "reading_health"]
 
 _LABELS = ("tenant", "agent")
-_STATES = ("live", "expired", "archived", "superseded", "revoked")
-_KEPT = ("sessions", "episodes", "decisions")
-_RATIOS = {
-    "duplicate_rate": "Share of live facts with a near twin that nothing links.",
-    "stale_rate": "Share of questions of one value with several live answers.",
+_BY_KIND = (
+    (
+        "facts",
+        "Facts by state.",
+        "state",
+        ("live", "expired", "archived", "superseded", "revoked"),
+    ),
+    ("kept", "What is kept beside the facts.", "kind", ("sessions", "episodes", "decisions")),
+)
+_GAUGES = {
+    "duplicate_ratio": (
+        "total.duplicate_rate",
+        "Share of live facts with a near twin that nothing links.",
+    ),
+    "stale_ratio": (
+        "total.stale_rate",
+        "Share of questions of one value with several live answers.",
+    ),
+    "open_disputes": ("total.disputes.count", "Disputes that wait for an answer."),
+    "open_questions": ("total.questions.count", "Held notes that wait for an answer."),
 }
-_WAITING = {
-    "disputes": "Disputes that wait for an answer.",
-    "questions": "Held notes that wait for an answer.",
+_AGES = {
+    "oldest_dispute_age_seconds": "total.disputes.oldest_at",
+    "oldest_question_age_seconds": "total.questions.oldest_at",
 }
 _COUNTERS = {
-    "attempts": ("notes", "Notes that were decided about."),
-    "refusals": ("refusals", "Notes that the gate refused."),
-    "answers": ("answers", "Answers to questions."),
-    "confirmations": ("confirmations", "Answers to questions that were a yes."),
-    "recalls": ("recalls", "Recalls by processes that may write."),
-    "empty_recalls": ("empty_recalls", "Recalls that found nothing but what always stands."),
+    "notes": ("total.attempts", "Notes that were decided about."),
+    "refusals": ("total.refusals", "Notes that the gate refused."),
+    "answers": ("total.answers", "Answers to questions."),
+    "confirmations": ("total.confirmations", "Answers to questions that were a yes."),
+    "recalls": ("total.recalls", "Recalls by processes that may write."),
+    "empty_recalls": (
+        "total.empty_recalls",
+        "Recalls that found nothing but what always stands.",
+    ),
 }
 _log = logging.getLogger(__name__)
 Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
@@ -108,9 +128,10 @@ class HealthCollector(Collector):
         last = self._last
         if last is None:
             return
-        yield _gauge("up", "Whether the health could be read.", float(last.reports is not None))
-        yield _gauge("read_seconds", "How long the last reading took.", last.seconds)
-        yield _gauge("read_timestamp_seconds", "When it was read last.", last.at.timestamp())
+        is_read, at = last.reports is not None, last.at.timestamp()
+        yield gauge("health_up", "Whether the health could be read.", {(): is_read})
+        yield gauge("health_read_seconds", "How long the last reading took.", {(): last.seconds})
+        yield gauge("health_read_timestamp_seconds", "When it was read last.", {(): at})
         if last.reports is not None:
             yield from _families(last.reports, self._clock())
 
@@ -155,65 +176,32 @@ def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]
 
 
 def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric]:
-    """All metrics of a reading, each with a sample for every agent."""
-    totals = [((report.tenant, report.agent_id), report.total) for report in reports]
-    contacts = _family("contacts", "Contacts with anything kept about them.")
-    for report in reports:
-        contacts.add_metric((report.tenant, report.agent_id), float(len(report.contacts)))
-    yield contacts
-    yield _by_name("facts", "Facts by state.", "state", _STATES, totals)
-    yield _by_name("kept", "What is kept beside the facts.", "kind", _KEPT, totals)
-    yield from (_ratio(name, help_text, totals) for name, help_text in _RATIOS.items())
-    for name, help_text in _WAITING.items():
-        yield from _waiting(name, help_text, totals, now)
-    for name, (metric, help_text) in _COUNTERS.items():
-        counter = CounterMetricFamily(f"reconciler_{metric}", help_text, labels=_LABELS)
-        for labels, total in totals:
-            counter.add_metric(labels, float(getattr(total, name)))
-        yield counter
+    """All metrics of a reading, each with a value for every agent; a share of nothing has none."""
+
+    def each(path: str) -> dict[tuple[str, str], Any]:
+        read = attrgetter(path)
+        return {(report.tenant, report.agent_id): read(report) for report in reports}
+
+    contacts = {agent: len(known) for agent, known in each("contacts").items()}
+    yield gauge("contacts", "Contacts with anything kept about them.", contacts, _LABELS)
+    for name, about, label, kinds in _BY_KIND:
+        values = {
+            (*agent, kind): count
+            for kind in kinds
+            for agent, count in each(f"total.{kind}").items()
+        }
+        yield gauge(name, about, values, (*_LABELS, label))
+    for make, metrics in ((gauge, _GAUGES), (counter, _COUNTERS)):
+        for name, (path, about) in metrics.items():
+            known = {agent: value for agent, value in each(path).items() if value is not None}
+            yield make(name, about, known, _LABELS)
+    for name, path in _AGES.items():
+        ages = {
+            agent: max((now - (oldest_at or now)).total_seconds(), 0.0)
+            for agent, oldest_at in each(path).items()
+        }
+        yield gauge(name, "Age of the oldest; 0 without.", ages, _LABELS)
     sizes = [report.file_bytes for report in reports if report.file_bytes is not None]
     if sizes:
-        help_text = "What the files of the embedded store take up."
-        yield GaugeMetricFamily("reconciler_store_bytes", help_text, value=float(sizes[-1]))
-
-
-_Totals = Sequence[tuple[tuple[str, str], ContactHealth]]
-
-
-def _by_name(
-    metric: str, help_text: str, label: str, names: Sequence[str], totals: _Totals
-) -> Metric:
-    family = _family(metric, help_text, label)
-    for labels, total in totals:
-        for name in names:
-            family.add_metric((*labels, name), float(getattr(total, name)))
-    return family
-
-
-def _ratio(name: str, help_text: str, totals: _Totals) -> Metric:
-    """A share by agent; left out for an agent without anything to count."""
-    family = _family(name.replace("_rate", "_ratio"), help_text)
-    for labels, total in totals:
-        if (share := getattr(total, name)) is not None:
-            family.add_metric(labels, float(share))
-    return family
-
-
-def _waiting(name: str, help_text: str, totals: _Totals, now: datetime) -> Iterator[Metric]:
-    """The number that waits, and the age of the oldest; 0 if nothing waits."""
-    count = _family(f"open_{name}", help_text)
-    age = _family(f"oldest_{name.removesuffix('s')}_age_seconds", "Age of the oldest; 0 without.")
-    for labels, total in totals:
-        waits: Waiting = getattr(total, name)
-        oldest_at = waits.oldest_at or now
-        count.add_metric(labels, float(waits.count))
-        age.add_metric(labels, max((now - oldest_at).total_seconds(), 0.0))
-    yield from (count, age)
-
-
-def _family(metric: str, help_text: str, *more: str) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"reconciler_{metric}", help_text, labels=(*_LABELS, *more))
-
-
-def _gauge(name: str, help_text: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"reconciler_health_{name}", help_text, value=value)
+        about = "What the files of the embedded store take up."
+        yield gauge("store_bytes", about, {(): sizes[-1]})

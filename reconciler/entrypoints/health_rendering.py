@@ -24,8 +24,7 @@ def health_view(report: HealthReport) -> Group:
 
 
 def _totals(report: HealthReport) -> Table:
-    total, shown_table = report.total, table(f"Health of {report.agent_id}")
-    shown_table.add_column("")
+    total, shown_table = report.total, table(f"Health of {report.agent_id}", "")
     shown_table.add_column("now", justify="right")
     shown_table.add_column("what it means")
     for name, now, meaning in (

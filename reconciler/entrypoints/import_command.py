@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
-__all__ = ["add_import_command"]
+__all__ = ["EPILOG", "import_file"]
 
 
 _JSON_BYTES_MAX = 64 << 20
@@ -43,11 +43,6 @@ class _System(StrEnum):
     GRAPHITI = "graphiti"
     NEO4J_AGENT_MEMORY = "neo4j-agent-memory"
     LANGMEM = "langmem"
-
-
-def add_import_command(app: typer.Typer) -> None:
-    """Give the command line the command of this module."""
-    app.command(name="import", epilog=f"Keys of a line: {', '.join(LINE_KEYS)}.")(import_file)
 
 
 def import_file(
@@ -220,6 +215,10 @@ def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
         "not_carried": [
             {"reason": reason, **asdict(found)} for reason, found in report.not_carried.items()
         ],
-        "errors": [asdict(error) for error in report.errors],
+        "errors": list(report.errors),
         "seconds": round(seconds, 3),
     }
+
+
+EPILOG = f"Keys of a line: {', '.join(LINE_KEYS)}."
+"""What follows the help of the command."""

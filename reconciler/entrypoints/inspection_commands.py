@@ -1,105 +1,37 @@
 """Commands that read a memory and do more than one call.
 
-The history, the evidence of a fact, facts by a name, erasures, and a dry run of the
-gate.
+Facts by a name, erasures, and a dry run of the gate.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from reconciler.agent_memory import note_to_check
 from reconciler.domain.records.kinds import Category, SourceKind
-from reconciler.entrypoints.command_rows import plain_of
 from reconciler.entrypoints.erasure_rendering import erasures_view
-from reconciler.entrypoints.fact_rendering import about_view, evidence_view
+from reconciler.entrypoints.fact_rendering import found_view
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
+    MaybeAgent,
     MaybeContactId,
     MaybeLimit,
     Tenant,
     call_of,
     of_whom,
-    parse_time,
     reading,
     show,
 )
 from reconciler.entrypoints.progress import bar
-from reconciler.entrypoints.rendering import assessment_view, history_tree
-from reconciler.errors import InvalidRequestError
+from reconciler.entrypoints.rendering import assessment_view
 
-__all__ = ["add_inspection_commands"]
+__all__ = ["COMMANDS", "GROUPS"]
 
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")
-
-
-def add_inspection_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    for command in (history, evidence, about, erasures):
-        app.command()(command)
-    app.add_typer(policy_app, name="policy")
-
-
-def history(
-    agent: Agent,
-    contact: ContactId,
-    fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
-    at: Annotated[
-        str | None, typer.Option(help="As the memory was at this time; ISO 8601 with a zone.")
-    ] = None,
-    after: Annotated[
-        str | None,
-        typer.Option("--after", help="Only the chains that come after this fact's own."),
-    ] = None,
-    tenant: Tenant = None,
-    limit: MaybeLimit = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show which fact superseded which, which were revoked or undone, and why."""
-    instant = parse_time("--at", at)
-    with reading(agent, contact, tenant) as memory:
-        chains = memory.contact(agent, contact, tenant=tenant).history(
-            fact_id=fact, at=instant, after=after, limit=limit
-        )
-    nothing = f"No fact is known of contact {contact} of agent {agent}."
-    if at is not None:
-        nothing = (
-            f"Nothing was known of contact {contact} of agent {agent} then. "
-            "What was true then, by all that is known now: reconciler recall --valid-at"
-        )
-    show(
-        as_json,
-        [asdict(chain) for chain in chains],
-        lambda: history_tree(contact, chains) if chains else nothing,
-    )
-
-
-def evidence(
-    agent: Agent,
-    contact: ContactId,
-    fact: Annotated[
-        str | None, typer.Option("--fact", help="The fact's id, as `reconciler history` prints it.")
-    ] = None,
-    about: Annotated[
-        str | None, typer.Option("--about", help="An attribute, or words that occur in the fact.")
-    ] = None,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show what a fact rests on: who said it, when, in which session, and who recorded it."""
-    if (fact is None) is (about is None):
-        raise InvalidRequestError("say which fact: either --fact with its id, or --about")
-    with reading(agent, contact, tenant) as memory:
-        asked = memory.contact(agent, contact, tenant=tenant)
-        evidence_shown = (
-            [asked.evidence(fact)] if fact is not None else asked.evidence_about(about or "")
-        )
-    show(as_json, plain_of(evidence_shown), lambda: evidence_view(evidence_shown))
 
 
 def about(
@@ -117,17 +49,12 @@ def about(
     asked_of = None if all_contacts else contact
     with reading(agent, asked_of, tenant) as memory:
         facts = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
-    show(as_json, [asdict(hit) for hit in facts], lambda: about_view(facts, name))
+    show(as_json, facts, lambda: found_view(facts, f"About {name}"))
 
 
 def erasures(
-    agent: Annotated[
-        str | None, typer.Option("--agent", help="Only this agent; default: all agents.")
-    ] = None,
+    agent: MaybeAgent = None,
     contact: MaybeContactId = None,
-    unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="Only those that were interrupted.")
-    ] = False,
     finish: Annotated[
         bool, typer.Option("--finish", help="Finish the interrupted ones, in the whole store.")
     ] = False,
@@ -141,13 +68,9 @@ def erasures(
             with bar("records", None, as_json) as advance:
                 finished = memory.finish_erasures(on_progress=advance)
         else:
-            finished = call_of(memory, "erasures", agent, contact, tenant)(
-                unfinished=unfinished, limit=limit
-            )
-    none = "No erasure is left to finish." if finish or unfinished else "Nothing was forgotten."
-    show(
-        as_json, [erasure.to_dict() for erasure in finished], lambda: erasures_view(finished, none)
-    )
+            finished = call_of(memory, "erasures", agent, contact, tenant)(limit=limit)
+    none = "No erasure is left to finish." if finish else "Nothing was forgotten."
+    show(as_json, finished, lambda: erasures_view(finished, none))
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
         raise typer.Exit(1)
 
@@ -175,4 +98,11 @@ def policy_check(
         text, agent_id=agent, source_kind=source_kind, category=category, topic=topic
     )
     assessment = build_judge(load_settings())(candidate).assessment
-    show(as_json, asdict(assessment), lambda: assessment_view(assessment))
+    show(as_json, assessment, lambda: assessment_view(assessment))
+
+
+COMMANDS = {"about": about, "erasures": erasures}
+"""The commands of this module, by name."""
+
+GROUPS = {"policy": policy_app}
+"""The groups of commands of this module, by name."""

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
-import queue
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -37,8 +34,11 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     Limit,
+    MaybeAgent,
+    MaybeContactId,
     Tenant,
     existing,
+    json_value,
     of_whom,
     opened,
     parse_time,
@@ -46,30 +46,22 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.progress import bar
+from reconciler.entrypoints.stopping import StopSignals, stop_signals
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.jobs import Job, QueueReport
+    from reconciler.domain.records.jobs import Job
     from reconciler.domain.records.transcript_forms import Conversation
     from reconciler.domain.records.turns import Turn
 
-__all__ = ["add_job_commands"]
+__all__ = ["COMMANDS"]
 
-OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this agent's jobs.")]
-OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only jobs about this contact.")]
 
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _ENDED = (JobState.DONE, JobState.DEAD)
 _DEAD_JOBS_MAX = 1_000_000
-
-
-def add_job_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    for command in (extract, jobs, retry, drain, worker):
-        app.command()(command)
 
 
 def extract(
@@ -212,8 +204,8 @@ def _handed_over(job: Job, turns: list[Turn]) -> dict[str, object]:
 
 
 def jobs(
-    agent: OnlyAgent = None,
-    contact: OnlyContact = None,
+    agent: MaybeAgent = None,
+    contact: MaybeContactId = None,
     state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
@@ -222,7 +214,8 @@ def jobs(
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
         jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
-    show(as_json, [job.to_dict() for job in jobs_shown], lambda: jobs_table(jobs_shown, _now()))
+    now = datetime.now(UTC)
+    show(as_json, jobs_shown, lambda: jobs_table(jobs_shown, now))
 
 
 def retry(
@@ -231,8 +224,8 @@ def retry(
         typer.Argument(help="The job's id, as `reconciler jobs` prints it; or give --all-dead."),
     ] = None,
     all_dead: Annotated[bool, typer.Option("--all-dead", help="Retry every dead job.")] = False,
-    agent: OnlyAgent = None,
-    contact: OnlyContact = None,
+    agent: MaybeAgent = None,
+    contact: MaybeContactId = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
@@ -247,12 +240,14 @@ def retry(
         )
     if job_id is None:
         _retry_all_dead(agent, contact, tenant, as_json)
-    elif agent is None or contact is None:
+        return
+    if agent is None or contact is None:
         raise InvalidRequestError(
             "give --agent and --contact with the id of a job: `reconciler jobs` shows them"
         )
-    else:
-        _retry_one(agent, contact, job_id, tenant, as_json)
+    with Memory.open() as memory:
+        job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
+    show(as_json, job, lambda: retried_words(job))
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -262,10 +257,10 @@ def drain(as_json: AsJson = False) -> None:
     """
     from reconciler.entrypoints.doctor import describe_extractor
 
-    with _signals() as asked, Memory.open(warm_up=True) as memory:
+    with stop_signals() as asked, Memory.open(warm_up=True) as memory:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
-    plain = {"extractor": extractor, "jobs": [job.to_dict() for job in ended]}
+    plain = {"extractor": extractor, "jobs": ended}
     show(as_json, plain, lambda: drained_view(ended, extractor))
     if (number := asked.number) is not None:
         raise typer.Exit(128 + number)
@@ -312,7 +307,7 @@ def worker(
     every_seconds = 0 if metrics_port is None else health_seconds
     with (
         logging_to_stderr(logging.INFO, load_settings().log),
-        _signals() as asked,
+        stop_signals() as asked,  # before the memory is opened, which may wait for a server
         Memory.open(warm_up=True) as memory,
         reading_health(partial(health_of_all, memory), every_seconds) as health,
         serve_metrics(memory.queue, metrics_port, health, metrics_host) as address,
@@ -330,12 +325,6 @@ def worker(
         raise typer.Exit(1)
 
 
-def _retry_one(agent: str, contact: str, job_id: str, tenant: str | None, as_json: bool) -> None:
-    with Memory.open() as memory:
-        job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, job.to_dict(), lambda: retried_words(job))
-
-
 def _retry_all_dead(
     agent: str | None, contact: str | None, tenant: str | None, as_json: bool
 ) -> None:
@@ -343,7 +332,7 @@ def _retry_all_dead(
         dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
         # Workers take the job that has been due longest, so the first one handed over goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
-    show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
+    show(as_json, begun, lambda: retried_all_words(len(begun)))
 
 
 def _jobs_of(
@@ -360,57 +349,12 @@ def _retried(memory: Memory, dead: Job) -> Job:
     return memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant).retry(dead.job_id)
 
 
-class _Signals:
-    """Waits for a signal to stop, or for another thread to end the wait.
-
-    A simple queue, because a handler interrupts its own thread, which may hold an event's lock.
-    """
-
-    def __init__(self) -> None:
-        self._woken: queue.SimpleQueue[None] = queue.SimpleQueue()
-        self.number: int | None = None
-
-    def take(self, number: int, _: object) -> None:
-        """Handle a signal; a second one ends the process at once."""
-        self.number = number
-        for signal_number in _STOP_SIGNALS:
-            signal.signal(signal_number, signal.SIG_DFL)
-        self.wake()
-
-    def wake(self) -> None:
-        """End the wait; may be called from any thread."""
-        self._woken.put(None)
-
-    def wait(self, timeout_seconds: float | None = None) -> bool:
-        """Wait for the time-out or until it is woken; true if a signal came."""
-        if self.number is None:
-            with suppress(queue.Empty):
-                self._woken.get(timeout=timeout_seconds)
-        return self.number is not None
-
-
-@contextmanager
-def _signals() -> Iterator[_Signals]:
-    """Signals to stop are kept instead of ending the process, while the block runs.
-
-    It begins before the memory is opened, which may wait for a server or another process.
-    """
-    asked = _Signals()
-    before = {
-        signal_number: signal.signal(signal_number, asked.take) for signal_number in _STOP_SIGNALS
-    }
-    try:
-        yield asked
-    finally:
-        for signal_number, handler in before.items():
-            signal.signal(signal_number, handler)
-
-
-def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
+def _drain(memory: Memory, asked: StopSignals, is_quiet: bool) -> list[Job]:
     """The processed jobs; in a thread, so that a signal finds this one free."""
     report = memory.queue()
+    unfinished = report.jobs[JobState.WAITING] + report.jobs[JobState.RUNNING]
     with (
-        _progress(_unfinished(report), is_quiet) as advance,
+        bar("jobs", unfinished, is_quiet) as advance,
         logging_to_stderr(logging.WARNING, memory.settings.log),
         ThreadPoolExecutor(1) as pool,
     ):
@@ -420,7 +364,7 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
                 held,
                 memory.settings.jobs.lease_seconds,
             )
-        draining = pool.submit(memory.worker().drain, advance)
+        draining = pool.submit(memory.worker().drain, lambda job: advance(job.state in _ENDED))
         draining.add_done_callback(lambda _: asked.wake())
         asked.wait()
         if not draining.done():
@@ -429,22 +373,12 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
         return draining.result()
 
 
-@contextmanager
-def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
-    with bar("jobs", total, is_quiet) as advance:
-        yield lambda job: advance(job.state in _ENDED)
-
-
-def _unfinished(report: QueueReport) -> int:
-    return report.jobs[JobState.WAITING] + report.jobs[JobState.RUNNING]
-
-
 def _report(ended: Job, as_json: bool) -> None:
     """Log an attempt, from the worker's thread."""
     level = logging.WARNING if ended.state is JobState.DEAD else logging.INFO
     _LOG.log(level, "%s", job_words(ended))
     if as_json and ended.state in _ENDED:
-        line = json.dumps(ended.to_dict(), allow_nan=False, default=datetime.isoformat)
+        line = json.dumps(ended, allow_nan=False, default=json_value)
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
@@ -475,5 +409,5 @@ def _file_session_id(file: Path) -> str:
     return file.stem
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
+COMMANDS = {"extract": extract, "jobs": jobs, "retry": retry, "drain": drain, "worker": worker}
+"""The commands of this module, by name."""

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.rendering import id_column, lines, panel, shown, table
+from reconciler.entrypoints.rendering import counted, id_column, lines, panel, shown, table
 
 if TYPE_CHECKING:
     from rich.panel import Panel
@@ -49,8 +49,8 @@ _TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 def outcomes_words(outcomes: Outcomes) -> str:
     """The outcomes of candidates, without zeros."""
-    counted = [f"{count} {name}" for name, count in asdict(outcomes).items() if count]
-    return ", ".join(counted) or "no candidates"
+    counts = [f"{count} {name}" for name, count in asdict(outcomes).items() if count]
+    return ", ".join(counts) or "no candidates"
 
 
 def job_words(job: Job) -> str:
@@ -128,7 +128,7 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     shown_table.add_column("state", no_wrap=True)
     shown_table.add_column("what became of it", overflow="fold")
     for job in jobs:
-        whose = shown(f"{_whose(job)} · {job.session_id}")
+        whose = shown(f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}")
         age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
         shown_table.add_row(
             lines(whose, shown(job.job_id, "dim")),
@@ -161,11 +161,7 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     """
     if not jobs:
         return Group("Nothing waited.")
-    shown_table = table("Drained")
-    shown_table.add_column("state")
-    for name in ("jobs", "attempts"):
-        shown_table.add_column(name, justify="right")
-    shown_table.add_column("what became of it")
+    shown_table = table("Drained", "state", "jobs", "attempts", "what became of it")
     for state in JobState:
         if ended := [job for job in jobs if job.state is state]:
             shown_table.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
@@ -179,10 +175,10 @@ def _sums(jobs: Sequence[Job]) -> Iterator[str]:
 
     yield str(len(jobs))
     yield str(sum(job.attempts for job in jobs))
-    counted: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
     for job in jobs:
-        counted.update(asdict(job.outcomes))
-    yield outcomes_words(Outcomes(**counted))
+        sums.update(asdict(job.outcomes))
+    yield outcomes_words(Outcomes(**sums))
 
 
 def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:
@@ -215,10 +211,6 @@ def _session_rows(session: SessionRecord) -> Iterator[tuple[str, str]]:
     yield "of all its jobs", outcomes_words(session.outcomes)
 
 
-def _whose(job: Job) -> str:
-    return f"{job.scope.agent_id} · {job.scope.contact_id}"
-
-
 def _outcome(job: Job) -> str:
     if job.state is JobState.DONE:
         return outcomes_words(job.outcomes)
@@ -241,7 +233,7 @@ def _state(job: Job) -> Text:
 
 
 def _attempts(job: Job) -> str:
-    return f"{job.attempts} attempt{'' if job.attempts == 1 else 's'}"
+    return counted(job.attempts, "attempt")
 
 
 def _shortened(text: str) -> str:

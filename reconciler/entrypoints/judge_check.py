@@ -127,18 +127,16 @@ def _found(name: str, asked: Sequence[_JudgeRun], policy: ArbitrationPolicy) -> 
     finding = (
         f"{name}: reached in {len(reached)} of {len(asked)}, format kept in {len(judgements)}, "
         f"{expected} of {len(asked)} as expected, median {seconds:.1f} s, "
-        f"{_in_dollars(costs, judgements)}"
+        f"{_in_dollars(costs)}"
         f"{f'; otherwise: {other}' if other else ''}"
     )
     return DoctorCheck(name="judge", is_ok=bool(judgements), finding=finding, numbers=numbers)
 
 
-def _in_dollars(costs: Sequence[float], judgements: Sequence[Judgement]) -> str:
+def _in_dollars(costs: Sequence[float]) -> str:
     if costs:
         return f"${sum(costs):.4f}"
-    if any(made.usage for made in judgements):
-        return (
-            "no price known; set arbiter.usd_per_million_input_tokens and "
-            "usd_per_million_output_tokens to see a cost"
-        )
-    return "tokens were not told"
+    return (
+        "no price known; set arbiter.usd_per_million_input_tokens and "
+        "usd_per_million_output_tokens to see the cost of a judge that tells its tokens"
+    )

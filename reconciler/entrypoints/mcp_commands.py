@@ -36,11 +36,12 @@ from reconciler.entrypoints.serving import (
     Tokens,
     Worker,
     address_of,
+    check_installed,
     open_memory,
     serve,
     token_file,
 )
-from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
     from reconciler.entrypoints.access.tokens import AccessToken
 
-__all__ = ["add_mcp_commands"]
+__all__ = ["COMMANDS", "GROUPS"]
 
 _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
@@ -80,12 +81,6 @@ token_app = typer.Typer(
     no_args_is_help=True,
     help="Manage the tokens of `reconciler serve`, and of `reconciler mcp` over HTTP.",
 )
-
-
-def add_mcp_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command()(mcp)
-    app.add_typer(token_app, name="token")
 
 
 def mcp(
@@ -126,7 +121,7 @@ def mcp(
     with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
         if transport is Transport.STDIO:
             grant = _grant(profile, tenant, agents or [], contact, operator, session)
-            _check_can_serve()
+            check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
             _serve_stdio(grant, worker)
             return
         if agents or contact or session:
@@ -134,7 +129,7 @@ def mcp(
                 "over HTTP the token decides who may access what: omit --agent, --contact and "
                 "--session here, and give them to `reconciler token create`"
             )
-        _check_can_serve()
+        check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
         from reconciler.entrypoints.mcp_server.desk import Desk
         from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
 
@@ -157,20 +152,6 @@ def _serve_stdio(grant: Grant, worker: bool | None) -> None:
 
     with open_memory(worker) as memory:
         serve_stdio(Desk(memory), grant, memory.close)
-
-
-def _check_can_serve() -> None:
-    """Check that the libraries of the server are installed.
-
-    Raises:
-        ConfigurationError: one is not installed.
-    """
-    try:
-        import mcp.server.lowlevel  # noqa: F401
-        import mcp_types  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise ConfigurationError(_EXTRA) from error
 
 
 @token_app.command()
@@ -209,7 +190,6 @@ def create(
     terminal(stderr=True).print(
         f"Token {made.token_id} is not shown again; clients send it as `Authorization: Bearer …`. "
         f"Revoke it with `reconciler token revoke {made.token_id}{in_file}`.",
-        markup=False,
         soft_wrap=True,
     )
 
@@ -298,3 +278,10 @@ def _opened_by(grant: Grant) -> Text:
         *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),
         shown(f"contact {grant.contact_id}" if grant.contact_id else "any contact"),
     )
+
+
+COMMANDS = {"mcp": mcp}
+"""The commands of this module, by name."""
+
+GROUPS = {"token": token_app}
+"""The groups of commands of this module, by name."""

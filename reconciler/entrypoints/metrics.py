@@ -7,10 +7,11 @@ another address is given, as in a container.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from socket import SHUT_RDWR
 from socketserver import ThreadingMixIn
 from typing import Any
@@ -24,7 +25,14 @@ from reconciler.domain.records.jobs import QueueReport
 from reconciler.entrypoints.decision_metrics import counting_decisions
 from reconciler.errors import CredentialsRefusedError, InvalidRequestError, ReconcilerError
 
-__all__ = ["LOOPBACK", "QueueCollector", "queue_numbers", "serve_metrics"]
+__all__ = [
+    "LOOPBACK",
+    "QueueCollector",
+    "counter",
+    "gauge",
+    "queue_numbers",
+    "serve_metrics",
+]
 
 LOOPBACK = "127.0.0.1"
 _REQUESTS_AT_ONCE_MAX = 32
@@ -46,6 +54,24 @@ def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
         **asdict(report.outcomes),
         "oldest_job_age_seconds": round(age_seconds, 3),
     }
+
+
+def _metric(
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    about: str,
+    values: Mapping[Any, float],
+    labels: Sequence[str] = (),
+) -> Metric:
+    """A metric of this package, with its values by its labels' values."""
+    made = kind(f"reconciler_{name}", about, labels=labels)
+    for of, value in values.items():
+        made.add_metric(of, float(value))
+    return made
+
+
+counter = partial(_metric, CounterMetricFamily)
+gauge = partial(_metric, GaugeMetricFamily)
 
 
 class QueueCollector(Collector):
@@ -74,21 +100,25 @@ class QueueCollector(Collector):
         try:
             report = self._report()
         except ReconcilerError:
-            yield _up(False)
+            report = None
+        yield gauge("up", "Whether the graph answers.", {(): report is not None})
+        if report is None:
             return
-        yield _up(True)
-        yield _jobs(report)
-        yield self._attempts(report)
-        yield _candidates(report)
-        yield _age(report, self._clock())
-
-    def _attempts(self, report: QueueReport) -> Metric:
         # A retried job counts its attempts again. Prometheus takes a falling counter for one that
         # restarted at 0, and counts all of it as new; so this one stays until it is passed.
         self._attempts_max = max(self._attempts_max, report.attempts)
-        help_text = "How often jobs were started."
-        return CounterMetricFamily(
-            "reconciler_job_attempts", help_text, value=float(self._attempts_max)
+        jobs = {(str(state),): count for state, count in report.jobs.items()}
+        outcomes = {(outcome,): count for outcome, count in asdict(report.outcomes).items()}
+        age_seconds = queue_numbers(report, self._clock())["oldest_job_age_seconds"]
+        yield gauge("jobs", "Jobs by state.", jobs, ["state"])
+        yield counter("job_attempts", "How often jobs were started.", {(): self._attempts_max})
+        yield counter(
+            "candidates", "What became of the candidates of all jobs.", outcomes, ["outcome"]
+        )
+        yield gauge(
+            "oldest_job_age_seconds",
+            "Age of the oldest job that is neither done nor dead; 0 without one.",
+            {(): age_seconds},
         )
 
 
@@ -206,30 +236,3 @@ def _probed(path: str, report: Callable[[], QueueReport]) -> tuple[str, str]:
     except ReconcilerError:
         return "503 Service Unavailable", "the graph does not answer"
     return "200 OK", "ready"
-
-
-def _up(is_up: bool) -> Metric:
-    help_text = "Whether the graph answers."
-    return GaugeMetricFamily("reconciler_up", help_text, value=float(is_up))
-
-
-def _jobs(report: QueueReport) -> Metric:
-    family = GaugeMetricFamily("reconciler_jobs", "Jobs by state.", labels=["state"])
-    for state, count in report.jobs.items():
-        family.add_metric([state], float(count))
-    return family
-
-
-def _age(report: QueueReport, now: datetime) -> Metric:
-    help_text = "Age of the oldest job that is neither done nor dead; 0 without one."
-    value = queue_numbers(report, now)["oldest_job_age_seconds"]
-    return GaugeMetricFamily("reconciler_oldest_job_age_seconds", help_text, value=value)
-
-
-def _candidates(report: QueueReport) -> Metric:
-    family = CounterMetricFamily(
-        "reconciler_candidates", "What became of the candidates of all jobs.", labels=["outcome"]
-    )
-    for outcome, count in asdict(report.outcomes).items():
-        family.add_metric([outcome], float(count))
-    return family

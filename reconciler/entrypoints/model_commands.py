@@ -7,16 +7,11 @@ from typing import Annotated
 import typer
 
 from reconciler.domain.records.model_moves import ModelMove, MoveState, ReembedReport
-from reconciler.entrypoints.options import AsJson, show
+from reconciler.entrypoints.options import AsJson, or_by_its_holder, show
 from reconciler.entrypoints.progress import progress
-from reconciler.errors import GraphLockedError, InvalidRequestError
+from reconciler.errors import InvalidRequestError
 
-__all__ = ["add_model_commands"]
-
-
-def add_model_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command()(reembed)
+__all__ = ["COMMANDS"]
 
 
 def reembed(
@@ -50,27 +45,22 @@ def reembed(
     if sum((status, cancel, model is not None)) != 1 or model == "":
         raise InvalidRequestError("give either --model, --status or --cancel")
     settings = load_settings()
-    try:
-        with bootstrap.opened_reembedding(settings) as reembedding:
-            if model is None:
-                move = reembedding.cancel() if cancel else reembedding.status()
-                show(as_json, move.to_dict(), lambda: _move_text(move))
-                return
-            with progress("facts", as_json) as advance:
-                report = bootstrap.reembed(
-                    reembedding,
-                    settings,
-                    model,
-                    profile=profile,
-                    uncalibrated=uncalibrated,
-                    batch_size=batch,
-                    on_progress=advance,
-                )
-    except GraphLockedError as error:
-        raise GraphLockedError(
-            f"{error}. Or have the process that has it open call Memory.reembed"
-        ) from None
-    show(as_json, report.to_dict(), lambda: _report_text(report))
+    with or_by_its_holder("reembed"), bootstrap.opened_reembedding(settings) as reembedding:
+        if model is None:
+            move = reembedding.cancel() if cancel else reembedding.status()
+            show(as_json, move, lambda: _move_text(move))
+            return
+        with progress("facts", as_json) as advance:
+            report = bootstrap.reembed(
+                reembedding,
+                settings,
+                model,
+                profile=profile,
+                uncalibrated=uncalibrated,
+                batch_size=batch,
+                on_progress=advance,
+            )
+    show(as_json, report, lambda: _report_text(report))
 
 
 def _move_text(move: ModelMove) -> str:
@@ -102,3 +92,7 @@ def _report_text(report: ReembedReport) -> str:
             "`reconciler calibrate`."
         )
     return text
+
+
+COMMANDS = {"reembed": reembed}
+"""The commands of this module, by name."""

@@ -8,7 +8,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, cast, is_typeddict
@@ -20,7 +21,12 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import Verbatim, terminal
-from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    GraphLockedError,
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.memory import Memory
 
 __all__ = [
@@ -29,6 +35,7 @@ __all__ = [
     "AsJson",
     "ContactId",
     "Limit",
+    "MaybeAgent",
     "MaybeContactId",
     "MaybeLimit",
     "Overwrite",
@@ -40,6 +47,7 @@ __all__ = [
     "json_value",
     "of_whom",
     "opened",
+    "or_by_its_holder",
     "parse_time",
     "print_json",
     "show",
@@ -50,6 +58,9 @@ ContactId = Annotated[str, typer.Option("--contact", help="The contact that the 
 Tenant = Annotated[
     str | None, typer.Option("--tenant", help="The tenant; default: the configured one.")
 ]
+MaybeAgent = Annotated[
+    str | None, typer.Option("--agent", help="Only this agent; default: all agents.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="Return at most this many.")]
 MaybeLimit = Annotated[int | None, typer.Option("--limit", min=1, help="Return at most this many.")]
@@ -59,6 +70,7 @@ MaybeContactId = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 
 STANDARD_INPUT = Path("-")
+_DAY_LENGTH = len("2026-01-31")
 
 _SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
@@ -128,6 +140,21 @@ def reading(
             of_whom(memory, agent, contact, tenant).check_known()
 
 
+@contextmanager
+def or_by_its_holder(call: str) -> Iterator[None]:
+    """Where another process has the store open, the error says that it can make the call.
+
+    Raises:
+        GraphLockedError: another process has it open.
+    """
+    try:
+        yield
+    except GraphLockedError as error:
+        raise GraphLockedError(
+            f"{error}. Or have the process that has it open call Memory.{call}"
+        ) from None
+
+
 def of_whom(
     memory: Memory, agent: str, contact: str | None, tenant: str | None
 ) -> AgentMemory | ContactMemory:
@@ -151,10 +178,10 @@ def call_of(
     return partial(getattr(memory, name), tenant=tenant)
 
 
-def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
-    """Print plain values as JSON, or their rendering for a person; a string is no markup."""
+def show(as_json: bool, result: Any, rendered: Callable[[], Any]) -> None:
+    """Print a result as JSON, or its rendering for a person; a string is no markup."""
     if as_json:
-        print_json(plain)
+        print_json(result)
         return
     drawn = rendered()
     for part in drawn.renderables if isinstance(drawn, Group) else (drawn,):
@@ -165,13 +192,22 @@ def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
 
 
 def print_json(plain: Any) -> None:
-    """Print plain values as JSON; times as ISO 8601."""
+    """Print plain values or records as JSON; times as ISO 8601."""
     sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=json_value) + "\n")
 
 
-def json_value(value: object) -> str:
-    """The JSON form of a value that JSON does not know: a time as ISO 8601, else its words."""
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+def json_value(value: object) -> Any:
+    """The JSON form of a value that JSON does not know.
+
+    A time is ISO 8601, a record is its ``to_dict`` or its fields, and anything else its words.
+    """
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return str(value)
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:
@@ -190,14 +226,6 @@ def parse_time(option: str, value: str | None) -> datetime | None:
         ) from None
     if time.tzinfo is not None:
         return time
-    if _is_a_day(value):
+    if len(value) <= _DAY_LENGTH:
         return time.replace(tzinfo=UTC)
     raise InvalidNoteError(f"{option} {value!r} has no time zone; write {value}+00:00 for UTC")
-
-
-def _is_a_day(value: str) -> bool:
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True

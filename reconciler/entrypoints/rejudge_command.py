@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Group
 from rich.text import Text
 
@@ -19,12 +18,7 @@ from reconciler.memory import Memory
 if TYPE_CHECKING:
     from reconciler.service.writing.rejudging import Rejudged
 
-__all__ = ["add_rejudge_command"]
-
-
-def add_rejudge_command(app: typer.Typer) -> None:
-    """Give the command line the command of this module."""
-    app.command()(rejudge)
+__all__ = ["COMMANDS"]
 
 
 def rejudge(
@@ -50,7 +44,7 @@ def rejudge(
 
 
 def _show(as_json: bool, answers: Iterable[Rejudged]) -> None:
-    show(as_json, [rejudged.to_dict() for rejudged in answers], lambda: Group(*_view(answers)))
+    show(as_json, answers, lambda: Group(*_view(answers)))
 
 
 def _view(answers: Iterable[Rejudged]) -> Iterable[Text]:
@@ -60,3 +54,7 @@ def _view(answers: Iterable[Rejudged]) -> Iterable[Text]:
         yield shown(f"{rejudged.became:9} {rejudged.decision.text}  ({rejudged.why})")
     told = ", ".join(f"{count} {became}" for became, count in counts.items())
     yield Text(told or "Everything that wanted a judge was judged.")
+
+
+COMMANDS = {"rejudge": rejudge}
+"""The commands of this module, by name."""

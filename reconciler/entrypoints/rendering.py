@@ -11,7 +11,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console, Group
@@ -62,6 +62,7 @@ __all__ = [
     "lines",
     "make_printable",
     "panel",
+    "panels",
     "recall_outcome",
     "recall_table",
     "shown",
@@ -69,6 +70,8 @@ __all__ = [
     "terminal",
     "word_column",
 ]
+
+T = TypeVar("T")
 
 _STYLES = {
     Action.ADD: "green",
@@ -154,9 +157,17 @@ def lines(*texts: Text) -> Text:
     return Text("\n").join(texts)
 
 
-def table(title: str) -> Table:
-    """An empty table."""
-    return Table(title=title, title_justify="left", title_style="bold", header_style="dim")
+def table(title: str, *columns: str) -> Table:
+    """An empty table. Its columns fold long words; others can be added to it."""
+    made = Table(title=title, title_justify="left", title_style="bold", header_style="dim")
+    for name in columns:
+        made.add_column(name, overflow="fold")
+    return made
+
+
+def panels(draw: Callable[[T], Panel], items: Iterable[T], nothing: str) -> Group:
+    """A panel for each item; without any, the words for nothing."""
+    return Group(*(map(draw, items) if items else [nothing]))
 
 
 def id_column(shown_table: Table, name: str) -> None:
@@ -284,7 +295,7 @@ def _held_panel(decision: Decision) -> Panel:
 
 def disputes_view(disputes: Sequence[Dispute]) -> Group:
     """Disputes: the question, the facts with their ids, and why both were kept."""
-    return Group(*map(_dispute_panel, disputes)) if disputes else Group("Nothing is in dispute.")
+    return panels(_dispute_panel, disputes, "Nothing is in dispute.")
 
 
 def _dispute_panel(dispute: Dispute) -> Panel:
@@ -302,7 +313,7 @@ def _dispute_panel(dispute: Dispute) -> Panel:
 
 def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
     """Facts that expire soon: the day, the question, and how to answer no."""
-    return Group(*map(_expiring_panel, facts)) if facts else Group("Nothing expires so soon.")
+    return panels(_expiring_panel, facts, "Nothing expires so soon.")
 
 
 def _expiring_panel(expiring: ExpiringFact) -> Panel:
@@ -319,23 +330,22 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
 
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     """Refusals by contact and reason, with bars."""
-    shown_table = table("Refused by the gate")
-    shown_table.add_column("contact", overflow="fold")
-    shown_table.add_column("reason")
-    shown_table.add_column("times")
+    shown_table = table("Refused by the gate", "contact", "reason", "times")
     most = max((count.refusals for count in counts), default=1)
     for count in counts:
-        bar = "█" * max(round(_BAR_WIDTH * count.refusals / most), 1)
-        times = Text.assemble(f"{count.refusals:>4} ", (bar, "red"))
+        times = _with_bar(f"{count.refusals:>4} ", count.refusals / most, "red")
         shown_table.add_row(shown(count.contact_id), count.reason, times)
     return shown_table
 
 
+def _with_bar(number: str, share: float, style: str) -> Text:
+    return Text.assemble(number, ("█" * max(round(_BAR_WIDTH * share), 1), style))
+
+
 def assessment_view(assessment: Assessment) -> Group:
     """The finding of each check, the parts of the score, and the result."""
-    shown_table = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
-    for name in ("check", "alone it would", "finding"):
-        shown_table.add_column(name, overflow="fold")
+    title = f"Policy {assessment.policy_version}, domain {assessment.domain}"
+    shown_table = table(title, "check", "alone it would", "finding")
     for finding in assessment.findings:
         shown_table.add_row(
             finding.check.replace("_", " "), _DISPOSALS[finding.disposal], shown(finding.detail)
@@ -388,9 +398,8 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     id_column(shown_table, "fact")
     best = max((hit.score for hit in ranked), default=1.0) or 1.0
     for hit in ranked:
-        bar = "█" * max(round(_BAR_WIDTH * hit.score / best), 1)
         shown_table.add_row(
-            Text.assemble(f"{hit.score:.3f} ", (bar, "green")),
+            _with_bar(f"{hit.score:.3f} ", hit.score / best, "green"),
             lines(
                 Text(f"similarity {_cosine(hit.similarity)}", "dim"),
                 Text(f"recency    {hit.recency:.2f}", "dim"),
@@ -519,9 +528,7 @@ def _not_live(contact: Contact) -> list[str]:
 
 def import_summary(report: ImportReport, seconds: float) -> Table:
     """The number of lines by outcome and rule."""
-    shown_table = table(f"Import, {seconds:.1f} s")
-    shown_table.add_column("outcome")
-    shown_table.add_column("decided by")
+    shown_table = table(f"Import, {seconds:.1f} s", "outcome", "decided by")
     shown_table.add_column("lines", justify="right")
     for (action, decided_by), count in sorted(report.decisions.items()):
         shown_table.add_row(action, decided_by, str(count))
@@ -593,10 +600,8 @@ def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     """Other facts that the decision changed: a word and an id each."""
     verb = "revokes fact" if decision.action is Action.REVOKE else "supersedes"
     yield from ((verb, fact_id) for fact_id in decision.superseded_ids)
-    undo = decision.undo
-    yield from (
-        ("undoes decision", decision_id) for decision_id in (undo.decision_ids if undo else ())
-    )
+    if decision.undo:
+        yield from (("undoes decision", each) for each in decision.undo.decision_ids)
     if decision.action is Action.SKIP and decision.fact_id:
         yield "repeats", decision.fact_id
     if decision.verdict.above:
@@ -605,8 +610,8 @@ def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
 
 
 def _text_of(fact_id: str, decision: Decision) -> str:
-    texts = [fact.text for fact in decision.compared_with if fact.fact_id == fact_id]
-    return texts[0] if texts else fact_id
+    texts = {fact.fact_id: fact.text for fact in decision.compared_with}
+    return texts.get(fact_id, fact_id)
 
 
 def _reason(decision: Decision) -> str:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import logging
 
-import typer
-
 from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.options import AsJson
 from reconciler.entrypoints.serving import (
@@ -21,22 +19,17 @@ from reconciler.entrypoints.serving import (
     Tokens,
     Worker,
     address_of,
+    check_installed,
     serve,
     token_file,
 )
-from reconciler.errors import ConfigurationError
 
-__all__ = ["add_serve_commands"]
+__all__ = ["COMMANDS"]
 
 _EXTRA = (
     "reconciler serve needs FastAPI: "
     "pip install 'fastapi>=0.165,<1' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
 )
-
-
-def add_serve_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command("serve")(serve_api)
 
 
 def serve_api(
@@ -58,11 +51,7 @@ def serve_api(
     from reconciler.settings import load_settings
 
     with logging_to_stderr(logging.WARNING, load_settings().log, "uvicorn", "asyncio"):
-        try:
-            import fastapi  # noqa: F401
-            import uvicorn  # noqa: F401
-        except ImportError as error:
-            raise ConfigurationError(_EXTRA) from error
+        check_installed(_EXTRA, "fastapi", "uvicorn")
         from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
 
         address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
@@ -76,3 +65,7 @@ def serve_api(
             bounds=BOUNDS,
             as_json=as_json,
         )
+
+
+COMMANDS = {"serve": serve_api}
+"""The commands of this module, by name."""

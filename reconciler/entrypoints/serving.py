@@ -10,13 +10,14 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reconciler.entrypoints.rendering import terminal
-from reconciler.errors import InvalidRequestError
+from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.named_secrets import without_secrets
 
@@ -35,6 +36,7 @@ __all__ = [
     "Tokens",
     "Worker",
     "address_of",
+    "check_installed",
     "open_memory",
     "serve",
     "token_file",
@@ -148,7 +150,7 @@ def serve(
         bounds: the resources of a client without a good token; None for the usual ones.
         as_json: tell the address as JSON.
     """
-    from reconciler.entrypoints.access.http_door import check_certificate, is_loopback, listen
+    from reconciler.entrypoints.access.http_door import is_loopback, listen, serve_http, tls_of
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
         _LOG.warning(
@@ -161,7 +163,7 @@ def serve(
             "tokens and what is known of contacts go over the network unencrypted; give "
             "--tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy with TLS"
         )
-    check_certificate(address)
+    tls_of(address)  # a useless certificate is told before anything is opened
     with open_memory(worker) as memory, listen(address) as bound:
         port = bound.getsockname()[1]
         scheme = "http" if address.certificate is None else "https"
@@ -170,14 +172,18 @@ def serve(
         if as_json:
             typer.echo(f'{{"url": "{root}{path}"}}')
         else:
-            terminal().print(f"Serving at {root}{path}", markup=False, soft_wrap=True)
+            terminal().print(f"Serving at {root}{path}", soft_wrap=True)
             if has_page:
                 told = f"The page for a browser is at {root}/"
-                terminal().print(told, markup=False, soft_wrap=True)
-        _serve(app_of(memory), address, bound, bounds)
+                terminal().print(told, soft_wrap=True)
+        serve_http(app_of(memory), address, bound, bounds)
 
 
-def _serve(app: Any, address: Address, bound: Any, bounds: Bounds | None) -> None:
-    from reconciler.entrypoints.access.http_door import serve_http
+def check_installed(needed: str, *modules: str) -> None:
+    """Check that the libraries of a server are installed.
 
-    serve_http(app, address, bound, bounds)
+    Raises:
+        ConfigurationError: one is not; ``needed`` says what to do.
+    """
+    if not all(find_spec(module) for module in modules):
+        raise ConfigurationError(needed)

@@ -50,11 +50,11 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write(tmp_path / "pairs.jsonl", pairs())
-    options = ("--name", "mine", "--folder", "out", "--bound", "0.2")
+    options = ("--name", "mine", "--bound", "0.2")
     code, out, err = run("calibrate", str(file), *options)
     assert code == 0, err
     assert "mine" in out
-    assert [each.name for each in (tmp_path / "out").iterdir()] == ["mine.toml"]
+    assert [each.name for each in tmp_path.glob("*.toml")] == ["mine.toml"]
 
     code, _, err = run("calibrate", str(file), *options)
     assert (code, "exists; give --overwrite" in err) == (2, True)
@@ -62,7 +62,7 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     run("add", *SCOPE, "Needs an early breakfast.")
     added = json.loads(run("add", *SCOPE, "Needs an early meal", "--json")[1])
     assert added["verdict"]["action"] == "ADD"
-    profile = str(tmp_path / "out" / "mine.toml")
+    profile = str(tmp_path / "mine.toml")
     code, out, err = run("replay", "--agent", "crm", "--profile", profile, "--json")
     assert code == 0, err
     [changed] = json.loads(out)["changed"]

@@ -24,5 +24,6 @@ def test_evidence_says_so_where_nothing_is_known(run: Run) -> None:
 
 
 def test_evidence_wants_one_fact_or_words(run: Run) -> None:
+    run("init")
     assert run("evidence", *SCOPE)[0] == 2
     assert run("evidence", *SCOPE, "--fact", "a", "--about", "b")[0] == 2

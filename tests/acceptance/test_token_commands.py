@@ -121,7 +121,7 @@ def test_a_damaged_file_is_the_operators_to_mend(run: Run, tokens: Path) -> None
     tokens.chmod(0o600)
     code, _, err = run("token", "list", "--tokens", str(tokens))
     assert code == 3
-    assert "version 7" in err
+    assert "not a token file of this version" in err
 
 
 @pytest.mark.parametrize("profile", ["agent", "operator"])

@@ -34,7 +34,7 @@ COMMANDS = {
     "import": lambda path: ("import", path, *WHO),
     "extract": lambda path: ("extract", path, *WHO),
     "calibrate": lambda path: ("calibrate", path),
-    "calibrate into": lambda path: ("calibrate", "--from-decisions", "--folder", f"{path}/{path}"),
+    "calibrate into": lambda path: ("calibrate", "--from-decisions", "--name", path),
     "replay": lambda path: ("replay", "--agent", "crm", "--profile", f"{path}.toml"),
 }
 SETTINGS = {

@@ -9,11 +9,11 @@ from http.client import HTTPConnection, HTTPResponse
 import pytest
 
 from reconciler.entrypoints.browser_pack import (
-    PackServer,
     docker_name,
     pack_files,
     saved_queries,
     server_settings,
+    serving_pack,
 )
 from reconciler.errors import ConfigurationError
 
@@ -21,15 +21,15 @@ EVIL = 'x"}</pre><script>alert(1)</script>'
 
 
 @pytest.fixture(scope="module")
-def pack() -> Iterator[PackServer]:
-    with PackServer() as pack:
-        yield pack
+def pack() -> Iterator[str]:
+    with serving_pack() as url:
+        yield url
 
 
 def asked(
-    pack: PackServer, method: str, path: str, origin: str | None = None
+    pack: str, method: str, path: str, origin: str | None = None
 ) -> tuple[HTTPResponse, bytes]:
-    connection = HTTPConnection("127.0.0.1", int(pack.url.rstrip("/").rpartition(":")[2]), 10)
+    connection = HTTPConnection("127.0.0.1", int(pack.rstrip("/").rpartition(":")[2]), 10)
     connection.request(method, path, headers={} if origin is None else {"Origin": origin})
     answer = connection.getresponse()
     try:
@@ -38,19 +38,20 @@ def asked(
         connection.close()
 
 
-def test_every_file_is_served_with_its_type(pack: PackServer) -> None:
+def test_every_file_is_served_with_its_type(pack: str) -> None:
     types = {"html": "text/html", "adoc": "text/plain", "grass": "text/plain"}
-    for name, content in pack.files.items():
+    files = pack_files(pack)
+    for name, content in files.items():
         answer, body = asked(pack, "GET", f"/{name}?fresh=1")
         assert (answer.status, body) == (200, content)
         kind = types.get(name.rpartition(".")[2], "text/plain")
         assert answer.headers["Content-Type"] == f"{kind}; charset=utf-8"
-    assert {"guide.html", "guide.adoc", "style.grass"} < set(pack.files)
-    assert len(pack.files) == 3 + len(saved_queries())
+    assert {"guide.html", "guide.adoc", "style.grass"} < set(files)
+    assert len(files) == 3 + len(saved_queries())
 
 
 @pytest.mark.parametrize("path", ["/", "/../pyproject.toml", "/queries/", "/guide.html/x"])
-def test_nothing_else_is_served(pack: PackServer, path: str) -> None:
+def test_nothing_else_is_served(pack: str, path: str) -> None:
     answer, _ = asked(pack, "GET", path)
     assert answer.status == 404
 
@@ -71,7 +72,7 @@ def test_nothing_else_is_served(pack: PackServer, path: str) -> None:
 )
 @pytest.mark.parametrize("method", ["GET", "OPTIONS", "HEAD"])
 def test_a_browsers_page_may_read_it_and_another_may_not(
-    pack: PackServer, method: str, origin: str | None, is_let: bool
+    pack: str, method: str, origin: str | None, is_let: bool
 ) -> None:
     answer, _ = asked(pack, method, "/guide.html", origin)
     assert answer.status == (204 if method == "OPTIONS" else 200)
@@ -80,10 +81,11 @@ def test_a_browsers_page_may_read_it_and_another_may_not(
         assert "pragma" in answer.headers["Access-Control-Allow-Headers"]
 
 
-def test_a_taken_port_is_said(pack: PackServer) -> None:
-    port = int(pack.url.rstrip("/").rpartition(":")[2])
-    with pytest.raises(ConfigurationError, match=f"port {port} of 127.0.0.1 is taken"):
-        PackServer(port)
+def test_a_taken_port_is_said(pack: str) -> None:
+    port = int(pack.rstrip("/").rpartition(":")[2])
+    told = f"port {port} of 127.0.0.1 is taken"
+    with pytest.raises(ConfigurationError, match=told), serving_pack(port):
+        pass
 
 
 def test_the_guides_hold_every_query_and_no_markup_of_anybodys() -> None:

@@ -29,9 +29,7 @@ from tests.engines import embedded_engine
 from tests.http_servers import certified
 from tests.mcp_server import HttpServer, called, granted, serving
 
-SHORT = Bounds(
-    places_max=12, places_per_address_max=8, head_seconds=0.5, body_seconds=0.5, unread_seconds=0.5
-)
+SHORT = Bounds(places_max=12, places_per_address_max=8, wait_seconds=0.5)
 PRIYA = {"contact_id": "priya"}
 PIECE, PIECES = b"x" * 100_000, 300
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -202,12 +200,12 @@ def test_strangers_make_room_first_and_a_request_under_way_never_does() -> None:
     ended: list[str] = []
     places = Places(Bounds(places_max=3, places_per_address_max=3))
     busy, idle, _ = (places.take(name, partial(ended.append, name)) for name in "abc")
-    with busy.let_in():
-        with idle.let_in():
+    with places.let_in(busy):
+        with places.let_in(idle):
             places.take("d", partial(ended.append, "d"))
             places.take("e", partial(ended.append, "e"))
         places.leave(places.take("f", partial(ended.append, "f")))
-        with places.take("g", partial(ended.append, "g")).let_in():
+        with places.let_in(places.take("g", partial(ended.append, "g"))):
             places.take("h", partial(ended.append, "h"))
     assert ended == ["c", "d", "e", "b"]
 

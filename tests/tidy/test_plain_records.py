@@ -12,6 +12,7 @@ WHOLE = {"asdict(self)", "_as_json(self)"}
 LEFT_OUT = {
     "AccessToken.hash": "what a token is compared with is shown to no one",
     "Problem.retry_after_seconds": "a header of the answer",
+    "Problem.more_headers": "a header",
 }
 """Fields that plain values leave out, and why."""
 

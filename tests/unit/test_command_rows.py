@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
@@ -15,7 +16,8 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import Category
-from reconciler.entrypoints.command_rows import CommandRow, plain_of
+from reconciler.entrypoints.command_rows import CommandRow
+from reconciler.entrypoints.options import print_json
 
 
 def _call(
@@ -136,9 +138,10 @@ def test_the_fields_of_a_call_are_options_with_the_help_of_their_own_docstring()
     assert made["min_confidence"].help == "Only facts with at least this confidence, 0 to 1."
 
 
-def test_plain_values_are_made_of_each_part_of_a_list() -> None:
+def test_plain_values_are_made_of_each_part_of_a_list(capsys: pytest.CaptureFixture[str]) -> None:
     class Told:
         def to_dict(self) -> dict[str, str]:
             return {"text": "Lives in Pune."}
 
-    assert plain_of([Told(), Told()]) == [{"text": "Lives in Pune."}] * 2
+    print_json([Told(), Told()])
+    assert json.loads(capsys.readouterr().out) == [{"text": "Lives in Pune."}] * 2

@@ -9,22 +9,23 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import ssl
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
-from socket import IPPROTO_TCP, TCP_NODELAY, socket
+from functools import partial
 from typing import Any, Literal, cast
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["PLACE", "BoundedServer", "Bounds", "Place", "Places", "bounded_config"]
+__all__ = ["LET_IN", "Bounds", "Place", "Places", "bounded_server"]
 
-PLACE = "reconciler.place"
-"""The key of a request's ``state`` for the place of its connection."""
+LET_IN = "reconciler.let_in"
+"""The key of a request's ``state`` for the context that keeps the place of its connection."""
 
-_ACCEPT_AGAIN_SECONDS = 0.5
+_ACCEPTED_AT_ONCE_MAX = 100
+"""So that connections that lose their place are closed before many more are accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +35,13 @@ class Bounds:
     Attributes:
         places_max: connections at the same time; more than the requests that may run at once.
         places_per_address_max: connections of one address without a running request.
-        head_seconds: how long the TLS handshake may take, and the head of each request.
-        body_seconds: how long the body may take after the head.
-        unread_seconds: how long a client may leave an answer unread.
+        wait_seconds: how long a whole request may take, with the TLS handshake before it, and how
+            long a client may leave an answer unread.
     """
 
     places_max: int = 200
     places_per_address_max: int = 50
-    head_seconds: float = 10.0
-    body_seconds: float = 30.0
-    unread_seconds: float = 30.0
+    wait_seconds: float = 30.0
 
 
 @dataclass(eq=False, slots=True)
@@ -53,26 +51,14 @@ class Place:
     Attributes:
         address: the client's address.
         end: ends the connection.
-        order: grows with each connection, and with each request that is let in.
         is_safe: whether a request with a good token is under way.
         was_let_in: whether there ever was such a request.
     """
 
     address: str
     end: Callable[[], object]
-    order: int
-    _orders: Iterator[int]
     is_safe: bool = False
     was_let_in: bool = False
-
-    @contextmanager
-    def let_in(self) -> Iterator[None]:
-        """Keep the place while a request with a good token is under way."""
-        self.is_safe = self.was_let_in = True
-        try:
-            yield
-        finally:
-            self.is_safe, self.order = False, next(self._orders)
 
 
 @dataclass(slots=True)
@@ -84,8 +70,7 @@ class Places:
     """
 
     bounds: Bounds
-    _held: set[Place] = field(default_factory=set)
-    _orders: Iterator[int] = field(default_factory=count)
+    _held: OrderedDict[Place, None] = field(default_factory=OrderedDict)
 
     def take(self, address: str, end: Callable[[], object]) -> Place:
         """A place for a new connection.
@@ -100,187 +85,142 @@ class Places:
             self._end_one(own)
         elif len(self._held) >= self.bounds.places_max:
             self._end_one(unsafe)
-        place = Place(address, end, next(self._orders), self._orders)
-        self._held.add(place)
+        place = Place(address, end)
+        self._held[place] = None
         return place
 
     def leave(self, place: Place) -> None:
         """Give a place back; giving back a lost place is no error."""
-        self._held.discard(place)
+        self._held.pop(place, None)
+
+    @contextmanager
+    def let_in(self, place: Place) -> Iterator[None]:
+        """Keep a place while a request with a good token is under way; then it is the newest."""
+        place.is_safe = place.was_let_in = True
+        try:
+            yield
+        finally:
+            place.is_safe = False
+            if place in self._held:
+                self._held.move_to_end(place)
 
     def _end_one(self, places: Sequence[Place]) -> None:
-        lost = min(places, key=lambda place: (place.was_let_in, place.order))
-        self._held.discard(lost)
+        lost = min(places, key=lambda place: place.was_let_in)  # the oldest of these
+        self.leave(lost)
         lost.end()
 
 
 class _BoundedProtocol(H11Protocol):
     """HTTP/1.1 with a bounded wait for a request, and for the reading of its answer.
 
-    uvicorn's own ``timeout_keep_alive`` begins after the first answer, and ends with any byte.
+    uvicorn's own ``timeout_keep_alive`` begins after the first answer, and ends with any byte. The
+    TLS handshake begins here, because uvicorn would take any number of unfinished ones.
     """
 
-    def __init__(self, bounds: Bounds, place: Place, **given: Any) -> None:
+    _place: Place
+
+    def __init__(self, places: Places, tls: ssl.SSLContext | None, **given: Any) -> None:
         super().__init__(**given)
-        self.app_state = {**self.app_state, PLACE: place}
-        self.is_lost = asyncio.Event()
-        self._bounds = bounds
-        self._awaited: Literal["head", "body"] | None = None
-        self._deadline: asyncio.TimerHandle | None = None
-        self._unread: asyncio.TimerHandle | None = None
+        self._places = places
+        self._tls = tls
+        self._waits: dict[str, asyncio.TimerHandle] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._wait_for_the_rest()
+        peer = transport.get_extra_info("peername")  # None if the client has left already
+        self._place = self._places.take(_address(peer[0]) if peer else "", transport.abort)
+        self.app_state = {**self.app_state, LET_IN: partial(self._places.let_in, self._place)}
+        self._wait_for("request")
+        if self._tls is None:
+            super().connection_made(transport)
+        else:
+            self.transport = transport
+            self.connections.add(self)  # so a shutdown closes it
+            transport.pause_reading()
+            self._handshake = self.loop.create_task(self._shake_hands(transport, self._tls))
+
+    async def _shake_hands(self, transport: asyncio.Transport, tls: ssl.SSLContext) -> None:
+        try:
+            secured = await self.loop.start_tls(transport, self, tls, server_side=True)
+        except OSError as error:
+            self.connection_lost(error)
+            return
+        if secured is None or transport.is_closing():
+            self.connection_lost(None)
+        else:
+            super().connection_made(secured)
+            self.handle_events()
 
     def data_received(self, data: bytes) -> None:
+        if self.scheme is None:  # sent together with the end of the handshake
+            self.conn.receive_data(data)
+            return
         super().data_received(data)
-        self._wait_for_the_rest()
+        self._stop_if_whole()
 
     def on_response_complete(self) -> None:
-        self._stop_waiting()
+        self._wait_for("request")
         super().on_response_complete()
-        self._wait_for_the_rest()
+        self._stop_if_whole()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.call_later(self._bounds.unread_seconds, self.transport.abort)
+        self._wait_for("reader")
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._stop_waiting_for_a_reader()
+        self._stop_waiting_for("reader")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
-        self._stop_waiting_for_a_reader()
+        self._places.leave(self._place)
+        self._stop_waiting_for("request")
+        self._stop_waiting_for("reader")
         super().connection_lost(exc)
-        self.is_lost.set()
 
-    def _wait_for_the_rest(self) -> None:
-        """Start the time-out for the missing part of a request; further bytes do not extend it."""
-        awaited = self._missing()
-        if awaited == self._awaited or self.is_lost.is_set():
-            return
-        self._stop_waiting()
-        self._awaited = awaited
-        if awaited is not None:
-            seconds = getattr(self._bounds, f"{awaited}_seconds")
-            self._deadline = self.loop.call_later(seconds, self.transport.abort)
+    def _stop_if_whole(self) -> None:
+        """Stop the wait for a request that is there with its whole body."""
+        cycle = self.cycle
+        if cycle is not None and not (cycle.response_complete or cycle.more_body):
+            self._stop_waiting_for("request")
 
-    def _missing(self) -> Literal["head", "body"] | None:
-        if self.cycle is None or self.cycle.response_complete:
-            return "head"
-        return "body" if self.cycle.more_body else None
+    def _wait_for(self, what: Literal["request", "reader"]) -> None:
+        """End the connection if it does not come; further bytes do not extend the wait."""
+        self._stop_waiting_for(what)
+        seconds = self._places.bounds.wait_seconds
+        self._waits[what] = self.loop.call_later(seconds, self._place.end)
 
-    def _stop_waiting(self) -> None:
-        self._awaited = None
-        if self._deadline is not None:
-            self._deadline.cancel()
-
-    def _stop_waiting_for_a_reader(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
+    def _stop_waiting_for(self, what: Literal["request", "reader"]) -> None:
+        if what in self._waits:
+            self._waits.pop(what).cancel()
 
 
-def bounded_config(app: Any, **given: Any) -> uvicorn.Config:
-    """Settings for a ``BoundedServer``: HTTP/1.1 only, because only its connections are bounded.
+def bounded_server(
+    app: Any, bounds: Bounds, tls: ssl.SSLContext | None, **given: Any
+) -> uvicorn.Server:
+    """A server for HTTP/1.1 only, because only its connections are bounded.
 
     ``limit_concurrency`` stays unset: it counts idle connections too, and refuses everyone else.
 
     Args:
         app: the application.
+        bounds: what a client may take.
+        tls: the certificate; None for connections that are not encrypted.
         **given: other settings of uvicorn.
     """
-    return uvicorn.Config(app, http=_BoundedProtocol, ws="none", log_config=None, **given)
-
-
-class BoundedServer(uvicorn.Server):
-    """uvicorn with a place for each connection, taken before its TLS handshake begins.
-
-    Args:
-        config: made by ``bounded_config``.
-        bounds: what a client may take.
-    """
-
-    def __init__(self, config: uvicorn.Config, bounds: Bounds | None = None) -> None:
-        super().__init__(config)
-        self._bounds = bounds or Bounds()
-        self._places = Places(self._bounds)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._shaking_hands: set[asyncio.Task[None]] = set()
-
-    async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Accept connections from now on; uvicorn itself would accept any number."""
-        await super().startup(sockets=[])
-        for each in sockets or []:
-            each.setblocking(False)
-            self._begin(self._accept(each), self._shaking_hands)
-
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Take no more connections; requests under way are finished."""
-        for task in self._shaking_hands:
-            task.cancel()
-        await super().shutdown(sockets)
-
-    async def _accept(self, listener: socket) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                accepted, peer = await loop.sock_accept(listener)
-            except OSError:  # the client left, or this process may open no more files
-                await asyncio.sleep(_ACCEPT_AGAIN_SECONDS)
-                continue
-            if not peer:  # on macOS, if a connection was reset before it was accepted
-                accepted.close()
-                continue
-            self._begin(self._carry(accepted, _address(peer[0])), self._shaking_hands)
-            await asyncio.sleep(0)  # so a client that loses its place leaves before the next comes
-
-    def _begin(self, work: Any, *kept: set[asyncio.Task[None]]) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        for tasks in (self._tasks, *kept):
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-    async def _carry(self, accepted: socket, address: str) -> None:
-        """Serve one connection; cancelling ends the connection."""
-        task = cast("asyncio.Task[None]", asyncio.current_task())
-        place = self._places.take(address, task.cancel)
-        protocol = _BoundedProtocol(
-            self._bounds,
-            place,
-            config=self.config,
-            server_state=self.server_state,
-            app_state=self.lifespan.state,
-        )
-        try:
-            with suppress(OSError):  # of the handshake
-                await self._connect(accepted, protocol)
-                self._shaking_hands.discard(task)
-                await protocol.is_lost.wait()
-        finally:
-            self._places.leave(place)
-            if protocol.transport is not None:
-                protocol.transport.abort()
-
-    async def _connect(self, accepted: socket, protocol: _BoundedProtocol) -> None:
-        # asyncio does so itself only for a socket that names its protocol, which this one does not;
-        # an answer of two writes would wait 40 ms for the client's acknowledgement.
-        accepted.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
-        tls: ssl.SSLContext | None = self.config.ssl
-        await asyncio.get_running_loop().connect_accepted_socket(
-            lambda: protocol,
-            accepted,
-            ssl=tls,
-            ssl_handshake_timeout=None if tls is None else self._bounds.head_seconds,
-        )
+    protocol = partial(_BoundedProtocol, Places(bounds), tls)
+    config = uvicorn.Config(
+        app,
+        http=cast("type[asyncio.Protocol]", protocol),
+        ws="none",
+        log_config=None,
+        backlog=_ACCEPTED_AT_ONCE_MAX,
+        **given,
+    )
+    return uvicorn.Server(config)
 
 
 def _address(host: str) -> str:
     """The client behind an address: an IPv6 client has a whole /64 network."""
     parsed = ipaddress.ip_address(host.partition("%")[0])
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.ip_network((parsed, 64), strict=False))
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
@@ -60,6 +61,17 @@ class Grant:
             )
         if self.session_id is not None:
             check_identifier("the session's id", self.session_id, InvalidNoteError)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, to show."""
+        return {
+            "name": self.name,
+            "profile": str(self.profile),
+            "tenant": self.tenant,
+            "agents": list(self.agent_ids),
+            "contact": self.contact_id,
+            "session": self.session_id,
+        }
 
     def agent(self, asked: object) -> str:
         """The requested agent; by default the only one.

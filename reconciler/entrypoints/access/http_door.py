@@ -7,32 +7,28 @@ number of connections and their time.
 from __future__ import annotations
 
 import ipaddress
-import json
 import math
 import re
 import signal
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import uvicorn
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.entrypoints.access.connections import (
-    PLACE,
-    BoundedServer,
-    Bounds,
-    Place,
-    bounded_config,
-)
-from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
+from reconciler.entrypoints.access.connections import LET_IN, Bounds, bounded_server
+from reconciler.entrypoints.access.problems import Problem, ProblemError
 from reconciler.entrypoints.access.rates import Rates
+from reconciler.entrypoints.access.telling import problem_answer
 from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ConfigurationError
 
@@ -47,12 +43,11 @@ __all__ = [
     "TokenDoor",
     "TokenSource",
     "bearer",
-    "check_certificate",
     "http_server",
     "is_loopback",
     "listen",
-    "refuse_as_json",
     "serve_http",
+    "tls_of",
 ]
 
 BODY = "reconciler.body"
@@ -105,28 +100,24 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_certificate(address: Address) -> None:
-    """Check the certificate, if there is one, before the address is announced.
+def tls_of(address: Address) -> ssl.SSLContext | None:
+    """The certificate of an address, loaded; None without one.
 
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
     """
-    if address.certificate is not None and address.key is not None:
-        with _usable_certificate():
-            for file in (address.certificate, address.key):
-                file.open("rb").close()  # this one's error names the file
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(address.certificate, address.key)
-
-
-@contextmanager
-def _usable_certificate() -> Iterator[None]:
+    if address.certificate is None or address.key is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        yield
+        for file in (address.certificate, address.key):
+            file.open("rb").close()  # this one's error names the file
+        context.load_cert_chain(address.certificate, address.key)
     except OSError as error:
         raise ConfigurationError(
             f"the certificate or its key cannot be used: {error}; see --tls-certificate"
         ) from error
+    return context
 
 
 def listen(address: Address) -> socket.socket:
@@ -143,27 +134,13 @@ def listen(address: Address) -> socket.socket:
             f"cannot listen at {address.host} port {address.port}: {error}; choose another with "
             "--host and --port"
         ) from error
+    # Accepted connections inherit it: else an answer of two writes would wait 40 ms for the client.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return bound
 
 
-class Refuse(Protocol):
-    """Answers a request that a door does not let in."""
-
-    async def __call__(
-        self,
-        scope: Scope,
-        send: Send,
-        problem: Problem,
-        headers: Sequence[tuple[bytes, bytes]] = (),
-    ) -> None:
-        """Send the answer.
-
-        Args:
-            scope: the request.
-            send: takes the answer.
-            problem: why it is not let in.
-            headers: further headers of the answer.
-        """
+Refuse = Callable[[Scope, Problem], Response]
+"""Makes the answer to a request that a door does not let in."""
 
 
 class TokenSource(Protocol):
@@ -171,25 +148,6 @@ class TokenSource(Protocol):
 
     def find(self, secret: str) -> AccessToken | None:
         """The valid token of this secret; None without one."""
-
-
-async def refuse_as_json(
-    scope: Scope,
-    send: Send,
-    problem: Problem,
-    headers: Sequence[tuple[bytes, bytes]] = (),
-) -> None:
-    """Send the problem to a program, as problem details."""
-    del scope
-    body = json.dumps(problem.to_dict()).encode()
-    about = [
-        (b"content-type", MEDIA_TYPE.encode()),
-        (b"content-length", str(len(body)).encode()),
-        *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
-        *headers,
-    ]
-    await send({"type": "http.response.start", "status": problem.status, "headers": about})
-    await send({"type": "http.response.body", "body": body})
 
 
 def bearer(headers: Headers) -> str | None:
@@ -215,7 +173,7 @@ class NameDoor:
         app: ASGIApp,
         hosts: Collection[str],
         open_paths: Collection[str] = (),
-        refuse: Refuse = refuse_as_json,
+        refuse: Refuse = problem_answer,
     ) -> None:
         self._app = app
         self._refuse = refuse
@@ -225,17 +183,20 @@ class NameDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] == "http" and scope["path"] not in self._open_paths:
-            headers = Headers(scope=scope)
-            origin = headers.get("origin")
-            if not self._is_known(headers.get("host") or ""):
-                unknown = Problem(kind="unknown-host", status=421, detail=_BY_NAME)
-                await self._refuse(scope, send, unknown)
-                return
-            if origin and not self._is_known(_ORIGIN.sub("", origin, count=1)):
-                unknown = Problem(kind="unknown-origin", status=403, detail=_BY_NAME)
-                await self._refuse(scope, send, unknown)
+            unknown = self._unknown(Headers(scope=scope))
+            if unknown is not None:
+                await self._refuse(scope, unknown)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    def _unknown(self, headers: Headers) -> Problem | None:
+        """The problem with a request's host or origin; None if the server has those names."""
+        origin = headers.get("origin")
+        if not self._is_known(headers.get("host") or ""):
+            return Problem(kind="unknown-host", status=421, detail=_BY_NAME)
+        if origin and not self._is_known(_ORIGIN.sub("", origin, count=1)):
+            return Problem(kind="unknown-origin", status=403, detail=_BY_NAME)
+        return None
 
     def _is_known(self, name: str) -> bool:
         return name in self._hosts or _PORT.sub("", name) in self._hosts
@@ -254,7 +215,7 @@ class BodyDoor:
         self,
         app: ASGIApp,
         bytes_max: int = _BODY_BYTES_MAX,
-        refuse: Refuse = refuse_as_json,
+        refuse: Refuse = problem_answer,
     ) -> None:
         self._app = app
         self._refuse = refuse
@@ -275,14 +236,9 @@ class BodyDoor:
             if len(body) > self._bytes_max:
                 told = f"the body is longer than {self._bytes_max:,} bytes; send less at a time"
                 too_large = Problem(kind="too-large", status=413, detail=told)
-                await self._refuse(scope, send, too_large)
+                await self._refuse(scope, too_large)(scope, receive, send)
                 return
-        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
-
-        async def again() -> Message:
-            return whole.pop() if whole else await receive()
-
-        await self._app({**scope, BODY: bytes(body)}, again, send)
+        await self._app({**scope, BODY: bytes(body)}, _with_body(bytes(body), receive), send)
 
 
 class TokenDoor:
@@ -297,7 +253,7 @@ class TokenDoor:
         calls_per_minute: how many requests each token may make.
         wrong_per_minute: how many wrong tokens each address may send.
         at_once_max: how many requests may run at once; fewer than there are places.
-        per_token_max: how many of these may use one token; None for all.
+        per_token_max: how many of these may use one token.
         methods: the only methods that are served; empty for all.
         open_paths: paths that need no token.
         presented: reads the secret from a request.
@@ -312,16 +268,16 @@ class TokenDoor:
         calls_per_minute: int,
         wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,
         at_once_max: int = REQUESTS_AT_ONCE_MAX,
-        per_token_max: int | None = None,
+        per_token_max: int = REQUESTS_AT_ONCE_MAX,
         methods: Collection[str] = (),
         open_paths: Collection[str] = (),
         presented: Callable[[Headers], str | None] = bearer,
-        refuse: Refuse = refuse_as_json,
+        refuse: Refuse = problem_answer,
     ) -> None:
         self._presented = presented
         self._refuse = refuse
         self._at_once_max = at_once_max
-        self._per_token_max = at_once_max if per_token_max is None else per_token_max
+        self._per_token_max = per_token_max
         self._methods = methods
         self._open_paths = open_paths
         self._app = app
@@ -335,66 +291,62 @@ class TokenDoor:
         if scope["type"] == "http" and scope["path"] not in self._open_paths:
             await self._answer(scope, receive, send)
         elif scope["type"] == "http":
-            await self._app(scope, _bodiless(receive), send)
+            await self._app(scope, _with_body(b"", receive), send)
         elif scope["type"] == "lifespan":
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            token = self._admitted(scope)
+        except ProblemError as error:
+            await self._refuse(scope, error.problem)(scope, receive, send)
+            return
+        keeping = scope.get("state", {}).get(LET_IN, nullcontext)  # absent in a caller's own server
+        self._under_way[token.token_id] += 1
+        try:
+            with keeping(), suppress(ClientDisconnect):
+                await self._app({**scope, GRANT: token.grant}, receive, send)
+        finally:
+            self._under_way[token.token_id] -= 1
+
+    def _admitted(self, scope: Scope) -> AccessToken:
+        """The token of a request that is let in.
+
+        Raises:
+            ProblemError: it is not let in.
+        """
         presented = self._presented(Headers(scope=scope))
         token = None if presented is None else self._tokens.find(presented)
         if token is None:
-            await self._turn_away(scope, send, is_missing=presented is None)
-        elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:
+            raise self._turned_away(scope, is_missing=presented is None)
+        if (seconds := self._calls.wait_seconds(token.token_id)) > 0:
             told = (
                 "too many requests for this token; wait as long as Retry-After says and call less "
                 "often, or let the operator of the server raise --calls-per-minute"
             )
-            await self._refuse(scope, send, _too_many(told, seconds))
-        elif self._methods and scope["method"] not in self._methods:
+            raise _too_many(told, seconds)
+        if self._methods and scope["method"] not in self._methods:
             allowed = ", ".join(self._methods)
             told = f"only {allowed} is served here"
-            await self._refuse(
-                scope,
-                send,
-                Problem(kind="wrong-method", status=405, detail=told),
-                [(b"allow", allowed.encode())],
-            )
-        elif self._under_way[token.token_id] >= self._per_token_max < self._at_once_max:
+            headers = {"Allow": allowed}
+            raise _problem("wrong-method", 405, told, more_headers=headers)
+        if self._under_way.total() >= self._at_once_max:
+            told = "too many requests at the same time; wait as long as Retry-After says"
+            raise _too_many(told, 1, status=503)
+        if self._under_way[token.token_id] >= self._per_token_max:
             told = (
                 "too many requests of this token at the same time; wait as long as Retry-After "
                 "says, and send fewer at once"
             )
-            await self._refuse(scope, send, _too_many(told, 1))
-        elif self._under_way.total() >= self._at_once_max:
-            told = "too many requests at the same time; wait as long as Retry-After says"
-            await self._refuse(scope, send, _too_many(told, 1, status=503))
-        else:
-            with self._counted(token.token_id):
-                await self._let_in({**scope, GRANT: token.grant}, receive, send)
+            raise _too_many(told, 1)
+        return token
 
-    @contextmanager
-    def _counted(self, token_id: str) -> Iterator[None]:
-        self._under_way[token_id] += 1
-        try:
-            yield
-        finally:
-            self._under_way[token_id] -= 1
-            if not self._under_way[token_id]:
-                del self._under_way[token_id]
-
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        place: Place | None = scope.get("state", {}).get(PLACE)  # None in a server of the caller's
-        with place.let_in() if place else nullcontext(), suppress(ClientDisconnect):
-            await self._app(scope, receive, send)
-
-    async def _turn_away(self, scope: Scope, send: Send, *, is_missing: bool) -> None:
+    def _turned_away(self, scope: Scope, *, is_missing: bool) -> ProblemError:
         place = scope.get("client")
         seconds = self._wrong.wait_seconds(place[0] if place else "")
         if seconds > 0:
             told = "too many wrong tokens from this address; mend the token, then wait"
-            await self._refuse(scope, send, _too_many(told, seconds))
-            return
-        challenge = b"Bearer" if is_missing else b'Bearer error="invalid_token"'
+            return _too_many(told, seconds)
         told = (
             "the request has no token; send it as `Authorization: Bearer …`"
             if is_missing
@@ -404,8 +356,9 @@ class TokenDoor:
             ". Where the server runs, `reconciler token list` says which are good, and "
             "`reconciler token create` makes one"
         )
-        refused = Problem(kind="no-good-token", status=401, detail=told)
-        await self._refuse(scope, send, refused, [(b"www-authenticate", challenge)])
+        challenge = "Bearer" if is_missing else 'Bearer error="invalid_token"'
+        headers = {"WWW-Authenticate": challenge}
+        return _problem("no-good-token", 401, told, more_headers=headers)
 
 
 def serve_http(
@@ -430,7 +383,7 @@ def serve_http(
         signal.signal(signal.SIGTERM, before)
 
 
-def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) -> BoundedServer:
+def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) -> uvicorn.Server:
     """The server of an application, ready to run.
 
     Args:
@@ -441,38 +394,35 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
     """
-    config = bounded_config(
+    return bounded_server(
         app,
+        bounds or Bounds(),
+        tls_of(address),
         access_log=False,
         proxy_headers=False,  # else a client on this machine could say that it comes from anywhere
         server_header=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
-        ssl_certfile=address.certificate,
-        ssl_keyfile=address.key,
     )
-    with _usable_certificate():
-        config.load()
-    return BoundedServer(config, bounds)
 
 
-def _bodiless(receive: Receive) -> Receive:
-    """A request with an empty body in place of the one that was sent."""
-    told: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+def _with_body(body: bytes, receive: Receive) -> Receive:
+    """A request with this body in place of the one that was sent."""
+    told: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def nothing() -> Message:
+    async def again() -> Message:
         return told.pop() if told else await receive()
 
-    return nothing
+    return again
 
 
-def _too_many(told: str, seconds: float, status: int = 429) -> Problem:
-    return Problem(
-        kind="too-many",
-        status=status,
-        detail=told,
-        is_retryable=True,
-        retry_after_seconds=math.ceil(seconds),
+def _too_many(told: str, seconds: float, status: int = 429) -> ProblemError:
+    return _problem(
+        "too-many", status, told, is_retryable=True, retry_after_seconds=math.ceil(seconds)
     )
+
+
+def _problem(kind: str, status: int, told: str, **more: Any) -> ProblemError:
+    return ProblemError(Problem(kind=kind, status=status, detail=told, **more))
 
 
 def _bracketed(host: str) -> str:

@@ -7,10 +7,10 @@ address or a cause.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from reconciler.errors import (
     CredentialsRefusedError,
@@ -27,7 +27,17 @@ from reconciler.errors import (
     UnknownTaskError,
 )
 
-__all__ = ["MEDIA_TYPE", "Problem", "failure_words", "problem_of"]
+__all__ = [
+    "MEDIA_TYPE",
+    "Problem",
+    "ProblemError",
+    "RefusedError",
+    "failure_words",
+    "problem_of",
+    "within",
+]
+
+T = TypeVar("T")
 
 MEDIA_TYPE = "application/problem+json"
 _URN = "urn:reconciler:problem:"
@@ -61,6 +71,7 @@ class Problem:
         is_retryable: whether the same request may succeed later.
         retry_after_seconds: how long to wait first; None if unknown.
         more: further members.
+        more_headers: further headers.
     """
 
     kind: str
@@ -69,6 +80,7 @@ class Problem:
     is_retryable: bool = False
     retry_after_seconds: int | None = None
     more: dict[str, Any] = field(default_factory=dict)
+    more_headers: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The members of the problem details."""
@@ -85,7 +97,35 @@ class Problem:
     def headers(self) -> dict[str, str]:
         """The headers that go with it."""
         seconds = self.retry_after_seconds
-        return {} if seconds is None else {"Retry-After": str(seconds)}
+        waits = {} if seconds is None else {"Retry-After": str(seconds)}
+        return {**waits, **self.more_headers}
+
+
+class ProblemError(Exception):
+    """A request ends with a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+class RefusedError(ProblemError):
+    """The token does not open this."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__(Problem(kind="not-granted", status=403, detail=told))
+
+
+def within(call: Callable[[], T]) -> T:
+    """What a grant says.
+
+    Raises:
+        RefusedError: it does not reach so far.
+    """
+    try:
+        return call()
+    except InvalidRequestError as error:
+        raise RefusedError(str(error)) from error
 
 
 def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:

@@ -12,30 +12,33 @@ __all__ = ["Rates"]
 
 _KEYS_MAX = 10_000
 _SECONDS = 60.0
+_ROUNDING_SECONDS = 1e-6
 
 
 class Rates:
-    """A token bucket for each key, with a burst and a rate per minute. Safe between threads.
+    """A rate per minute for each key, which is also its burst. Safe between threads.
 
-    If there are too many keys, the least recently used one is forgotten.
+    Kept is when all that a key has taken will be free again. If there are too many keys, the least
+    recently used one is forgotten.
 
     Args:
-        per_minute: the rate per minute, which is also the burst.
+        per_minute: how many each key may take in a minute.
         clock: seconds that only grow, for tests.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._per_minute = per_minute
+        self._seconds_each = _SECONDS / per_minute
         self._clock = clock
-        self._left: LRUCache[str, tuple[float, float]] = LRUCache(_KEYS_MAX)
+        self._free_at: LRUCache[str, float] = LRUCache(_KEYS_MAX)
         self._lock = Lock()
 
     def wait_seconds(self, key: str) -> float:
         """Take one; returns the seconds until one is free, 0 if one was left."""
         with self._lock:
             now = self._clock()
-            left, at = self._left.get(key, (float(self._per_minute), now))
-            left = min(self._per_minute, left + (now - at) * self._per_minute / _SECONDS)
-            has_one = left >= 1
-            self._left[key] = (left - 1 if has_one else left, now)
-            return 0.0 if has_one else (1 - left) * _SECONDS / self._per_minute
+            free_at = max(self._free_at.get(key, now), now) + self._seconds_each
+            wait = free_at - now - _SECONDS
+            if wait > _ROUNDING_SECONDS:
+                return wait
+            self._free_at[key] = free_at
+            return 0.0

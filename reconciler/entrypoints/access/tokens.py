@@ -8,31 +8,37 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import logging
 import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from pydantic import (
+    AwareDatetime,
+    BeforeValidator,
+    PlainSerializer,
+    TypeAdapter,
+    ValidationError,
+)
+
+from reconciler.entrypoints.access.grants import Grant
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
-__all__ = ["AccessToken", "TokenFile"]
+__all__ = ["TOKENS_MAX", "AccessToken", "TokenFile"]
 
-_VERSION = 1
 _PREFIX = "rcl_"
 _SECRET_BYTES = 32
 _PRESENTED_LENGTH_MAX = 200
 _FILE_BYTES_MAX = 4 * 1024 * 1024
-_TOKENS_MAX = 1_000
+TOKENS_MAX = 1_000
 _WRITABLE_BY_OTHERS = 0o022
 _IS_FOLDER = "it is a folder; name a file in it"
 _log = logging.getLogger(__name__)
@@ -52,9 +58,9 @@ class AccessToken:
     token_id: str
     hash: str
     grant: Grant
-    created_at: datetime
-    expires_at: datetime | None = None
-    revoked_at: datetime | None = None
+    created_at: AwareDatetime
+    expires_at: AwareDatetime | None = None
+    revoked_at: AwareDatetime | None = None
 
     def is_good(self, now: datetime) -> bool:
         """Whether it is neither revoked nor expired."""
@@ -62,21 +68,15 @@ class AccessToken:
 
     def state(self, now: datetime) -> str:
         """``revoked``, ``expired`` or ``good``."""
-        if self.revoked_at is not None:
-            return "revoked"
-        return "good" if self.is_good(now) else "expired"
+        if self.is_good(now):
+            return "good"
+        return "expired" if self.revoked_at is None else "revoked"
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
         """All fields except the hash, to show."""
-        grant = self.grant
         return {
             "id": self.token_id,
-            "name": grant.name,
-            "profile": str(grant.profile),
-            "tenant": grant.tenant,
-            "agents": list(grant.agent_ids),
-            "contact": grant.contact_id,
-            "session": grant.session_id,
+            **self.grant.to_dict(),
             "created_at": self.created_at,
             "expires_at": self.expires_at,
             "revoked_at": self.revoked_at,
@@ -86,15 +86,26 @@ class AccessToken:
 
 @dataclass(frozen=True)
 class _Contents:
-    key: bytes
+    """What the file holds; times have their zones."""
+
+    key: Annotated[bytes, BeforeValidator(bytes.fromhex), PlainSerializer(bytes.hex)]
     tokens: tuple[AccessToken, ...]
+    version: Literal[1] = 1
 
     @cached_property
     def by_hash(self) -> dict[str, AccessToken]:
         return {token.hash: token for token in self.tokens}
 
+    @cached_property
+    def by_id(self) -> dict[str, AccessToken]:
+        return {token.token_id: token for token in self.tokens}
+
     def hash(self, secret: str) -> str:
         return hmac.new(self.key, secret.encode(), hashlib.sha256).hexdigest()
+
+
+_FORM = TypeAdapter(_Contents)
+"""The form of the file, as JSON."""
 
 
 class TokenFile:
@@ -129,9 +140,9 @@ class TokenFile:
             raise InvalidRequestError("--expires must lie in the future")
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         with self._changing() as contents:
-            if len(contents.tokens) >= _TOKENS_MAX:
+            if len(contents.tokens) >= TOKENS_MAX:
                 raise ConfigurationError(
-                    f"{self.path} holds {_TOKENS_MAX} tokens, the most it may hold; name another "
+                    f"{self.path} holds {TOKENS_MAX} tokens, the most it may hold; name another "
                     "file with --tokens"
                 )
             made = AccessToken(
@@ -157,15 +168,15 @@ class TokenFile:
                 "--tokens, or make a token with `reconciler token create`"
             )
         with self._changing() as contents:
-            revoked = next((token for token in contents.tokens if token.token_id == token_id), None)
+            revoked = contents.by_id.get(token_id)
             if revoked is None:
                 raise InvalidRequestError(
                     f"there is no token {token_id!r}; see `reconciler token list`"
                 )
             if revoked.revoked_at is None:
                 revoked = replace(revoked, revoked_at=self._clock())
-                others = (token for token in contents.tokens if token.token_id != token_id)
-                self._write(replace(contents, tokens=(*others, revoked)))
+                tokens = contents.by_id | {token_id: revoked}
+                self._write(replace(contents, tokens=tuple(tokens.values())))
         return revoked
 
     def all(self) -> Sequence[AccessToken]:
@@ -182,26 +193,21 @@ class TokenFile:
         It takes microseconds. The time reveals nothing: the lookup is by a hash under a key that
         the client does not know.
         """
-        contents = self._readable()
-        if contents is None or len(secret) > _PRESENTED_LENGTH_MAX:
+        if len(secret) > _PRESENTED_LENGTH_MAX:
             return None
-        token = contents.by_hash.get(contents.hash(secret))
-        return token if token is not None and token.is_good(self._clock()) else None
+        return self._valid(lambda contents: contents.by_hash.get(contents.hash(secret)))
 
     def find_valid(self, token_id: str) -> AccessToken | None:
         """The token with this id if it is valid; None if not, or if the file cannot be read."""
-        contents = self._readable()
-        found = (
-            [token for token in contents.tokens if token.token_id == token_id] if contents else []
-        )
-        return next((token for token in found if token.is_good(self._clock())), None)
+        return self._valid(lambda contents: contents.by_id.get(token_id))
 
-    def _readable(self) -> _Contents | None:
+    def _valid(self, look: Callable[[_Contents], AccessToken | None]) -> AccessToken | None:
         try:
-            return self._contents()
+            token = look(self._contents())
         except ReconcilerError as error:
             _log.error("no client is admitted: %s", error)
             return None
+        return token if token is not None and token.is_good(self._clock()) else None
 
     def _contents(self) -> _Contents:
         """The tokens of the file, read again if it has changed; none without a file."""
@@ -227,16 +233,11 @@ class TokenFile:
     def _load(self) -> _Contents:
         try:
             with self.path.open("rb") as file:
-                given = json.loads(file.read(_FILE_BYTES_MAX))
-            if given["version"] != _VERSION:
-                raise self._unusable(f"it is of version {given['version']!r}, not {_VERSION}")
-            return _Contents(
-                bytes.fromhex(given["key"]), tuple(_token(row) for row in given["tokens"])
-            )
+                return _FORM.validate_json(file.read(_FILE_BYTES_MAX))
         except OSError as error:
             raise self._unusable(error.strerror) from error
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._unusable("it is not a token file") from error
+        except (ValidationError, TypeError) as error:  # the latter if the key is no text
+            raise self._unusable("it is not a token file of this version") from error
 
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
@@ -260,18 +261,12 @@ class TokenFile:
 
     def _write(self, contents: _Contents) -> None:
         """Write a new file, then replace the old one, so that a reader sees one of them whole."""
-        given = {
-            "version": _VERSION,
-            "key": contents.key.hex(),
-            "tokens": [asdict(token) for token in contents.tokens],
-        }
-        text = json.dumps(given, indent=1, default=lambda at: at.isoformat())
         draft = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
         try:
             descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             try:
-                with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                    file.write(text)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(_FORM.dump_json(contents, indent=1))
                     file.flush()
                     os.fsync(file.fileno())
                 draft.replace(self.path)
@@ -282,38 +277,3 @@ class TokenFile:
 
     def _unusable(self, why: str | None) -> ConfigurationError:
         return ConfigurationError(f"the token file {self.path} cannot be used: {why}")
-
-
-def _token(given: dict[str, Any]) -> AccessToken:
-    """A token from its entry in the file.
-
-    Raises:
-        ValueError, KeyError, TypeError: the entry is no token.
-    """
-    grant = given["grant"]
-    return AccessToken(
-        token_id=given["token_id"],
-        hash=bytes.fromhex(given["hash"]).hex(),
-        grant=Grant(
-            profile=AccessProfile(grant["profile"]),
-            tenant=grant["tenant"],
-            agent_ids=tuple(grant["agent_ids"]),
-            contact_id=grant["contact_id"],
-            name=grant["name"],
-            session_id=grant["session_id"],
-        ),
-        created_at=_time(given["created_at"]),
-        expires_at=_maybe_time(given["expires_at"]),
-        revoked_at=_maybe_time(given["revoked_at"]),
-    )
-
-
-def _maybe_time(given: str | None) -> datetime | None:
-    return None if given is None else _time(given)
-
-
-def _time(given: str) -> datetime:
-    at = datetime.fromisoformat(given)
-    if at.tzinfo is None:
-        raise ValueError("a time has no zone")
-    return at

@@ -15,17 +15,17 @@ from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import check_identifier
 from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
+from reconciler.entrypoints.access.problems import RefusedError, within
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
     ContactOf,
     GrantOf,
-    IfNoneMatch,
-    RefusedError,
     WholeIdsRoute,
     answer,
-    answer_unless_known,
     known_parameters_only,
-    within,
+    ok,
+    ok_or_known,
+    unless_known,
 )
 from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
 from reconciler.errors import InvalidRequestError
@@ -34,7 +34,6 @@ __all__ = ["routes"]
 
 _CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
 _OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
-_OK: dict[int | str, dict[str, Any]] = {304: {"description": "What is known still holds."}}
 
 routes = APIRouter(
     prefix="/v1",
@@ -54,22 +53,13 @@ class RecallParameters(Filters):  # type: ignore[misc]
     valid_at: Instant | None = None
 
 
-@routes.get("/access", responses={200: {"model": shapes.AccessAnswer}})
+@routes.get("/access", responses=ok(shapes.AccessAnswer))
 def access(grant: GrantOf) -> Response:
     """What this token may reach."""
-    return answer(
-        {
-            "profile": str(grant.profile),
-            "tenant": grant.tenant,
-            "agents": list(grant.agent_ids),
-            "contact": grant.contact_id,
-            "session": grant.session_id,
-            "name": grant.name,
-        }
-    )
+    return answer(grant.to_dict())
 
 
-@routes.post(_CONTACT + "/notes", responses={200: {"model": shapes.DecisionShape}})
+@routes.post(_CONTACT + "/notes", responses=ok(shapes.DecisionShape))
 def add_note(
     about: ContactOf,
     grant: GrantOf,
@@ -120,35 +110,29 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
     return None
 
 
-@routes.get(_CONTACT + "/recall", responses={200: {"model": shapes.RecallAnswer}, **_OK})
+@routes.get(_CONTACT + "/recall", responses=ok_or_known(shapes.RecallAnswer))
+@unless_known
 def recall(
     about: ContactOf,
     asked: Annotated[RecallParameters, Query()],
-    if_none_match: IfNoneMatch = None,
-) -> Response:
+) -> Any:
     """The facts that fit a query best, and the standing constraints; also as lines for a prompt."""
-    return answer_unless_known(
-        about, if_none_match, lambda: shapes.recall_of(about.recall(**given(asked)))
-    )
+    return shapes.recall_of(about.recall(**given(asked)))
 
 
-@routes.get(_CONTACT + "/briefing", responses={200: {"model": shapes.BriefingAnswer}, **_OK})
+@routes.get(_CONTACT + "/briefing", responses=ok_or_known(shapes.BriefingAnswer))
+@unless_known
 def briefing(
     about: ContactOf,
     query: Annotated[str, Query(description="What the conversation is about.")] = "",
     limit: Annotated[int | None, Query(ge=1, le=500)] = None,
-    if_none_match: IfNoneMatch = None,
-) -> Response:
+) -> Any:
     """What to know, and what to ask, when a conversation opens."""
-
-    def read() -> dict[str, Any]:
-        briefed = about.briefing(query, limit=limit)
-        return {**briefed.to_dict(), "prompt": briefed.as_prompt()}
-
-    return answer_unless_known(about, if_none_match, read)
+    briefed = about.briefing(query, limit=limit)
+    return {**briefed.to_dict(), "prompt": briefed.as_prompt()}
 
 
-@routes.post(_CONTACT + "/sessions", status_code=202, responses={202: {"model": shapes.JobShape}})
+@routes.post(_CONTACT + "/sessions", status_code=202, responses=ok(shapes.JobShape, 202))
 def submit_session(
     request: Request, about: ContactOf, grant: GrantOf, body: SessionBody
 ) -> Response:
@@ -182,7 +166,7 @@ def _check_roles(grant: Grant, body: SessionBody) -> None:
             )
 
 
-@routes.get(_CONTACT + "/jobs/{job_id}", responses={200: {"model": shapes.JobShape}})
+@routes.get(_CONTACT + "/jobs/{job_id}", responses=ok(shapes.JobShape))
 def job(about: ContactOf, grant: GrantOf, job_id: str) -> Response:
     """How far a conversation that was handed over has got."""
     found = about.job(job_id)

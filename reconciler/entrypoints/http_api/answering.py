@@ -6,10 +6,12 @@ runs in threads, so that nothing blocks its loop.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request
@@ -23,31 +25,25 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.access.http_door import GRANT
-from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
+from reconciler.entrypoints.access.problems import RefusedError, within
 from reconciler.entrypoints.options import json_value
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
 __all__ = [
     "SLASH",
-    "After",
     "AgentOf",
     "ContactOf",
     "GrantOf",
-    "IfNoneMatch",
-    "Limit",
     "MemoryOf",
-    "RefusedError",
+    "PageOf",
     "WholeIdsRoute",
     "answer",
-    "answer_unless_known",
     "known_parameters_only",
+    "ok",
+    "ok_or_known",
     "operators_only",
-    "page",
-    "paged",
-    "plain",
-    "problem_answer",
-    "within",
+    "unless_known",
 ]
 
 SLASH = "\ud800"
@@ -70,46 +66,10 @@ class WholeIdsRoute(APIRoute):
         return match, found
 
 
-class RefusedError(Exception):
-    """The token does not open this."""
-
-    def __init__(self, told: str) -> None:
-        super().__init__(told)
-        self.problem = Problem(kind="not-granted", status=403, detail=told)
-
-
-def json_text(plain: Any) -> str:
-    """Plain values and records as JSON, times as ISO 8601."""
-    return json.dumps(plain, allow_nan=False, default=_fields_or_words)
-
-
-def _fields_or_words(value: object) -> Any:
-    """A record field by field, without the deep copies of ``asdict``; any other value as text."""
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return json_value(value)
-
-
-def plain(record: Any) -> Any:
-    """A record as plain values, by its own ``to_dict`` if it has one."""
-    return record.to_dict() if hasattr(record, "to_dict") else record
-
-
 def answer(record: Any, status: int = 200, **headers: str) -> Response:
-    """The answer that is made of a record."""
-    return Response(
-        json_text(plain(record)), status, headers=headers, media_type="application/json"
-    )
-
-
-def problem_answer(problem: Problem) -> Response:
-    """The answer that tells of a problem."""
-    return Response(
-        json_text(problem.to_dict()),
-        problem.status,
-        headers=problem.headers,
-        media_type=MEDIA_TYPE,
-    )
+    """The answer that is made of a record; times in it are ISO 8601."""
+    text = json.dumps(record, allow_nan=False, default=json_value)
+    return Response(text, status, headers=headers, media_type="application/json")
 
 
 async def _memory(request: Request) -> Memory:
@@ -197,65 +157,106 @@ async def _contact(
     return memory.contact(agent, contact or "", tenant=grant.tenant)
 
 
-def within(call: Callable[[], Any]) -> Any:
-    """What a grant says.
-
-    Raises:
-        RefusedError: it does not reach so far.
-    """
-    try:
-        return call()
-    except InvalidRequestError as error:
-        raise RefusedError(str(error)) from error
-
-
 AgentOf = Annotated[AgentMemory, Depends(_agent)]
 ContactOf = Annotated[ContactMemory, Depends(_contact)]
 
 
-def answer_unless_known(
-    about: ContactMemory, known: str | None, read: Callable[[], Any]
-) -> Response:
-    """The contact's data, or 304 if the client has it.
+def ok(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The responses of an endpoint that answers in this shape."""
+    return {status: {"model": shape}}
+
+
+def ok_or_known(shape: Any) -> dict[int | str, dict[str, Any]]:
+    """The responses of an endpoint that answers with an ETag."""
+    return {**ok(shape), 304: {"description": "What is known still holds."}}
+
+
+def unless_known(read: Callable[..., Any]) -> Callable[..., Response]:
+    """The endpoint of a read about a contact: its data, or 304 if the client has it.
 
     Its ETag is the contact's version and the hour: the data may also change with time, because
     lifetimes end without a write. The ETag is weak, because a score may change at any time.
-    """
-    is_any = known is not None and known.strip() == "*"
-    if is_any:
-        read()  # which fails for an id that does not exist
-    tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
-    if is_any or tag in map(str.strip, (known or "").split(",")):
-        return Response(status_code=304, headers={"ETag": tag})
-    return answer(read(), ETag=tag)
-
-
-def page(
-    items: Sequence[Any], key: Callable[[Any], str], after: str | None, limit: int
-) -> dict[str, Any]:
-    """A page of a short list that is read whole.
 
     Args:
-        items: the list.
-        key: gives an item's key.
-        after: the key of the last item of the page before; None for the first page.
-        limit: the most items of a page.
-
-    Raises:
-        InvalidRequestError: that item is not in the list any more.
+        read: reads the data. The endpoint has its parameters, the first of which is ``about``.
     """
-    if after is None:
-        return paged(items, key, limit)
-    for number, item in enumerate(items, 1):
-        if key(item) == after:
-            return paged(items[number:], key, limit)
-    raise InvalidRequestError(
-        "the list has changed since: what `after` names is not in it; begin again without it"
+
+    @wraps(read)
+    def endpoint(about: ContactMemory, if_none_match: str | None = None, **asked: Any) -> Response:
+        known = [each.strip() for each in (if_none_match or "").split(",")]
+        is_any = known == ["*"]
+        if is_any:
+            read(about, **asked)  # which fails for an id that does not exist
+        tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
+        if is_any or tag in known:
+            return Response(status_code=304, headers={"ETag": tag})
+        return answer(read(about, **asked), ETag=tag)
+
+    signature = inspect.signature(read)
+    known = inspect.Parameter(
+        "if_none_match", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=IfNoneMatch
     )
+    parameters = [*signature.parameters.values(), known]
+    endpoint.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters, return_annotation=Response
+    )
+    return endpoint
 
 
-def paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page of a list is asked for.
+
+    Attributes:
+        after: the ``next`` of the page before; None for the first page.
+        limit: the most items of a page.
+    """
+
+    after: str | None
+    limit: int
+
+    def of(
+        self,
+        read: Callable[..., Sequence[Any]],
+        key: Callable[[Any], str],
+        place: Callable[[str], Any] = str,
+    ) -> dict[str, Any]:
+        """The page, with a ``next`` if there are more.
+
+        Args:
+            read: reads items after a place, up to a limit.
+            key: gives an item's key, which is the ``next`` after it.
+            place: reads the place from a key.
+        """
+        after = None if self.after is None else place(self.after)
+        return _paged(read(after=after, limit=self.limit + 1), key, self.limit)
+
+    def of_all(self, items: Sequence[Any], key: Callable[[Any], str]) -> dict[str, Any]:
+        """The page of a short list that is read whole.
+
+        Raises:
+            InvalidRequestError: the last item of the page before is not in the list any more.
+        """
+        keys = [key(item) for item in items]
+        if self.after is None:
+            return _paged(items, key, self.limit)
+        if self.after not in keys:
+            raise InvalidRequestError(
+                "the list has changed since: what `after` names is not in it; begin again without "
+                "it"
+            )
+        return _paged(items[keys.index(self.after) + 1 :], key, self.limit)
+
+
+async def _paging(after: After = None, limit: Limit = 50) -> Paging:
+    return Paging(after, limit)
+
+
+PageOf = Annotated[Paging, Depends(_paging)]
+
+
+def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
     """The first page of the found items, with a ``next`` if there are more."""
     items = found[:limit]
     following = key(items[-1]) if len(found) > limit else None
-    return {"items": [plain(item) for item in items], "next": following}
+    return {"items": items, "next": following}

@@ -7,11 +7,9 @@ path.
 from __future__ import annotations
 
 import json
-import logging
 import re
 import time
-import traceback
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property
 from importlib.metadata import version
@@ -24,7 +22,6 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from pydantic import TypeAdapter
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reconciler.entrypoints.access.connections import Bounds
@@ -35,7 +32,8 @@ from reconciler.entrypoints.access.http_door import (
     NameDoor,
     TokenDoor,
 )
-from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, problem_of
+from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, RefusedError
+from reconciler.entrypoints.access.telling import problem_answer, telling
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.decision_metrics import counting_decisions
 from reconciler.entrypoints.http_api import agent_routes, operator_routes, shapes
@@ -43,13 +41,11 @@ from reconciler.entrypoints.http_api.answering import (
     SLASH,
     GrantOf,
     MemoryOf,
-    RefusedError,
     operators_only,
-    problem_answer,
 )
 from reconciler.entrypoints.metrics import QueueCollector
 from reconciler.entrypoints.operator_page.app import operator_page
-from reconciler.errors import InvalidRequestError, ReconcilerError
+from reconciler.errors import ReconcilerError
 from reconciler.memory import Memory
 
 __all__ = ["BOUNDS", "OPEN_PATHS", "api", "serve_app"]
@@ -88,7 +84,6 @@ _OF_ALL = (
     "for all agents, without a contact, or `reconciler worker --metrics-port` where there are "
     "several tenants"
 )
-_log = logging.getLogger(__name__)
 
 
 def serve_app(
@@ -298,13 +293,6 @@ class _WholeIds:
             await self._app(scope, receive, send)
 
 
-async def _tell_of_an_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ReconcilerError)  # noqa: S101  by the table below
-    if not isinstance(error, InvalidRequestError):
-        _log.warning("a request failed: %s", error)
-    return problem_answer(problem_of(error, _sent(request)))
-
-
 def _sent(request: Request) -> list[str]:
     """All words of a request except ids and values of closed lists."""
     body = request.scope.get(BODY)
@@ -326,24 +314,20 @@ def _words(given: Any) -> Iterator[str]:
         yield str(given)
 
 
-async def _tell_of_a_refusal(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RefusedError)  # noqa: S101  by the table below
-    return problem_answer(error.problem)
-
-
-async def _tell_of_input(request: Request, error: Exception) -> Response:
+async def _tell_of_input(request: Request, error: RequestValidationError) -> Response:
     """The fault of each part, without the sent values, which may hold a secret."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101  by the table below
     if _is_body_unnamed(request):
         told = "the body is not read: send it with the header Content-Type: application/json"
-        return problem_answer(Problem(kind="invalid-request", status=422, detail=told))
+        return problem_answer(request, Problem(kind="invalid-request", status=422, detail=told))
     wrong = [
         f"{_place(each['loc'][1:])}: {each['msg'].removeprefix('Value error, ')}"
         for each in error.errors()
     ]
     told = f"the request cannot be used: {'; '.join(wrong[:3])}"
     more = {"errors": wrong[:100]}
-    return problem_answer(Problem(kind="invalid-request", status=422, detail=told, more=more))
+    return problem_answer(
+        request, Problem(kind="invalid-request", status=422, detail=told, more=more)
+    )
 
 
 def _is_body_unnamed(request: Request) -> bool:
@@ -357,31 +341,15 @@ def _place(parts: Sequence[object]) -> str:
     return ".".join(str(part)[:_NAME_LENGTH_MAX] for part in parts)
 
 
-async def _tell_of_http(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101  by the table below
-    known = {
-        404: ("no-such-path", "there is no such path; /openapi.json names those there are"),
-        405: ("wrong-method", "the path has no such method; /openapi.json names those it has"),
-    }
-    kind, told = known.get(error.status_code, ("invalid-request", str(error.detail)))
-    problem = Problem(kind=kind, status=error.status_code, detail=told)
-    answered = problem_answer(problem)
-    answered.headers.update(error.headers or {})
-    return answered
-
-
-async def _tell_of_a_fault(_: Request, error: Exception) -> Response:
-    # Without the error's own words, which may repeat the request.
-    where = "".join(traceback.format_tb(error.__traceback__))
-    _log.error("a fault of this server: %s\n%s", type(error).__name__, where)
-    told = "the server failed; tell the operator, whose log says more"
-    return problem_answer(Problem(kind="fault", status=500, detail=told))
-
-
-_TOLD: dict[type[Exception], Callable[..., Any]] = {
-    ReconcilerError: _tell_of_an_error,
-    RefusedError: _tell_of_a_refusal,
+_TOLD: dict[Any, Any] = {
+    **telling(
+        problem_answer,
+        wrong_paths={
+            404: ("no-such-path", "there is no such path; /openapi.json names those there are"),
+            405: ("wrong-method", "the path has no such method; /openapi.json names those it has"),
+        },
+        fault="the server failed; tell the operator, whose log says more",
+        sent=_sent,
+    ),
     RequestValidationError: _tell_of_input,
-    HTTPException: _tell_of_http,
-    Exception: _tell_of_a_fault,
 }

@@ -5,34 +5,28 @@ A decision is recorded under the token's name, or as the contact's own answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
-    After,
     AgentOf,
     ContactOf,
     GrantOf,
-    IfNoneMatch,
-    Limit,
     MemoryOf,
+    PageOf,
     WholeIdsRoute,
     answer,
-    answer_unless_known,
     known_parameters_only,
+    ok,
+    ok_or_known,
     operators_only,
-    page,
-    paged,
-    plain,
+    unless_known,
 )
 from reconciler.entrypoints.http_api.bodies import (
     AmendmentBody,
@@ -59,9 +53,8 @@ _AGENT = "/agents/{agent_id}"
 _CONTACT = _AGENT + "/contacts/{contact_id}"
 _DECISION = _CONTACT + "/decisions/{decision_id}"
 _FACT = _CONTACT + "/facts/{fact_id}"
-_DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.DecisionShape}}
+_DECIDED = ok(shapes.DecisionShape)
 
-_Asked = AgentMemory | ContactMemory
 
 routes = APIRouter(
     prefix="/v1",
@@ -69,11 +62,6 @@ routes = APIRouter(
     route_class=WholeIdsRoute,
     dependencies=[Depends(operators_only), Depends(known_parameters_only)],
 )
-
-
-def _of(model: Any) -> dict[int | str, dict[str, Any]]:
-    """The responses of a read that has an ETag."""
-    return {200: {"model": model}, 304: {"description": "What is known still holds."}}
 
 
 class DecisionsQuery(BaseModel):
@@ -96,48 +84,43 @@ class FindQuery(Filters):  # type: ignore[misc]
     limit: int | None = None
 
 
-@routes.get(_AGENT + "/contacts", responses={200: {"model": shapes.ContactsPage}})
-def list_contacts(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+@routes.get(_AGENT + "/contacts", responses=ok(shapes.ContactsPage))
+def list_contacts(agent: AgentOf, page: PageOf) -> Response:
     """An agent's contacts, by id."""
-    contacts = agent.contacts(after=after, limit=limit + 1)
-    return answer(paged(contacts, lambda contact: contact.contact_id, limit))
+    return answer(page.of(agent.contacts, lambda contact: contact.contact_id))
 
 
-@routes.get(_AGENT + "/find", responses={200: {"model": list[shapes.FoundFact]}})
+@routes.get(_AGENT + "/find", responses=ok(list[shapes.FoundFact]))
 def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Response:
     """The live facts of all of an agent's contacts that are nearest to a query."""
-    return answer(_all(agent.find(**given(asked))))
+    return answer(agent.find(**given(asked)))
 
 
-@routes.get(_AGENT + "/decisions", responses={200: {"model": shapes.DecisionPage}})
-def list_agent_decisions(
-    agent: AgentOf, which: WhichDecisions, after: After = None, limit: Limit = 50
-) -> Response:
+@routes.get(_AGENT + "/decisions", responses=ok(shapes.DecisionPage))
+def list_agent_decisions(agent: AgentOf, page: PageOf, which: WhichDecisions) -> Response:
     """The newest decisions about all of an agent's contacts, refusals among them."""
-    return answer(_decisions(agent, which, after, limit))
+    return answer(page.of(partial(agent.decisions, **given(which)), place_of, read_place))
 
 
-@routes.get(_AGENT + "/pending", responses={200: {"model": shapes.PendingPage}})
-def list_agent_pending(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+@routes.get(_AGENT + "/pending", responses=ok(shapes.PendingPage))
+def list_agent_pending(agent: AgentOf, page: PageOf) -> Response:
     """The held notes and disputes of all of an agent's contacts."""
-    return answer(_pending(agent, after, limit))
+    return answer(page.of(agent.pending, place_of, read_waiting_place))
 
 
-@routes.get(_AGENT + "/disputes", responses={200: {"model": shapes.DisputePage}})
-def list_agent_disputes(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+@routes.get(_AGENT + "/disputes", responses=ok(shapes.DisputePage))
+def list_agent_disputes(agent: AgentOf, page: PageOf) -> Response:
     """Facts that contradict each other, of all of an agent's contacts."""
-    return answer(_disputes(agent, after, limit))
+    return answer(page.of(agent.disputes, place_of, read_dispute_place))
 
 
-@routes.get(_AGENT + "/jobs", responses={200: {"model": shapes.JobPage}})
-def list_agent_jobs(
-    agent: AgentOf, state: JobState | None = None, after: After = None, limit: Limit = 50
-) -> Response:
+@routes.get(_AGENT + "/jobs", responses=ok(shapes.JobPage))
+def list_agent_jobs(agent: AgentOf, page: PageOf, state: JobState | None = None) -> Response:
     """The conversations that were handed over, the newest first."""
-    return answer(_jobs(agent, state, after, limit))
+    return answer(page.of(partial(agent.jobs, state=state), place_of, read_place))
 
 
-@routes.get(_AGENT + "/health", responses={200: {"model": shapes.HealthReportShape}})
+@routes.get(_AGENT + "/health", responses=ok(shapes.HealthReportShape))
 def agent_health(agent: AgentOf, check_records: bool = False) -> Response:
     """The health of an agent's memory in numbers; all live facts are read, so it takes a while.
 
@@ -146,96 +129,86 @@ def agent_health(agent: AgentOf, check_records: bool = False) -> Response:
     return answer(agent.health(check_records=check_records))
 
 
-@routes.get(_CONTACT, responses=_of(shapes.Contact))
-def get_contact(about: ContactOf, memory: MemoryOf, if_none_match: IfNoneMatch = None) -> Response:
+@routes.get(_CONTACT, responses=ok_or_known(shapes.Contact))
+@unless_known
+def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     """A contact in numbers: its facts by their state."""
-
-    def read() -> Contact:
-        about.check_known()
-        scope = about.scope
-        [found] = memory.agent(scope.agent_id, tenant=scope.tenant).contacts(scope.contact_id)
-        return found
-
-    return answer_unless_known(about, if_none_match, read)
+    about.check_known()
+    scope = about.scope
+    [found] = memory.agent(scope.agent_id, tenant=scope.tenant).contacts(scope.contact_id)
+    return found
 
 
-@routes.get(_CONTACT + "/profile", responses=_of(list[shapes.SlotValue]))
-def profile(about: ContactOf, if_none_match: IfNoneMatch = None) -> Response:
+@routes.get(_CONTACT + "/profile", responses=ok_or_known(list[shapes.SlotValue]))
+@unless_known
+def profile(about: ContactOf) -> Any:
     """The current values of all of a contact's attributes, with their start and source."""
-    return answer_unless_known(about, if_none_match, lambda: _all(about.profile()))
+    return about.profile()
 
 
-@routes.get(_CONTACT + "/values/{attribute}", responses=_of(list[shapes.SlotValue]))
+@routes.get(_CONTACT + "/values/{attribute}", responses=ok_or_known(list[shapes.SlotValue]))
+@unless_known
 def value(
     about: ContactOf,
     attribute: str,
     subject: str | None = None,
-    if_none_match: IfNoneMatch = None,
-) -> Response:
+) -> Any:
     """An attribute's current value; several if it holds many, or is in dispute."""
-    return answer_unless_known(
-        about, if_none_match, lambda: _all(about.value(attribute, subject=subject))
-    )
+    return about.value(attribute, subject=subject)
 
 
-@routes.get(_CONTACT + "/history", responses=_of(shapes.FactHistoryPage))
+@routes.get(_CONTACT + "/history", responses=ok_or_known(shapes.FactHistoryPage))
+@unless_known
 def history(
     about: ContactOf,
+    page: PageOf,
     at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
-    after: After = None,
-    limit: Limit = 50,
-    if_none_match: IfNoneMatch = None,
-) -> Response:
+) -> Any:
     """What superseded what, when and why; as of an instant, if it is given."""
-
-    def read() -> dict[str, Any]:
-        chains = about.history(at=at, after=after, limit=limit + 1)
-        return paged(chains, lambda chain: chain.facts[0].fact_id, limit)
-
-    return answer_unless_known(about, if_none_match, read)
+    return page.of(partial(about.history, at=at), lambda chain: chain.facts[0].fact_id)
 
 
-@routes.get(_FACT + "/history", responses=_of(shapes.FactHistory))
+@routes.get(_FACT + "/history", responses=ok_or_known(shapes.FactHistory))
+@unless_known
 def fact_history(
     about: ContactOf,
     fact_id: str,
     at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
-    if_none_match: IfNoneMatch = None,
-) -> Response:
+) -> Any:
     """The chain that a fact is in."""
-    return answer_unless_known(
-        about, if_none_match, lambda: about.history(fact_id=fact_id, at=at)[0]
-    )
+    return about.history(fact_id=fact_id, at=at)[0]
 
 
-@routes.get(_FACT + "/evidence", responses=_of(shapes.FactEvidenceShape))
-def fact_evidence(about: ContactOf, fact_id: str, if_none_match: IfNoneMatch = None) -> Response:
+@routes.get(_FACT + "/evidence", responses=ok_or_known(shapes.FactEvidenceShape))
+@unless_known
+def fact_evidence(about: ContactOf, fact_id: str) -> Any:
     """What a fact rests on: each turn, who said it, when and where."""
-    return answer_unless_known(about, if_none_match, lambda: about.evidence(fact_id))
+    return about.evidence(fact_id)
 
 
-@routes.get(_CONTACT + "/decisions", responses=_of(shapes.DecisionPage))
+@routes.get(_CONTACT + "/decisions", responses=ok_or_known(shapes.DecisionPage))
+@unless_known
 def list_decisions(
     about: ContactOf,
+    page: PageOf,
     which: WhichDecisions,
-    after: After = None,
-    limit: Limit = 50,
-    if_none_match: IfNoneMatch = None,
-) -> Response:
+) -> Any:
     """The newest decisions about a contact, refusals among them."""
-    return answer_unless_known(about, if_none_match, lambda: _decisions(about, which, after, limit))
+    return page.of(partial(about.decisions, **given(which)), place_of, read_place)
 
 
-@routes.get(_DECISION, responses=_of(shapes.DecisionShape))
-def get_decision(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = None) -> Response:
+@routes.get(_DECISION, responses=ok_or_known(shapes.DecisionShape))
+@unless_known
+def get_decision(about: ContactOf, decision_id: str) -> Any:
     """One decision, with what it was compared with."""
-    return answer_unless_known(about, if_none_match, lambda: about.decision(decision_id))
+    return about.decision(decision_id)
 
 
-@routes.get(_DECISION + "/explanation", responses=_of(shapes.Explanation))
-def explain(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = None) -> Response:
+@routes.get(_DECISION + "/explanation", responses=ok_or_known(shapes.Explanation))
+@unless_known
+def explain(about: ContactOf, decision_id: str) -> Any:
     """Why a decision was made, in plain words, and what would have changed it."""
-    return answer_unless_known(about, if_none_match, lambda: about.explain(decision_id))
+    return about.explain(decision_id)
 
 
 @routes.post(_DECISION + "/confirm", responses=_DECIDED)
@@ -265,20 +238,18 @@ def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBod
     return answer(about.revert(decision_id, **_by(grant, body)))
 
 
-@routes.get(_CONTACT + "/pending", responses=_of(shapes.PendingPage))
-def list_pending(
-    about: ContactOf, after: After = None, limit: Limit = 50, if_none_match: IfNoneMatch = None
-) -> Response:
+@routes.get(_CONTACT + "/pending", responses=ok_or_known(shapes.PendingPage))
+@unless_known
+def list_pending(about: ContactOf, page: PageOf) -> Any:
     """The open questions about a contact: held notes, then disputes."""
-    return answer_unless_known(about, if_none_match, lambda: _pending(about, after, limit))
+    return page.of(about.pending, place_of, read_waiting_place)
 
 
-@routes.get(_CONTACT + "/disputes", responses=_of(shapes.DisputePage))
-def list_disputes(
-    about: ContactOf, after: After = None, limit: Limit = 50, if_none_match: IfNoneMatch = None
-) -> Response:
+@routes.get(_CONTACT + "/disputes", responses=ok_or_known(shapes.DisputePage))
+@unless_known
+def list_disputes(about: ContactOf, page: PageOf) -> Any:
     """Facts of a contact that contradict each other."""
-    return answer_unless_known(about, if_none_match, lambda: _disputes(about, after, limit))
+    return page.of(about.disputes, place_of, read_dispute_place)
 
 
 @routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
@@ -299,39 +270,37 @@ def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody)
     return answer(about.revoke(fact_id, **_by(grant, body)))
 
 
-@routes.post(_CONTACT + "/erasures", responses={200: {"model": shapes.ErasureShape}})
+@routes.post(_CONTACT + "/erasures", responses=ok(shapes.ErasureShape))
 def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Response:
     """Erase a contact, or a part, for good; the answer holds the receipt."""
     return answer(about.forget(**_by(grant, body)))
 
 
-@routes.get(_CONTACT + "/erasures", responses={200: {"model": shapes.ErasurePage}})
-def list_erasures(about: ContactOf, after: After = None, limit: Limit = 50) -> Response:
+@routes.get(_CONTACT + "/erasures", responses=ok(shapes.ErasurePage))
+def list_erasures(about: ContactOf, page: PageOf) -> Response:
     """The erasures of a contact, the oldest first."""
-    return answer(page(about.erasures(), lambda erasure: erasure.erasure_id, after, limit))
+    return answer(page.of_all(about.erasures(), lambda erasure: erasure.erasure_id))
 
 
-@routes.get(_CONTACT + "/sessions/{session_id}", responses={200: {"model": shapes.SessionRecord}})
+@routes.get(_CONTACT + "/sessions/{session_id}", responses=ok(shapes.SessionRecord))
 def get_session(about: ContactOf, session_id: str) -> Response:
     """A stored conversation: its summary, and the outcomes of its candidates."""
     return answer(about.session(session_id))
 
 
-@routes.get(_CONTACT + "/jobs", responses={200: {"model": shapes.JobPage}})
-def list_jobs(
-    about: ContactOf, state: JobState | None = None, after: After = None, limit: Limit = 50
-) -> Response:
+@routes.get(_CONTACT + "/jobs", responses=ok(shapes.JobPage))
+def list_jobs(about: ContactOf, page: PageOf, state: JobState | None = None) -> Response:
     """The conversations of a contact that were handed over, the newest first."""
-    return answer(_jobs(about, state, after, limit))
+    return answer(page.of(partial(about.jobs, state=state), place_of, read_place))
 
 
-@routes.post(_CONTACT + "/jobs/{job_id}/retry", responses={200: {"model": shapes.JobShape}})
+@routes.post(_CONTACT + "/jobs/{job_id}/retry", responses=ok(shapes.JobShape))
 def retry_job(about: ContactOf, job_id: str) -> Response:
     """Start a dead or waiting job again now."""
     return answer(about.retry(job_id))
 
 
-@routes.get(_CONTACT + "/health", responses={200: {"model": shapes.HealthReportShape}})
+@routes.get(_CONTACT + "/health", responses=ok(shapes.HealthReportShape))
 def contact_health(about: ContactOf, check_records: bool = False) -> Response:
     """The health of one contact's memory, in numbers.
 
@@ -343,35 +312,3 @@ def contact_health(about: ContactOf, check_records: bool = False) -> Response:
 def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:
     """A person's decision, and the name it is recorded under."""
     return {"by": grant.person(body.answered_by), **given(body, "answered_by")}
-
-
-def _all(records: Iterable[Any]) -> list[Any]:
-    return [plain(record) for record in records]
-
-
-def _pending(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
-    place = None if after is None else read_waiting_place(after)
-    return paged(asked_of.pending(after=place, limit=limit + 1), place_of, limit)
-
-
-def _disputes(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
-    place = None if after is None else read_dispute_place(after)
-    return paged(asked_of.disputes(after=place, limit=limit + 1), place_of, limit)
-
-
-def _jobs(
-    asked_of: _Asked, state: JobState | None, after: str | None, limit: int
-) -> dict[str, Any]:
-    place = None if after is None else read_place(after)
-    return paged(asked_of.jobs(state=state, after=place, limit=limit + 1), place_of, limit)
-
-
-def _decisions(
-    asked_of: _Asked, which: DecisionsQuery, after: str | None, limit: int
-) -> dict[str, Any]:
-    """A page of decisions, which continues after the last one of the page before."""
-    asked = given(which)
-    if after is not None:
-        asked["after"] = read_place(after)
-    decisions = asked_of.decisions(**asked, limit=limit + 1)
-    return paged(decisions, place_of, limit)

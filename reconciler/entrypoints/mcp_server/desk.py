@@ -43,7 +43,7 @@ _KEPT_TOOLS_MAX = 1_000
 _MESSAGES_MAX = 1_000
 
 OPERATOR_TOOL_NAMES = tuple(tool.name for tool in OPERATOR_TOOLS)
-_VIEWS = ("profile", "history")
+_VIEWS = {"profile": "What is known now", "history": "What superseded what, and why"}
 _URI = "memory://contacts/"
 _COMPLAINT_LENGTH_MAX = 600
 _AGENTS = (
@@ -141,23 +141,11 @@ class Desk:
 
     def resources(self, grant: Grant) -> list[Listed]:
         """The resources of a grant for one contact; of any other, ``resource_patterns``."""
-        if grant.contact_id is None:
-            return []
-        return [
-            _listed(view, _uri(agent_id, grant.contact_id, view), agent_id)
-            for agent_id in grant.agent_ids
-            for view in _VIEWS
-        ]
+        return [] if grant.contact_id is None else _listed(grant, _part(grant.contact_id))
 
     def resource_patterns(self, grant: Grant) -> list[Listed]:
         """The patterns of the contacts' resources, if the grant is for several contacts."""
-        if grant.contact_id is not None:
-            return []
-        return [
-            _listed(view, f"{_URI}{_part(agent_id)}/{{contact_id}}/{view}", agent_id)
-            for agent_id in grant.agent_ids
-            for view in _VIEWS
-        ]
+        return _listed(grant, "{contact_id}") if grant.contact_id is None else []
 
     def read(self, grant: Grant, uri: str) -> str:
         """The text of a resource.
@@ -324,18 +312,18 @@ def _message(number: int, given: object) -> dict[str, str]:
     return {key: given[key] for key in ("role", "content", "name") if key in given}
 
 
-def _listed(view: str, uri: str, agent_id: str) -> Listed:
-    titles = {"profile": "What is known now", "history": "What superseded what, and why"}
-    return Listed(
-        name=f"{agent_id}-{view}",
-        title=titles[view],
-        description=f"{titles[view]}, as text.",
-        uri=uri,
-    )
-
-
-def _uri(agent_id: str, contact_id: str, view: str) -> str:
-    return f"{_URI}{_part(agent_id)}/{_part(contact_id)}/{view}"
+def _listed(grant: Grant, contact_part: str) -> list[Listed]:
+    """The views of a contact, by each agent of the grant."""
+    return [
+        Listed(
+            name=f"{agent_id}-{view}",
+            title=title,
+            description=f"{title}, as text.",
+            uri=f"{_URI}{_part(agent_id)}/{contact_part}/{view}",
+        )
+        for agent_id in grant.agent_ids
+        for view, title in _VIEWS.items()
+    ]
 
 
 def _part(identifier: str) -> str:

@@ -94,12 +94,19 @@ def mcp_server(
         )
 
     async def list_resources(ctx: Any, _: Any) -> types.ListResourcesResult:
-        resources = map(_resource, desk.resources(grant_of(ctx)))
-        return types.ListResourcesResult(resources=list(resources))
+        listed = desk.resources(grant_of(ctx))
+        resources = [
+            types.Resource(uri=each.uri, **_told(each), mime_type=_TEXT) for each in listed
+        ]
+        return types.ListResourcesResult(resources=resources)
 
     async def list_patterns(ctx: Any, _: Any) -> types.ListResourceTemplatesResult:
-        patterns = map(_pattern, desk.resource_patterns(grant_of(ctx)))
-        return types.ListResourceTemplatesResult(resource_templates=list(patterns))
+        listed = desk.resource_patterns(grant_of(ctx))
+        patterns = [
+            types.ResourceTemplate(uri_template=each.uri, **_told(each), mime_type=_TEXT)
+            for each in listed
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=patterns)
 
     async def read_resource(
         ctx: Any, params: types.ReadResourceRequestParams
@@ -131,34 +138,16 @@ def mcp_server(
     )
 
 
-def _resource(listed: Listed) -> types.Resource:
-    return types.Resource(
-        name=listed.name,
-        title=listed.title,
-        description=listed.description,
-        uri=listed.uri,
-        mime_type=_TEXT,
-    )
-
-
-def _pattern(listed: Listed) -> types.ResourceTemplate:
-    return types.ResourceTemplate(
-        name=listed.name,
-        title=listed.title,
-        description=listed.description,
-        uri_template=listed.uri,
-        mime_type=_TEXT,
-    )
-
-
 def _prompt(listed: Listed) -> types.Prompt:
     taken = [
         types.PromptArgument(name=name, description=about, required=is_required)
         for name, about, is_required in listed.arguments
     ]
-    return types.Prompt(
-        name=listed.name, title=listed.title, description=listed.description, arguments=taken
-    )
+    return types.Prompt(**_told(listed), arguments=taken)
+
+
+def _told(listed: Listed) -> dict[str, Any]:
+    return {"name": listed.name, "title": listed.title, "description": listed.description}
 
 
 def _short(text: str) -> str:

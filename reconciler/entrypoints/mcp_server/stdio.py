@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import json
 import os
 import signal
@@ -50,96 +49,60 @@ def serve_stdio(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
     anyio.run(_serve, desk, grant, close)
 
 
-class _Requests:
-    """The client's requests; ends when each has its answer, or when the grace period is over.
+async def _pass_on_requests(
+    incoming: ReadStream[SessionMessage | Exception],
+    server: WriteStream[SessionMessage | Exception],
+    unanswered: set[str | int],
+) -> None:
+    """The client's requests; they end when each has its answer, or the grace period is over.
 
     The SDK cancels running calls as soon as its input ends. So a client that sends requests and
     closes its side, as a pipe does, would get no answer.
     """
-
-    def __init__(
-        self, stream: ReadStream[SessionMessage | Exception], unanswered: set[str | int]
-    ) -> None:
-        self._stream = stream
-        self._unanswered = unanswered
-
-    @property
-    def last_context(self) -> contextvars.Context | None:
-        return getattr(self._stream, "last_context", None)
-
-    async def receive(self) -> SessionMessage | Exception:
-        try:
-            received = await self._stream.receive()
-        except anyio.EndOfStream:
-            with anyio.move_on_after(_GRACE_SECONDS):
-                while self._unanswered:
-                    await anyio.sleep(_POLL_SECONDS)
-            raise
-        if isinstance(received, ValidationError):
-            received = _mended(received) or received
-        if isinstance(received, SessionMessage):
-            self._note(received.message)
-        return received
-
-    def _note(self, message: object) -> None:
-        if isinstance(message, JSONRPCRequest):
-            self._unanswered.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
-            self._unanswered.discard((message.params or {}).get("requestId", ""))
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    def __aiter__(self) -> _Requests:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> _Requests:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+    async with server:
+        async for received in incoming:
+            request = _mended(received) if isinstance(received, ValidationError) else received
+            if isinstance(request, SessionMessage):
+                _note(request.message, unanswered)
+            await server.send(request)
+        with anyio.move_on_after(_GRACE_SECONDS):
+            while unanswered:
+                await anyio.sleep(_POLL_SECONDS)
 
 
-def _mended(refused: ValidationError) -> SessionMessage | None:
+def _note(message: object, unanswered: set[str | int]) -> None:
+    if isinstance(message, JSONRPCRequest):
+        unanswered.add(message.id)
+    elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
+        unanswered.discard((message.params or {}).get("requestId", ""))
+
+
+async def _pass_on_replies(
+    server: ReadStream[SessionMessage],
+    outgoing: WriteStream[SessionMessage],
+    unanswered: set[str | int],
+) -> None:
+    """The messages to the client; notes which request each one answers."""
+    async with outgoing:
+        async for item in server:
+            await outgoing.send(item)
+            message = item.message
+            if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+                unanswered.discard(message.id)
+
+
+def _mended(refused: ValidationError) -> SessionMessage | ValidationError:
     r"""The message of a line that the SDK refused for half a surrogate pair (``"\ud835"``).
 
     The SDK drops such a line, and its client waits for an answer for good. A sign stands in the
-    place of the half from here on. None if the line is no message for another reason.
+    place of the half from here on. A line that is no message for another reason stays refused.
     """
     line = refused.errors()[0].get("input")
     try:
         mended = storable(json.dumps(json.loads(line), ensure_ascii=False))
         return SessionMessage(jsonrpc_message_adapter.validate_json(mended, by_name=False))
     except (TypeError, ValueError, RecursionError):
-        return None
-
-
-class _ReplyStream:
-    """The messages to the client; notes which request each one answers."""
-
-    def __init__(self, stream: WriteStream[SessionMessage], unanswered: set[str | int]) -> None:
-        self._stream = stream
-        self._unanswered = unanswered
-
-    async def send(self, item: SessionMessage) -> None:
-        await self._stream.send(item)
-        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-            self._unanswered.discard(item.message.id)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def __aenter__(self) -> _ReplyStream:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+        return refused
 
 
 async def _serve(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
@@ -147,13 +110,14 @@ async def _serve(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
     server = mcp_server(desk, lambda _: grant, calls, instructions=desk.instructions(grant.profile))
     async with anyio.create_task_group() as tasks:
         await tasks.start(_end_at_a_signal, calls, close)
-        async with stdio_server() as (incoming, outgoing):
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as passing_on:
             unanswered: set[str | int] = set()
-            await server.run(
-                _Requests(incoming, unanswered),
-                _ReplyStream(outgoing, unanswered),
-                server.create_initialization_options(),
-            )
+            to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            replies, from_server = anyio.create_memory_object_stream[SessionMessage]()
+            passing_on.start_soon(_pass_on_requests, incoming, to_server, unanswered)
+            passing_on.start_soon(_pass_on_replies, from_server, outgoing, unanswered)
+            async with replies:
+                await server.run(requests, replies, server.create_initialization_options())
         await calls.wait(_GRACE_SECONDS)
         tasks.cancel_scope.cancel()
 

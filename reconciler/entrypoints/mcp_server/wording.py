@@ -63,13 +63,13 @@ def pending_words(waiting: Sequence[Decision | Dispute]) -> str:
 
 def _waiting(item: Decision | Dispute) -> Iterator[str]:
     if isinstance(item, Dispute):
-        yield f"- dispute, contact {_id(item.scope.contact_id)}: {visible(item.question)}"
+        yield f"- dispute, contact {visible(item.scope.contact_id)}: {visible(item.question)}"
         for fact in item.facts:
             yield f"  - fact {fact.fact_id}: {_said(fact.text)}, {fact.trust}"
         yield "  (`reconciler resolve` takes the answer)"
         return
     since = f"{item.at:%Y-%m-%d}{' (old)' if datetime.now(UTC) - item.at > OLD_AFTER else ''}"
-    yield f"- decision {item.decision_id}, contact {_id(item.scope.contact_id)}, since {since}"
+    yield f"- decision {item.decision_id}, contact {visible(item.scope.contact_id)}, since {since}"
     yield f"  held: {_said(item.text)}"
     yield f"  why: {visible(item.reason)}"
     if item.question:
@@ -119,7 +119,7 @@ def _evidence(evidence: FactEvidence) -> Iterator[str]:
     yield f"  {visible(evidence.statement)}"
     for turn in evidence.turns:
         words = _said(" … ".join(turn.spans) or turn.text)
-        at = f"{turn.said_at:%Y-%m-%d %H:%M} UTC, session {_id(turn.session_id)}"
+        at = f"{turn.said_at:%Y-%m-%d %H:%M} UTC, session {visible(turn.session_id)}"
         yield f"  - {visible(turn.speaker)}: {words} ({at})"
         for taken in turn.taken_by:
             by = visible(taken.answered_by or taken.proposed_by or "unknown")
@@ -168,7 +168,3 @@ def _ages(waiting: Waiting) -> str:
 
 def _said(text: str) -> str:
     return f'"{visible(text)}"'
-
-
-def _id(identifier: str) -> str:
-    return visible(identifier)

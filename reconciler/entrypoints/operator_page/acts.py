@@ -37,7 +37,7 @@ def answer(visit: Visit) -> Response:
         settled = settled_by(about, about.decision(decision_id))
         if settled is None:
             raise
-        raise NotDoneError(409, f"this question {_settled_words(settled)}") from None
+        raise _done_already("this question has been answered", settled, _said(settled)) from None
 
 
 def _answered(visit: Visit, about: ContactMemory, decision_id: str) -> Decision:
@@ -52,14 +52,18 @@ def _answered(visit: Visit, about: ContactMemory, decision_id: str) -> Decision:
     return about.confirm(decision_id, visit.by, text=told, told_to=told_to)
 
 
-def _settled_words(settled: Decision) -> str:
-    """How and by whom something was settled before; nothing was changed then."""
-    by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
+def _said(settled: Decision) -> str:
     said = "yes" if settled.disposal is Disposal.ADMIT else words.action(settled)
-    said = said.removeprefix("answered ").removeprefix("question ")
-    return (
-        f"has been answered already, by {by} on {words.moment(settled.at)}: {said}. Nothing was "
-        "changed now. If that was wrong, undo or correct it on the contact's page"
+    return said.removeprefix("answered ").removeprefix("question ")
+
+
+def _done_already(done: str, settled: Decision, what: str) -> NotDoneError:
+    """How and by whom something was settled before; nothing was changed now."""
+    by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
+    return NotDoneError(
+        409,
+        f"{done} already, by {by} on {words.moment(settled.at)}: {what}. Nothing was "
+        "changed now. If that was wrong, undo or correct it on the contact's page",
     )
 
 
@@ -88,13 +92,7 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
     if settled is None:
         told = "this dispute is not as the page showed it any more; load the contact again"
         raise NotDoneError(409, told)
-    by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
-    raise NotDoneError(
-        409,
-        f"this has been settled already, by {by} on {words.moment(settled.at)}: "
-        f"{settled.text.rstrip('.')}. Nothing was changed now. If that was wrong, undo it on the "
-        "contact's page",
-    )
+    raise _done_already("this has been settled", settled, settled.text.rstrip("."))
 
 
 def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:

@@ -6,15 +6,12 @@ token a browser brings the secret of its login, in a cookie.
 
 from __future__ import annotations
 
-import logging
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -28,8 +25,9 @@ from reconciler.entrypoints.access.http_door import (
     NameDoor,
     TokenDoor,
 )
-from reconciler.entrypoints.access.problems import Problem, problem_of
+from reconciler.entrypoints.access.problems import Problem
 from reconciler.entrypoints.access.rates import Rates
+from reconciler.entrypoints.access.telling import telling
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.operator_page.acts import FORMS
 from reconciler.entrypoints.operator_page.erasing import READS, WRITES
@@ -47,7 +45,6 @@ from reconciler.entrypoints.operator_page.visits import (
     text_of,
     view,
 )
-from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.memory import Memory
 
 __all__ = ["operator_page"]
@@ -78,7 +75,6 @@ _OVER = (
     "Your login is over, so log in again. A login lasts 12 hours, and ends sooner if the server "
     "was restarted or the token was revoked."
 )
-_log = logging.getLogger(__name__)
 
 
 def operator_page(
@@ -264,34 +260,20 @@ class _Guarded:
         await self._app(scope, receive, guarded)
 
 
-async def _refuse(
-    scope: Scope,
-    send: Send,
-    problem: Problem,
-    headers: Sequence[tuple[bytes, bytes]] = (),
-) -> None:
+def _refuse(scope: Scope, problem: Problem) -> Response:
     """Show a person the problem, or the login form if a login is all that is missing."""
     if problem.status == 401 and scope["method"] == "GET":
         query = scope["query_string"].decode("latin-1")
         asked = _local(scope["path"] + (f"?{query}" if query else ""))
-        told: Response = RedirectResponse(
-            address_of(_LOGIN, next=None if asked == "/" else asked), 303
-        )
-    else:
-        told = _problem_page(problem)
-    told.raw_headers += [each for each in headers if each[0] == b"allow"]
-
-    async def nothing() -> Message:
-        return {"type": "http.disconnect"}
-
-    await told(scope, nothing, send)
+        return RedirectResponse(address_of(_LOGIN, next=None if asked == "/" else asked), 303)
+    return _problem_page(problem)
 
 
-def _problem_page(problem: Problem, **values: object) -> Response:
+def _problem_page(
+    problem: Problem, written: Mapping[str, str] | None = None, back: str | None = None
+) -> Response:
     """A problem in words, with what to do."""
-    told = page(
-        "problem.html", problem.status, problem=problem, **{"written": {}, "back": None, **values}
-    )
+    told = page("problem.html", problem.status, problem=problem, written=written or {}, back=back)
     told.headers.update(problem.headers)
     return told
 
@@ -308,36 +290,11 @@ def _told(request: Request, problem: Problem) -> Response:
     return _problem_page(problem, written=written, back=back)
 
 
-async def _tell_of_an_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ReconcilerError)  # noqa: S101  by the table below
-    if not isinstance(error, InvalidRequestError):
-        _log.warning("a request failed: %s", error)
-    return _told(request, problem_of(error))
-
-
-async def _tell_what_was_not_done(request: Request, error: Exception) -> Response:
-    assert isinstance(error, NotDoneError)  # noqa: S101  by the table below
-    return _told(request, error.problem)
-
-
-async def _tell_of_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101  by the table below
-    details = {404: "there is no such page", 405: "this page cannot be asked for in this way"}
-    detail = details.get(error.status_code, str(error.detail))
-    told = _told(request, Problem(kind="http", status=error.status_code, detail=detail))
-    told.headers.update(error.headers or {})
-    return told
-
-
-async def _tell_of_a_fault(request: Request, error: Exception) -> Response:
-    _log.error("a fault of this server", exc_info=error)
-    told = "the server failed; its log says more. Whether it was done is on the contact's page"
-    return _told(request, Problem(kind="fault", status=500, detail=told))
-
-
-_TOLD: dict[Any, Any] = {
-    ReconcilerError: _tell_of_an_error,
-    NotDoneError: _tell_what_was_not_done,
-    HTTPException: _tell_of_http,
-    Exception: _tell_of_a_fault,
-}
+_TOLD = telling(
+    _told,
+    wrong_paths={
+        404: ("http", "there is no such page"),
+        405: ("http", "this page cannot be asked for in this way"),
+    },
+    fault="the server failed; its log says more. Whether it was done is on the contact's page",
+)

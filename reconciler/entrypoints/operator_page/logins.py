@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 
-from reconciler.entrypoints.access.tokens import AccessToken, TokenFile
+from cachetools import TTLCache
+
+from reconciler.entrypoints.access.tokens import TOKENS_MAX, AccessToken, TokenFile
 
 __all__ = ["Logins", "OpenLogin"]
 
@@ -28,12 +30,10 @@ class OpenLogin:
     Attributes:
         token_id: the token that it was opened with.
         form_key: the key that every form must send, so that no other site can send one.
-        ends_at: when it ends at the latest, by the clock of the logins.
     """
 
     token_id: str
     form_key: str
-    ends_at: float
 
 
 class Logins:
@@ -49,27 +49,25 @@ class Logins:
 
     def __init__(self, tokens: TokenFile, clock: Callable[[], float] = time.monotonic) -> None:
         self._tokens = tokens
-        self._clock = clock
-        self._open: dict[str, OpenLogin] = {}
+        self._open: TTLCache[str, OpenLogin] = TTLCache(
+            TOKENS_MAX * _PER_TOKEN_MAX, _SECONDS_MAX, clock
+        )
         self._lock = Lock()
 
     def open(self, token: AccessToken) -> str:
         """A new login; returns its secret."""
         secret = secrets.token_urlsafe(_SECRET_BYTES)
-        now = self._clock()
-        made = OpenLogin(token.token_id, secrets.token_urlsafe(_SECRET_BYTES), now + _SECONDS_MAX)
         with self._lock:
-            kept = {key: one for key, one in self._open.items() if one.ends_at > now}
-            own = [key for key, one in kept.items() if one.token_id == token.token_id]
-            for key in own[: max(len(own) - _PER_TOKEN_MAX + 1, 0)]:
-                del kept[key]
-            self._open = {**kept, secret: made}
+            own = [key for key, one in self._open.items() if one.token_id == token.token_id]
+            for key in own[: 1 - _PER_TOKEN_MAX]:
+                del self._open[key]
+            self._open[secret] = OpenLogin(token.token_id, secrets.token_urlsafe(_SECRET_BYTES))
         return secret
 
     def get(self, secret: str) -> OpenLogin | None:
         """The login of this secret; None if there is none, or it is over."""
-        login = self._open.get(secret)
-        return login if login is not None and login.ends_at > self._clock() else None
+        with self._lock:
+            return self._open.get(secret)
 
     def find(self, secret: str) -> AccessToken | None:
         """The valid token of the login of this secret; None without one."""

@@ -55,15 +55,6 @@ class _Attention:
     expiring: int = 0
     oldest_at: datetime | None = None
 
-    @property
-    def place(self) -> tuple[bool, datetime, str]:
-        """The longest wait comes first; contacts with only possibly changed facts come last."""
-        return (
-            self.oldest_at is None,
-            self.oldest_at or datetime.max.replace(tzinfo=UTC),
-            self.contact_id,
-        )
-
     def waits_since(self, at: datetime) -> None:
         """Note that something has waited since then."""
         self.oldest_at = at if self.oldest_at is None else min(self.oldest_at, at)
@@ -112,7 +103,11 @@ def _attention(visit: Visit) -> list[_Attention]:
             waiting.waits_since(item.at)
     for ending in agent.expiring(days=_DAYS_AHEAD, limit=_WAITING_MAX):
         of(ending.contact_id).expiring += 1
-    ordered = sorted(by_contact.values(), key=lambda each: each.place)
+    # The longest wait comes first; contacts with only possibly changed facts come last.
+    never = datetime.max.replace(tzinfo=UTC)
+    ordered = sorted(
+        by_contact.values(), key=lambda each: (each.oldest_at or never, each.contact_id)
+    )
     names = _names(visit, (each.contact_id for each in ordered[:_ATTENTION_MAX]))
     for each in ordered[:_ATTENTION_MAX]:
         each.name = names.get(each.contact_id)

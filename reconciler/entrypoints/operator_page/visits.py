@@ -28,11 +28,10 @@ from reconciler.domain.quoting import in_marks
 from reconciler.domain.records.decisions import Decision
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.access.http_door import GRANT
-from reconciler.entrypoints.access.problems import Problem
+from reconciler.entrypoints.access.problems import Problem, ProblemError, RefusedError, within
 from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.logins import OpenLogin
 from reconciler.entrypoints.operator_page.telling import subject_of
-from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.service.pages.rendering import environment
 
@@ -61,7 +60,7 @@ _FROM_HERE = (None, "same-origin", "none")
 Given = ImmutableMultiDict[str, str]
 
 
-class NotDoneError(Exception):
+class NotDoneError(ProblemError):
     """What was asked for was not done.
 
     Args:
@@ -70,8 +69,7 @@ class NotDoneError(Exception):
     """
 
     def __init__(self, status: int, told: str) -> None:
-        super().__init__(told)
-        self.problem = Problem(kind="not-done", status=status, detail=told)
+        super().__init__(Problem(kind="not-done", status=status, detail=told))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,31 +93,30 @@ class Visit:
         """The agent that is asked about; the first of the grant's if none is named.
 
         Raises:
-            NotDoneError: the grant does not reach so far.
+            RefusedError: the grant does not reach so far.
         """
         asked = self.given.get("agent") or self.grant.agent_ids[0]
-        return str(_within(lambda: self.grant.agent(asked)))
+        return within(lambda: self.grant.agent(asked))
 
     @property
     def contact_id(self) -> str | None:
         """The contact who is asked about, or the only one of the grant.
 
         Raises:
-            NotDoneError: the grant does not reach so far.
+            RefusedError: the grant does not reach so far.
         """
         asked = self.given.get("contact") or None
-        reachable: str | None = _within(lambda: self.grant.contact(asked))
-        return reachable
+        return within(lambda: self.grant.contact(asked))
 
     @property
     def agent(self) -> AgentMemory:
         """The agent's memory.
 
         Raises:
-            NotDoneError: the grant does not reach so far.
+            RefusedError: the grant does not reach so far.
         """
         if self.grant.contact_id is not None:
-            raise NotDoneError(403, "this token is for one contact; open that contact's page")
+            raise RefusedError("this token is for one contact; open that contact's page")
         return self.memory.agent(self.agent_id, tenant=self.grant.tenant)
 
     @property
@@ -127,7 +124,7 @@ class Visit:
         """The contact's memory.
 
         Raises:
-            NotDoneError: the grant does not reach so far.
+            RefusedError: the grant does not reach so far.
             InvalidScopeError: no contact can have that id.
         """
         return self.memory.contact(self.agent_id, self.contact_id or "", tenant=self.grant.tenant)
@@ -332,10 +329,3 @@ def _ago(at: datetime) -> str:
     if days < 1:
         return "today"
     return "since yesterday" if days < 2 else f"for {int(days)} days"
-
-
-def _within(call: Callable[[], Any]) -> Any:
-    try:
-        return call()
-    except InvalidRequestError as error:
-        raise NotDoneError(403, str(error)) from error
