@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -21,22 +20,17 @@ from reconciler.resources import read_config, resource_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.linear_head import LinearHead
     from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
     from reconciler.domain.records.judge_questions import JudgeQuestion
-    from reconciler.domain.sessions.introductions import IntroductionHead
     from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = [
-    "INTRODUCTIONS",
     "load_attribute_book",
     "load_attribute_sentences",
     "load_gate_policy",
-    "load_holding_head",
-    "load_introduction_head",
+    "load_head",
     "load_judge_questions",
     "load_own_questions",
     "load_prices",
@@ -47,9 +41,6 @@ __all__ = [
     "profiles_of",
     "sentences_digest",
 ]
-
-INTRODUCTIONS = resource_path("config") / "profiles" / "introductions.json"
-"""The head that ``tools/fit_introductions.py`` wrote for the packaged model."""
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 _NUMBER_MAX = 1e15
@@ -112,25 +103,6 @@ def profiles_of(embedding_model: str) -> list[str]:
     paths = sorted((resource_path("config") / "profiles").glob("*.toml"))
     values = ((path.stem, _parsed(path, _text_of(path))) for path in paths)
     return [name for name, held in values if held.get("embedding_model") == embedding_model]
-
-
-def load_introduction_head(embedding_model: str) -> IntroductionHead | None:
-    """What tells introductions of others' words by a model's vectors; None for another model.
-
-    Raises:
-        ConfigurationError: the shipped file cannot be read.
-    """
-    from reconciler.domain.sessions.introductions import IntroductionHead
-
-    held = json.loads(_text_of(INTRODUCTIONS))
-    if held["embedding_model"] != embedding_model:
-        return None
-    weights = struct.iter_unpack("b", base64.b64decode(held["weights"]))
-    return IntroductionHead(
-        weights=tuple(weight * held["step"] for (weight,) in weights),
-        bias=held["bias"],
-        bound=held["bound"],
-    )
 
 
 def load_reach(embedding_model: str) -> float | None:
@@ -219,23 +191,40 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
     return None
 
 
-def load_holding_head(embedding_model: str) -> NDArray[np.float32] | None:
-    """The head that tells a note of an end from a plain statement; None if the model has none.
+def load_head(name: str, embedding_model: str) -> LinearHead | None:
+    """The shipped head of that name; None for a model that it was not trained on.
 
     Args:
+        name: ``notes``, ``ends`` or ``introductions``.
         embedding_model: name and fingerprint.
 
-    Returns:
-        float32, shape (dimension + 1,): weights of a note's vector, then the bias. Above 0 the
-        note may tell of an end.
+    Raises:
+        ConfigurationError: the file cannot be read.
     """
+    for profile in profiles_of(embedding_model):
+        path = resource_path("config") / "profiles" / f"{profile}.{name}.npz"
+        if path.is_file():
+            return _head(path)
+    return None
+
+
+def _head(path: Path) -> LinearHead:
     import numpy as np
 
-    for name in profiles_of(embedding_model):
-        path = resource_path("config") / "profiles" / f"{name}.holding"
-        if path.is_file():
-            return np.frombuffer(path.read_bytes(), dtype="<f4")
-    return None
+    from reconciler.domain.linear_head import LinearHead
+
+    try:
+        with np.load(path, allow_pickle=False) as read:
+            return LinearHead(
+                weights=read["weights"] * read["scale"],
+                version=str(read["version"]),
+                bias=read["bias"],
+                **{each: read[each].tolist() for each in ("kinds", "bounds", "floors")},
+            )
+    except (OSError, KeyError, ValueError) as error:
+        raise ConfigurationError(
+            f"{path} cannot be read ({error}); install the package again"
+        ) from error
 
 
 def sentences_digest() -> bytes:

@@ -117,12 +117,13 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
 
 def build_note_reader(embedder: Embedder) -> NoteReader:
     """What reads a note as a whole; by its words alone, if no head knows the embedder's model."""
-    from reconciler.adapters.note_head import MODEL, NoteHead
+    from reconciler.adapters.note_head import leanings
+    from reconciler.config_files import load_head
     from reconciler.service.embedding import embed
     from reconciler.service.writing.note_reader import NoteReader
 
-    is_known = embedder.model_id == MODEL
-    return NoteReader(partial(embed, embedder), NoteHead().leanings if is_known else None)
+    head = load_head("notes", embedder.model_id)
+    return NoteReader(partial(embed, embedder), partial(leanings, head) if head else None)
 
 
 def judge_under(
