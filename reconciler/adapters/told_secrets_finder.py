@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from reconciler.named_secrets.shapes import find_account_numbers
 from reconciler.named_secrets.values import ADDRESS, is_drawn, is_indian_postcode, is_made_up
-from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
 if TYPE_CHECKING:
     from reconciler.lexicon import Cues, Lexicon
 
-__all__ = ["ToldSecretsFinder"]
+__all__ = ["find_told_secrets"]
 
 Span = tuple[int, int]
 
@@ -57,7 +57,7 @@ _PLACE = re.compile(
 _SAID_OF_IT = re.compile(
     r" (?:encrypted|encoded|hashed|compliant|characters?|bits?|digits|letters)\b"
 )
-_BY_SHAPE = ("random", "hexadecimal", "base64")
+_BY_SHAPE = {"random", "hexadecimal", "base64"}
 """The lists of long secrets without a rare literal."""
 
 _GOES_ON = ("@", "/", "\\")
@@ -69,34 +69,24 @@ _MEASURE = re.compile(
 )
 
 
-class ToldSecretsFinder:
+def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveSpan]:
     """Finds what a text says is a password, a PIN, a code or a key; every span is a SECRET.
 
     Args:
-        of_ids: whether the texts are ids, which are drawn at random themselves.
+        text: a note, or an id.
+        of_ids: whether it is an id, which is drawn at random itself.
     """
-
-    def __init__(self, *, of_ids: bool = False) -> None:
-        self._left_out = {"random"} if of_ids else set()
-
-    def find(self, text: str) -> list[SensitiveSpan]:
-        """The secrets of a text, first to last; those that overlap as one."""
-        held = _cues().read(text, text.casefold())
-        is_long = _LONG_WORD.search(text) is not None
-        places = (
-            place
-            for name in held.names
-            if (is_long or name not in _BY_SHAPE) and name not in self._left_out
-            for _, pattern in held.worth_trying(name)
-            for match in pattern.finditer(text)
-            if not _is_of_something_else(match)
-            for place in _READ[name](text, match)
-        )
-        return merge_spans(
-            SensitiveSpan(start, end, SensitiveKind.SECRET)
-            for start, end in places
-            if start < end and not TOKEN.fullmatch(text[start:end])
-        )
+    held = _cues().read(text, text.casefold())
+    left_out = {"random"} if of_ids else set()
+    if _LONG_WORD.search(text) is None:
+        left_out |= _BY_SHAPE
+    for name in set(held.names) - left_out:
+        for _, pattern in held.worth_trying(name):
+            for match in pattern.finditer(text):
+                if not _is_of_something_else(match):
+                    for start, end in _READ[name](text, match):
+                        if start < end and not TOKEN.fullmatch(text[start:end]):
+                            yield SensitiveSpan(start, end, SensitiveKind.SECRET)
 
 
 def _lexicon() -> Lexicon:

@@ -51,8 +51,9 @@ def without_secrets(text: str) -> str:
     For what is no record, as an error: a secret counts that its name or its shape gives away.
     """
     from reconciler.named_secrets.folding import FoldedText
-    from reconciler.named_secrets.shapes import find_shapes
+    from reconciler.named_secrets.shapes import find_account_numbers, find_tokens
 
     folded = FoldedText.of(text)
-    spans = [*find_named_secrets(folded.text), *find_shapes(folded.text)]
-    return redact(text, merge_spans(map(folded.unfold, spans)), lambda kind, _: f"[{kind}]")
+    finds = (find_named_secrets, find_tokens, find_account_numbers)
+    spans = merge_spans(folded.unfold(span) for find in finds for span in find(folded.text))
+    return redact(text, spans, lambda kind, _: f"[{kind}]")
