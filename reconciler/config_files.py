@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-import struct
 import tomllib
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from reconciler.domain.records.policies import RecallFloor
 from reconciler.domain.records.profile import Profile
@@ -18,7 +17,9 @@ from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.linear_head import LinearHead
@@ -87,9 +88,8 @@ def load_recall_floor(embedding_model: str) -> RecallFloor | None:
     Raises:
         ConfigurationError: a profile cannot be read, or its floor is unusable.
     """
-    for path in sorted((resource_path("config") / "profiles").glob("*.toml")):
-        values = _parsed(path, _text_of(path))
-        if values.get("embedding_model") == embedding_model and "recall_floor" in values:
+    for path, values in _calibrated_on(embedding_model):
+        if "recall_floor" in values:
             return _recall_floor(path, values["recall_floor"])
     return None
 
@@ -100,9 +100,39 @@ def profiles_of(embedding_model: str) -> list[str]:
     Raises:
         ConfigurationError: a profile cannot be read.
     """
-    paths = sorted((resource_path("config") / "profiles").glob("*.toml"))
-    values = ((path.stem, _parsed(path, _text_of(path))) for path in paths)
-    return [name for name, held in values if held.get("embedding_model") == embedding_model]
+    return [path.stem for path, _ in _calibrated_on(embedding_model)]
+
+
+def _calibrated_on(embedding_model: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for path in sorted((resource_path("config") / "profiles").glob("*.toml")):
+        values = _parsed(path, _text_of(path))
+        if values.get("embedding_model") == embedding_model:
+            yield path, values
+
+
+def _kept(name: str, embedding_model: str) -> Mapping[str, NDArray[Any]] | None:
+    """The arrays of that name that are shipped for a model; None where there are none.
+
+    Raises:
+        ConfigurationError: their file cannot be read.
+    """
+    for path, _ in _calibrated_on(embedding_model):
+        file = path.with_suffix(f".{name}.npz")
+        if file.is_file():
+            return _arrays(file)
+    return None
+
+
+def _arrays(file: Path) -> Mapping[str, NDArray[Any]]:
+    import numpy as np
+
+    try:
+        with np.load(file, allow_pickle=False) as kept:
+            return dict(kept)
+    except (OSError, EOFError, ValueError, BadZipFile) as error:
+        raise ConfigurationError(
+            f"{file} cannot be read ({error}); install the package again"
+        ) from error
 
 
 def load_reach(embedding_model: str) -> float | None:
@@ -184,11 +214,10 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
     Args:
         embedding_model: name and fingerprint.
     """
-    for name in profiles_of(embedding_model):
-        path = resource_path("config") / "profiles" / f"{name}.vectors"
-        if path.is_file() and (kept := path.read_bytes()).startswith(sentences_digest()):
-            return _question_vectors(kept)
-    return None
+    kept = _kept("questions", embedding_model)
+    if kept is None or str(kept["digest"]) != sentences_digest():
+        return None
+    return _question_vectors(kept)
 
 
 def load_head(name: str, embedding_model: str) -> LinearHead | None:
@@ -201,57 +230,37 @@ def load_head(name: str, embedding_model: str) -> LinearHead | None:
     Raises:
         ConfigurationError: the file cannot be read.
     """
-    for profile in profiles_of(embedding_model):
-        path = resource_path("config") / "profiles" / f"{profile}.{name}.npz"
-        if path.is_file():
-            return _head(path)
-    return None
-
-
-def _head(path: Path) -> LinearHead:
-    import numpy as np
-
     from reconciler.domain.linear_head import LinearHead
 
-    try:
-        with np.load(path, allow_pickle=False) as read:
-            return LinearHead(
-                weights=read["weights"] * read["scale"],
-                version=str(read["version"]),
-                bias=read["bias"],
-                **{each: read[each].tolist() for each in ("kinds", "bounds", "floors")},
-            )
-    except (OSError, KeyError, ValueError) as error:
-        raise ConfigurationError(
-            f"{path} cannot be read ({error}); install the package again"
-        ) from error
+    kept = _kept(name, embedding_model)
+    if kept is None:
+        return None
+    return LinearHead(
+        weights=kept["weights"] * kept["scale"],
+        bias=kept["bias"],
+        version=str(kept["version"]),
+        **{each: kept[each].tolist() for each in ("kinds", "bounds", "floors")},
+    )
 
 
-def sentences_digest() -> bytes:
+def sentences_digest() -> str:
     """The digest that names the vectors of the attributes' sentences."""
     texts = (text for _, text in (_attribute_sentences(), _questions_in_languages()))
-    return hashlib.sha256("".join(texts).encode()).digest()
+    return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
-def _question_vectors(kept: bytes) -> AttributeQuestions:
+def _question_vectors(kept: Mapping[str, NDArray[Any]]) -> AttributeQuestions:
+    """The questions of each language, English first, and where the attributes' facts lie."""
     import numpy as np
 
     from reconciler.domain.recalling.asking import AttributeQuestions
 
-    start = hashlib.sha256().digest_size + 4
-    [length] = struct.unpack_from("<I", kept, start - 4)
-    head = json.loads(kept[start : start + length])
-    named = [[name for name, count in counts.items() for _ in range(count)] for _, counts in head]
-    ends = np.cumsum([len(names) for names in named])
-    rows = np.frombuffer(kept[start + length :], dtype="<f2").astype(np.float32)
-    (least, counts), *others = head
-    *parts, facts = np.split(rows.reshape(ends[-1] + len(counts), -1), ends)
-    in_languages = [
-        AttributeQuestions(names, vectors, its_least)
-        for names, vectors, (its_least, _) in zip(named[1:], parts[1:], others, strict=True)
-    ]
-    leanings = dict(zip(counts, facts, strict=True))
-    return AttributeQuestions(named[0], parts[0], least, leanings, in_languages)
+    names = [part.tolist() for part in np.split(kept["names"], kept["ends"])]
+    vectors = np.split(kept["vectors"].astype(np.float32), kept["ends"])
+    parts = list(zip(names, vectors, kept["least"].tolist(), strict=True))
+    leanings = zip(kept["attributes"].tolist(), kept["leanings"].astype(np.float32), strict=True)
+    in_languages = [AttributeQuestions(*part) for part in parts[1:]]
+    return AttributeQuestions(*parts[0], dict(leanings), in_languages)
 
 
 def _attribute_sentences() -> tuple[Path, str]:

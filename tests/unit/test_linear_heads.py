@@ -47,4 +47,4 @@ def test_the_fit_parts_what_a_line_parts() -> None:
 def test_a_damaged_head_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "minilm.ends.npz").write_text("no head")
     with pytest.raises(ConfigurationError, match="install the package again"):
-        config_files._head(tmp_path / "minilm.ends.npz")
+        config_files._arrays(tmp_path / "minilm.ends.npz")
