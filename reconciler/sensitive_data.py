@@ -67,6 +67,14 @@ class SensitiveSpan:
     end: int
     kind: SensitiveKind
 
+    def meets(self, start: int, end: int) -> bool:
+        """Whether some of it stands between two places of the text."""
+        return self.start < end and start < self.end
+
+    def moved(self, by: int) -> SensitiveSpan:
+        """The same in a text that begins so many characters earlier."""
+        return SensitiveSpan(self.start + by, self.end + by, self.kind)
+
 
 _GRAVITY = {kind: rank for rank, kind in enumerate(SensitiveKind)}
 
