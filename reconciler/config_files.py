@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import re
-import struct
 import tomllib
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from reconciler.domain.records.policies import RecallFloor
 from reconciler.domain.records.profile import Profile
@@ -19,24 +17,21 @@ from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.linear_head import LinearHead
     from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
     from reconciler.domain.records.judge_questions import JudgeQuestion
-    from reconciler.domain.sessions.introductions import IntroductionHead
     from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = [
-    "INTRODUCTIONS",
     "load_attribute_book",
     "load_attribute_sentences",
     "load_gate_policy",
-    "load_holding_head",
-    "load_introduction_head",
+    "load_head",
     "load_judge_questions",
     "load_own_questions",
     "load_prices",
@@ -49,9 +44,6 @@ __all__ = [
 ]
 
 _PROFILES = resource_path("config") / "profiles"
-INTRODUCTIONS = _PROFILES / "introductions.json"
-"""The head that ``tools/fit_introductions.py`` wrote for the packaged model."""
-
 _QUESTIONS = "attribute_questions.toml"
 _QUESTIONS_IN_LANGUAGES = "attribute_questions_in_languages.toml"
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
@@ -113,23 +105,29 @@ def profiles_of(embedding_model: str) -> list[str]:
     return [path.stem for path, _ in _profiles(embedding_model)]
 
 
-def load_introduction_head(embedding_model: str) -> IntroductionHead | None:
-    """What tells introductions of others' words by a model's vectors; None for another model.
+def _kept(name: str, embedding_model: str) -> Mapping[str, NDArray[Any]] | None:
+    """The arrays of that name that are shipped for a model; None where there are none.
 
     Raises:
-        ConfigurationError: the shipped file cannot be read.
+        ConfigurationError: their file cannot be read.
     """
-    from reconciler.domain.sessions.introductions import IntroductionHead
+    for path, _ in _profiles(embedding_model):
+        file = path.with_suffix(f".{name}.npz")
+        if file.is_file():
+            return _arrays(file)
+    return None
 
-    held = json.loads(_text_of(INTRODUCTIONS))
-    if held["embedding_model"] != embedding_model:
-        return None
-    weights = struct.iter_unpack("b", base64.b64decode(held["weights"]))
-    return IntroductionHead(
-        weights=tuple(weight * held["step"] for (weight,) in weights),
-        bias=held["bias"],
-        bound=held["bound"],
-    )
+
+def _arrays(file: Path) -> Mapping[str, NDArray[Any]]:
+    import numpy as np
+
+    try:
+        with np.load(file, allow_pickle=False) as kept:
+            return dict(kept)
+    except (OSError, EOFError, ValueError, BadZipFile) as error:
+        raise ConfigurationError(
+            f"{file} cannot be read ({error}); install the package again"
+        ) from error
 
 
 def load_reach(embedding_model: str) -> float | None:
@@ -210,54 +208,53 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
     Args:
         embedding_model: name and fingerprint.
     """
-    for kept in _beside_profiles(embedding_model, ".vectors"):
-        if kept.startswith(sentences_digest()):
-            return _question_vectors(kept)
-    return None
+    kept = _kept("questions", embedding_model)
+    if kept is None or str(kept["digest"]) != sentences_digest():
+        return None
+    return _question_vectors(kept)
 
 
-def load_holding_head(embedding_model: str) -> NDArray[np.float32] | None:
-    """The head that tells a note of an end from a plain statement; None if the model has none.
+def load_head(name: str, embedding_model: str) -> LinearHead | None:
+    """The shipped head of that name; None for a model that it was not trained on.
 
     Args:
+        name: ``notes``, ``ends`` or ``introductions``.
         embedding_model: name and fingerprint.
 
-    Returns:
-        float32, shape (dimension + 1,): weights of a note's vector, then the bias. Above 0 the
-        note may tell of an end.
+    Raises:
+        ConfigurationError: the file cannot be read.
     """
-    import numpy as np
+    from reconciler.domain.linear_head import LinearHead
 
-    for kept in _beside_profiles(embedding_model, ".holding"):
-        return np.frombuffer(kept, dtype="<f4")
-    return None
+    kept = _kept(name, embedding_model)
+    if kept is None:
+        return None
+    return LinearHead(
+        weights=kept["weights"] * kept["scale"],
+        bias=kept["bias"],
+        version=str(kept["version"]),
+        **{each: kept[each].tolist() for each in ("kinds", "bounds", "floors")},
+    )
 
 
-def sentences_digest() -> bytes:
+def sentences_digest() -> str:
     """The digest that names the vectors of the attributes' sentences."""
     texts = (text for _, text in map(_shipped, (_QUESTIONS, _QUESTIONS_IN_LANGUAGES)))
-    return hashlib.sha256("".join(texts).encode()).digest()
+    return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
-def _question_vectors(kept: bytes) -> AttributeQuestions:
+def _question_vectors(kept: Mapping[str, NDArray[Any]]) -> AttributeQuestions:
+    """The questions of each language, English first, and where the attributes' facts lie."""
     import numpy as np
 
     from reconciler.domain.recalling.asking import AttributeQuestions
 
-    start = hashlib.sha256().digest_size + 4
-    [length] = struct.unpack_from("<I", kept, start - 4)
-    head = json.loads(kept[start : start + length])
-    named = [[name for name, count in counts.items() for _ in range(count)] for _, counts in head]
-    ends = np.cumsum([len(names) for names in named])
-    rows = np.frombuffer(kept[start + length :], dtype="<f2").astype(np.float32)
-    (least, counts), *others = head
-    *parts, facts = np.split(rows.reshape(ends[-1] + len(counts), -1), ends)
-    in_languages = [
-        AttributeQuestions(names, vectors, its_least)
-        for names, vectors, (its_least, _) in zip(named[1:], parts[1:], others, strict=True)
-    ]
-    leanings = dict(zip(counts, facts, strict=True))
-    return AttributeQuestions(named[0], parts[0], least, leanings, in_languages)
+    names = [part.tolist() for part in np.split(kept["names"], kept["ends"])]
+    vectors = np.split(kept["vectors"].astype(np.float32), kept["ends"])
+    parts = list(zip(names, vectors, kept["least"].tolist(), strict=True))
+    leanings = zip(kept["attributes"].tolist(), kept["leanings"].astype(np.float32), strict=True)
+    in_languages = [AttributeQuestions(*part) for part in parts[1:]]
+    return AttributeQuestions(*parts[0], dict(leanings), in_languages)
 
 
 def _sentences(path: Path, given: Any, kind: str) -> tuple[str, ...]:
@@ -369,13 +366,6 @@ def _profiles(embedding_model: str) -> Iterator[tuple[Path, dict[str, Any]]]:
         values = _parsed(path, _text_of(path))
         if values.get("embedding_model") == embedding_model:
             yield path, values
-
-
-def _beside_profiles(embedding_model: str, suffix: str) -> Iterator[bytes]:
-    """What files of that ending beside the model's profiles hold."""
-    for path, _ in _profiles(embedding_model):
-        if (file := path.with_suffix(suffix)).is_file():
-            yield file.read_bytes()
 
 
 def _shipped(name: str) -> tuple[Path, str]:

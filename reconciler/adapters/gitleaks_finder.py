@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from reconciler.adapters.secret_rules import rules_of
 from reconciler.errors import ConfigurationError
-from reconciler.resources import read_config, resource_path
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 if TYPE_CHECKING:
     from reconciler.lexicon import Literals
 
-__all__ = ["GitleaksFinder"]
+__all__ = ["find_vendors_tokens"]
 
 _FILES = ("gitleaks.toml", "vendors.toml")
-_SOURCE = "config/secret_rules"
 _BY_A_VENDORS_NAME = r"[\w.-]{0,50}?"
 """The beginning of a rule that finds any token after a vendor's name."""
 
@@ -50,13 +48,10 @@ class _TokenRule:
     entropy: float = 0.0
     allowed: Sequence[str] = ()
     source: str = ""
-    _compiled: list[Any] = field(default_factory=list, compare=False)
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         """The tokens in a text that holds one of the keywords."""
-        if not self._compiled:  # two threads may: each puts the whole value there in one step
-            self._compiled[:] = [*map(_compiled, (self.pattern, *self.allowed))]
-        for match in self._compiled[0].finditer(text):
+        for match in _compiled(self.pattern).finditer(text):
             group = next((at for at, part in enumerate(match.groups(), 1) if part), 0)
             start, end = match.span(group)
             if self._is_token(text[start:end]):
@@ -66,49 +61,38 @@ class _TokenRule:
         # A word is as long as some tokens; every other one of them has a digit.
         if _BY_A_VENDORS_NAME in self.pattern and not _DIGIT.search(value):
             return False
-        if any(allowed.search(value) for allowed in self._compiled[1:]):
+        if any(_compiled(allowed).search(value) for allowed in self.allowed):
             return False
         return _entropy(value) >= self.entropy
 
 
-class GitleaksFinder:
-    """Finds vendors' keys and tokens; every span of it is a SECRET.
+def find_vendors_tokens(text: str) -> Iterator[SensitiveSpan]:
+    """Finds vendors' keys and tokens; every span is a SECRET.
 
     A rule is compiled for the first text that holds one of its keywords.
     """
-
-    def find(self, text: str) -> list[SensitiveSpan]:
-        """The tokens of a text, first to last; those that overlap as one."""
-        rules, literals = _rules()
-        held = sorted(literals.held(text.casefold()))
-        return merge_spans(span for number in held for span in rules[number].find(text))
+    rules, literals = _rules()
+    for number in literals.held(text.casefold()):
+        yield from rules[number].find(text)
 
 
 @cache
 def _rules() -> tuple[Sequence[_TokenRule], Literals[int]]:
     from reconciler.lexicon import Literals  # a process that only reads a store needs none
 
-    rules = [rule for name in _FILES for rule in _rules_of(name)]
+    rules = [rule for file in _FILES for rule in rules_of(file, "rules", _TokenRule)]
     literals = ((word, at) for at, rule in enumerate(rules) for word in rule.keywords)
     return rules, Literals(literals)
 
 
-def _rules_of(name: str) -> Sequence[_TokenRule]:
-    source = f"{_SOURCE}/{name}"
-    text = read_config(resource_path("config") / "secret_rules" / name, source)
-    try:
-        return [_TokenRule(**table) for table in tomllib.loads(text)["rules"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"{source} cannot be read: {error}; correct it") from error
-
-
+@cache
 def _compiled(pattern: str) -> Any:
     import re2
 
     try:
         return re2.compile(pattern)
     except re2.error as error:
-        raise ConfigurationError(f"{_SOURCE}: RE2 cannot read {pattern!r}: {error}") from error
+        raise ConfigurationError(f"RE2 cannot read {pattern!r} of a rule: {error}") from error
 
 
 def _entropy(value: str) -> float:

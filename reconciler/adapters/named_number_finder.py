@@ -8,20 +8,17 @@ number right after its name needs no proof, and is ``personal_data_finder``'s.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from reconciler.errors import ConfigurationError
-from reconciler.resources import read_config, resource_path
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
+from reconciler.adapters.secret_rules import rules_of
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["NamedNumberFinder"]
+__all__ = ["find_named_numbers"]
 
-_SOURCE = "config/secret_rules/personal_numbers.toml"
 _REACH = 72
 """So many characters after its name a number ends."""
 
@@ -35,31 +32,30 @@ _DIGITS_MIN = 5
 class _Numbers:
     """Numbers of one kind: what they are called, and what proves one."""
 
-    kind: SensitiveKind
+    kind: str
     labels: Sequence[str]
     checks: Sequence[str]
-    shape: str = ""
+    shape: str = "(?!)"
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What they are called."""
+        return re.compile(rf"(?<!\w)(?:{'|'.join(self.labels)})(?![^\W\d])", re.IGNORECASE)
 
     def proves(self, number: str) -> bool:
         """Whether it fits one of the checks, or the shape."""
-        if re.fullmatch(self.shape or "(?!)", number):
+        if re.fullmatch(self.shape, number):
             return True
         return any(_module(name).is_valid(number) for name in self.checks)
 
 
-class NamedNumberFinder:
+def find_named_numbers(text: str) -> Iterator[SensitiveSpan]:
     """Finds numbers of persons after their names, if their check digits are right."""
-
-    def find(self, text: str) -> list[SensitiveSpan]:
-        """The numbers of a text, first to last; overlaps as one, of the gravest kind."""
-        if sum(map(str.isdigit, text)) < _DIGITS_MIN:
-            return []
-        return merge_spans(
-            span
-            for numbers, pattern in _rules()
-            for label in pattern.finditer(text)
-            for span in _after(text, label.end(), numbers)
-        )
+    if sum(map(str.isdigit, text)) < _DIGITS_MIN:
+        return
+    for numbers, pattern in _rules():
+        for label in pattern.finditer(text):
+            yield from _after(text, label.end(), numbers)
 
 
 def _after(text: str, start: int, numbers: _Numbers) -> Iterator[SensitiveSpan]:
@@ -72,24 +68,14 @@ def _after(text: str, start: int, numbers: _Numbers) -> Iterator[SensitiveSpan]:
             first, last = pieces[at].start(), pieces[end - 1].end()
             number = re.sub("[ ./-]", "", text[first:last]).upper()
             if sum(map(str.isdigit, number)) >= _DIGITS_MIN and numbers.proves(number):
-                yield SensitiveSpan(first, last, numbers.kind)
+                yield SensitiveSpan(first, last, SensitiveKind(numbers.kind))
                 return
 
 
 @cache
 def _rules() -> Sequence[tuple[_Numbers, re.Pattern[str]]]:
-    try:
-        tables = tomllib.loads(read_config(resource_path("config") / _SOURCE[7:], _SOURCE))
-        rules = [
-            _Numbers(**(table | {"kind": SensitiveKind(table["kind"])}))
-            for table in tables["numbers"]
-        ]
-        return [
-            (rule, re.compile(rf"(?<!\w)(?:{'|'.join(rule.labels)})(?![^\W\d])", re.IGNORECASE))
-            for rule in rules
-        ]
-    except (ValueError, KeyError, TypeError, re.error) as error:
-        raise ConfigurationError(f"{_SOURCE} cannot be read: {error}; correct it") from error
+    rules = rules_of("personal_numbers.toml", "numbers", _Numbers)
+    return [(rule, rule.pattern) for rule in rules]
 
 
 @cache

@@ -12,99 +12,64 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from threading import Lock
+from functools import cache
 from typing import Any
 
 import regex
 
 from reconciler.adapters.personal_number_shapes import SHAPES, has_luhn_digit
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["PersonalDataFinder"]
+__all__ = ["find_personal_data"]
 
-_MAY_HOLD = re.compile(r"\d|@|\(at\)|\[at\]|::", re.IGNORECASE)
 _MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
 _FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
 
 _Accepts = Callable[[str, int, int], bool]
 
 
+def _anywhere(_: str, __: int, ___: int) -> bool:
+    return True
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    return regex.compile(pattern, _FLAGS)
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Patterns, the kind of their finds, and the checks of a find and of the text around it."""
+    """A pattern, the kind of its finds, and the checks of a find and of the text around it."""
 
     kind: SensitiveKind
-    patterns: tuple[Any, ...]
+    pattern: str
     is_valid: Callable[[str], bool] = bool
-    accepts: _Accepts | None = None
+    accepts: _Accepts = _anywhere
     digits_min: int = 0
     """Digits that a text must have to be looked at."""
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
-        for pattern in self.patterns:
-            for match in pattern.finditer(text):
-                if span := self._find_in(match, text):
-                    yield span
-
-    def _find_in(self, match: Any, text: str) -> SensitiveSpan | None:
-        """The longest accepted span; it may end at the end of any group of the pattern."""
-        start = match.start()
-        ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
-        for end in sorted(ends, reverse=True):
-            if self.is_valid(text[start:end]) and self._is_accepted(text, start, end):
-                return SensitiveSpan(start, end, self.kind)
-        return None
-
-    def _is_accepted(self, text: str, start: int, end: int) -> bool:
-        return self.accepts is None or self.accepts(text, start, end)
+        """The longest accepted span of each match; it may end where any of its groups does."""
+        for match in _compiled(self.pattern).finditer(text):
+            start = match.start()
+            ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
+            for end in sorted(ends, reverse=True):
+                if self.is_valid(text[start:end]) and self.accepts(text, start, end):
+                    yield SensitiveSpan(start, end, self.kind)
+                    break
 
 
-class PersonalDataFinder:
+def find_personal_data(text: str) -> Iterator[SensitiveSpan]:
     """Finds e-mail addresses, and numbers by their shape or label; needs no language model.
 
-    The patterns are compiled at the first use.
+    A pattern is compiled at its first use.
     """
-
-    def __init__(self) -> None:
-        self._rules: tuple[_Rule, ...] | None = None
-        self._lock = Lock()
-
-    def find(self, text: str) -> list[SensitiveSpan]:
-        """The personal data of a text, first to last; overlaps as one, of the gravest kind."""
-        if not _MAY_HOLD.search(text):
-            return []
-        return merge_spans(self._find_all(text))
-
-    def _find_all(self, text: str) -> Iterator[SensitiveSpan]:
-        digits = sum(map(str.isdigit, text))
-        email, *rules = self._loaded_rules()
-        if _MAY_HOLD_EMAIL.search(text):
-            yield from email.find(text)
-        for rule in rules if digits else ():
-            if digits >= rule.digits_min:
-                yield from rule.find(text)
-
-    def _loaded_rules(self) -> tuple[_Rule, ...]:
-        with self._lock:
-            if self._rules is None:
-                self._rules = tuple(_load_rules())
-            return self._rules
-
-
-def _load_rules() -> Iterator[_Rule]:
-    """All rules, the one for e-mail first, which alone needs no digit."""
-    yield _Rule(SensitiveKind.EMAIL, _compiled(*_EMAIL))
-    for name, shape in SHAPES.items():
-        made, accepts = _compiled(shape.pattern), _ACCEPTS.get(name)
-        yield _Rule(shape.kind, made, shape.is_valid, accepts, shape.digits_min)
-    yield _Rule(SensitiveKind.CREDIT_CARD, _compiled(*_CARD), has_luhn_digit, _is_card, 12)
-    for labelled in _LABELLED:
-        made = _compiled(labelled.pattern)
-        yield _Rule(labelled.kind, made, bool, labelled.accepts, labelled.digits_min)
-
-
-def _compiled(*patterns: str) -> tuple[Any, ...]:
-    return tuple(regex.compile(pattern, _FLAGS) for pattern in patterns)
+    if _MAY_HOLD_EMAIL.search(text):
+        yield from _EMAIL.find(text)
+    digits = sum(map(str.isdigit, text))
+    for rule in _RULES if digits else ():
+        if digits >= rule.digits_min:
+            yield from rule.find(text)
 
 
 # Distinctive shapes
@@ -124,10 +89,8 @@ def _is_card(text: str, start: int, end: int) -> bool:
     """Whether its length fits its first digits' network; twelve digits need the word "card"."""
     digits = re.sub(r"\D", "", text[start:end])
     if len(digits) == 12:
-        return bool(_CARD_WORD(text, start, end))
-    return any(
-        digits.startswith(prefixes) and len(digits) in lengths for prefixes, lengths in _NETWORKS
-    )
+        return _CARD_WORD(text, start, end)
+    return _NETWORKS.fullmatch(digits) is not None
 
 
 def _is_said_aadhaar(text: str, start: int, end: int) -> bool:
@@ -157,28 +120,30 @@ _ACCEPTS: dict[str, _Accepts] = {
     "ipv6": _is_network_address,
     "in_aadhaar": _is_said_aadhaar,
 }
-_NETWORKS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
-    (("4",), (13, 16, 18, 19)),
-    (("2", "5"), (16,)),
-    (("34", "37", "2131", "1800"), (15,)),
-    (("30", "36", "38", "39"), (14, 16)),
-    (("35",), (16, 17, 18, 19)),
-    (("50", "56", "57", "58", "6"), (13, 14, 15, 16, 17, 18, 19)),
+_NETWORKS = re.compile(
+    r"""
+    4(?:\d{12}|\d{15}|\d{17,18}) | [25]\d{15} | (?:34|37)\d{13} | (?:2131|1800)\d{11}
+    | 3[0689](?:\d{12}|\d{14}) | 35\d{14,17} | 5[0678]\d{11,17} | 6\d{12,18}
+    """,
+    re.VERBOSE,
 )
 """First digits, and the number of digits. Source: ISO/IEC 7812 ranges as the networks publish."""
-_CARD = (
-    r"(?<![\w.-])(?:[3-6]\d{3}|2[2-7]\d{2}|2131|1800)(?:[ -]?\d){8,15}(?![\w]|[.,-]\d)",
-    r"(?<![\w.-])[3-6]\d{3}(?:\.\d{4}){3}(?![\w]|[.,-]\d)",
-)
-_EMAIL = (
-    r"(?<![\w.+-])[\w!#$%&'*+/=?^`{|}~.-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_][\w-]{1,24}(?<!-)",
+_CARD = r"""(?x)
+    (?<![\w.-])(?:[3-6]\d{3}|2[2-7]\d{2}|2131|1800)(?:[ -]?\d){8,15}(?![\w]|[.,-]\d)
+    | (?<![\w.-])[3-6]\d{3}(?:\.\d{4}){3}(?![\w]|[.,-]\d)
+"""
+_EMAIL = _Rule(
+    SensitiveKind.EMAIL,
+    r"""(?x)
+    (?<![\w.+-])[\w!#$%&'*+/=?^`{|}~.-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_][\w-]{1,24}(?<!-)
     # "jane (at) example (dot) com"
-    r"(?<![\w.+-])[\w.+-]{1,64}\s?[(\[]at[)\]]\s?[\w-]{1,63}"
-    r"(?:(?:\.|\s?[(\[]dot[)\]]\s?)[\w-]{2,63})+",
+    | (?<![\w.+-])[\w.+-]{1,64}\s?[(\[]at[)\]]\s?[\w-]{1,63}
+      (?:(?:\.|\s?[(\[]dot[)\]]\s?)[\w-]{2,63})+
     # Indian payment addresses, a name at a bank's handle.
-    r"(?<![\w.+-])[\w.-]{2,64}@(?:upi|ybl|ibl|axl|apl|yapl|paytm|(?:ok|pt)?(?:sbi|axis|icici|yes)"
-    r"|ok?hdfcbank|hdfcbank|axisbank|pthdfc|kotak|indus|federal|idfcbank|freecharge"
-    r"|airtel)\b(?!\.\w)",
+    | (?<![\w.+-])[\w.-]{2,64}@(?:upi|ybl|ibl|axl|apl|yapl|paytm|(?:ok|pt)?(?:sbi|axis|icici|yes)
+      |ok?hdfcbank|hdfcbank|axisbank|pthdfc|kotak|indus|federal|idfcbank|freecharge|airtel)
+      \b(?!\.\w)
+    """,
 )
 
 # Values with a label
@@ -203,32 +168,33 @@ _IBAN_VALUE = r"(?:(?-i:[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,}+){1,8})|[a-z]{2}\d{2}[
 _VALUE_END = r"(?<![._/-])(?![\w@])"
 
 
-@dataclass(frozen=True, slots=True)
-class _LabelRule:
-    """A value that follows a label, with its least length and number of digits."""
+def _labelled(
+    kind: SensitiveKind,
+    labels: str,
+    length_min: int = 6,
+    digits_min: int = 4,
+    value: str = _VALUE,
+) -> _Rule:
+    """A value that follows a label, with its least length and number of digits.
 
-    kind: SensitiveKind
-    labels: str
-    length_min: int = 6
-    digits_min: int = 4
-    value: str = _VALUE
+    The label is no part of the match. A round number or one with a unit is an amount.
+    """
 
-    @property
-    def pattern(self) -> str:
-        """The value after the label; the label is no part of the match."""
-        return rf"\b(?:{self.labels}){_NUMBER}{_IS}{_OPEN}\K{self.value}{_VALUE_END}"
-
-    def accepts(self, text: str, start: int, end: int) -> bool:
-        """Whether it is long enough; a round number or one with a unit is an amount."""
+    def accepts(text: str, start: int, end: int) -> bool:
         letters = [character for character in text[start:end] if character.isalnum()]
         digits = sum(map(str.isdigit, letters))
         if digits < 9 and (text[:end].endswith("000") or _AMOUNT_AFTER.match(text, end)):
             return digits < len(letters)
-        return len(letters) >= self.length_min and digits >= self.digits_min
+        return len(letters) >= length_min and digits >= digits_min
+
+    pattern = rf"\b(?:{labels}){_NUMBER}{_IS}{_OPEN}\K{value}{_VALUE_END}"
+    return _Rule(kind, pattern, accepts=accepts, digits_min=digits_min)
 
 
-_LABELLED = (
-    _LabelRule(
+_RULES = (
+    *(_Rule(*shape[:3], _ACCEPTS.get(name, _anywhere), shape[3]) for name, shape in SHAPES.items()),
+    _Rule(SensitiveKind.CREDIT_CARD, _CARD, has_luhn_digit, _is_card, 12),
+    _labelled(
         SensitiveKind.NATIONAL_ID,
         r"ssn|social[ ]security(?:[ ](?:number|no|nr))?|soc[ ]sec|social[ ]insurance|sin(?=[ ]?:)"
         r"|national[ ](?:id(?:entity|entification)?|insurance)(?:[ ]card)?|identity[ ]card"
@@ -236,20 +202,20 @@ _LABELLED = (
         r"|nif|bsn|personnummer|fiscal[ ]code|codice[ ]fiscale|steuer-?id|identification[ ]number"
         r"|citizen[ ]id|emirates[ ]id|nric|hkid|rrn|tckn?|social[ ]sec(?:urity)?[ ]card",
     ),
-    _LabelRule(
+    _labelled(
         SensitiveKind.TAX_ID,
         r"tax[ ]?(?:payer)?[ ]?(?:id|identification|reference|file|number|no)\w*(?:[ ]number)?"
         r"(?:[ ][ai]tin)?|(?-i:TIN|EIN|ITIN|ATIN|UTR|GSTIN?|VAT|TFN|ABN|PAN)(?:[ ]card)?"
         r"|vat[ ](?:id|reg\w*)|employer[ ]identification|gst(?=[ ](?:no|num|id))|steuernummer",
         digits_min=3,
     ),
-    _LabelRule(SensitiveKind.PASSPORT, r"passports?(?:[ ](?:id|card|book))?", digits_min=3),
-    _LabelRule(
+    _labelled(SensitiveKind.PASSPORT, r"passports?(?:[ ](?:id|card|book))?", digits_min=3),
+    _labelled(
         SensitiveKind.DRIVING_LICENCE,
         r"driv(?:er|ing)(?:['\u2019]?s)?['\u2019]?[ ](?:licen[cs]e|permit|id)s?|(?-i:DL)"
         r"|licen[cs]e(?=[ ](?:number|no|nr|#))",
     ),
-    _LabelRule(
+    _labelled(
         SensitiveKind.MEDICAL_RECORD,
         r"medical[ ](?:record|file|chart)s?|patient(?=[ ](?:id|no|num|#|ref|:))"
         r"(?:[ ](?:reference|record))?|patient[ ]identifier|mrn|nhs|(?-i:PID)"
@@ -258,7 +224,7 @@ _LABELLED = (
         r"|insurance[ ](?:policy|member|card)|member(?=[ ]id)|hospital[ ](?:id|record)",
         length_min=5,
     ),
-    _LabelRule(
+    _labelled(
         SensitiveKind.BANK_ACCOUNT,
         r"(?:bank|savings|checking|current|giro|deposit|customer|beneficiary)[ ]accounts?"
         r"|accounts?(?=[ ](?:number|num|no\b|nr)|[ ]?(?:\#|no\.))|acct|a/c"
@@ -269,5 +235,5 @@ _LABELLED = (
         digits_min=3,
     ),
     # A number with wrong check digits is still the number of an account.
-    _LabelRule(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
+    _labelled(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
 )

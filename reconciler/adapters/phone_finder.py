@@ -17,9 +17,8 @@ import regex
 
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["PhoneFinder"]
+__all__ = ["find_phones"]
 
-_DIGIT = re.compile(r"\d")
 _SHAPE = (
     r"(?:(?<![\w+])\+|(?<![\w./$€£¥#+-])(?<!\d,))\(?\d{1,7}\)?(?:[ ./-]{0,2}\(?\d{1,8}\)?){0,6}"
     r"(?:[ ]?(?:x|ext\.?|extension|durchwahl|dw)[ ]?\d{1,6})?(?!\w|[.,]\d|[ ]?%)"
@@ -58,15 +57,8 @@ _NO_PHONE_BEFORE = re.compile(
 )
 
 
-class PhoneFinder:
-    """Finds telephone numbers, with their extension if there is one; holds no state."""
-
-    def find(self, text: str) -> list[SensitiveSpan]:
-        """The phone numbers of a text, first to last."""
-        return list(_find_phones(text)) if _DIGIT.search(text) else []
-
-
-def _find_phones(text: str) -> Iterator[SensitiveSpan]:
+def find_phones(text: str) -> Iterator[SensitiveSpan]:
+    """Finds telephone numbers, with their extension if there is one."""
     for match in _PHONE.finditer(text):
         start, end = match.span()
         start += text[start] == "(" and ")" not in text[start : end - 1]

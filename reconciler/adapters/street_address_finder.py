@@ -10,47 +10,53 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from threading import Lock
+from functools import cache
 from typing import Any
 
 import regex
 
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["StreetAddressFinder"]
+__all__ = ["find_street_addresses", "street_of"]
 
 _DIGIT = re.compile(r"\d")
 
 
-class StreetAddressFinder:
+def find_street_addresses(text: str) -> Iterator[SensitiveSpan]:
     """Finds street addresses, with the flat, place and postcode that follow.
 
-    The forms are compiled at the first use, which takes longer than all that comes after.
+    The forms are compiled at their first use, which takes longer than all that comes after.
     """
+    for pattern in _forms_in(text):
+        for match in pattern.finditer(text):
+            start, end = match.start(), _compiled(_TAIL).match(text, match.end()).end()
+            # A full stop is the sentence's.
+            end -= text[end - 1] == "."
+            yield SensitiveSpan(start, end, SensitiveKind.STREET_ADDRESS)
 
-    def __init__(self) -> None:
-        self._forms: _Forms | None = None
-        self._lock = Lock()
 
-    def find(self, text: str) -> list[SensitiveSpan]:
-        """The addresses of a text, first to last; none in a text without a digit."""
-        if not _DIGIT.search(text):
-            return []
-        return merge_spans(self._compiled_forms().find(text))
+def street_of(address: str) -> str:
+    """The street, number and flat of an address, without the place and postcode that follow.
 
-    def street_of(self, address: str) -> str:
-        """The street, number and flat of an address, without the place and postcode that follow.
+    So one address is one, with its tail and without it.
+    """
+    matches = filter(None, (pattern.match(address) for pattern in _forms_in(address)))
+    street = max((match[0] for match in matches), key=len, default=address)
+    units = _compiled(_UNIT).findall(address, len(street))
+    return " ".join((street.rstrip("."), *units))
 
-        So one address is one, with its tail and without it.
-        """
-        return self._compiled_forms().street_of(address)
 
-    def _compiled_forms(self) -> _Forms:
-        with self._lock:
-            if self._forms is None:
-                self._forms = _Forms.compiled()
-            return self._forms
+def _forms_in(text: str) -> Iterator[Any]:
+    """The forms that a text may hold; none without a digit."""
+    if _DIGIT.search(text):
+        for cue, forms in _FORMS.items():
+            if _compiled(cue).search(text):
+                yield from (_compiled(f"{_FRONT}(?:{form})") for form in forms)
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    return regex.compile(pattern)
 
 
 # What an address is made of
@@ -123,6 +129,7 @@ _TAIL = (
     rf"{_BREAK}{_ZIP}(?![\w/:-]|[. ]\d)"
     rf"|(?:,[ ]{_NAME}){{1,3}}(?=[ ]*(?:[.;?!)\n]|\Z)))?"
 )
+_FRONT = rf"(?<![\w./$€£#-]){_NOT_YEAR}(?:{_UNIT},?[ ])?(?:\d{{1,5}}[ ])??"
 _FORMS = {
     # 12 High Street; 12 high street
     rf"\b(?:{_STREET}|(?i:{_STREET_ANY_CASE}))\b": (
@@ -154,44 +161,3 @@ _FORMS = {
     _SENT: (rf"{_SENT}\s+\K{_NO}[ ](?:\d{{1,5}}[ ])?{_NOT_MONTH}{_NAME}[ ]{_NO}\b",),
 }
 """The forms of addresses, each with a part of it that is quick to search for."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Forms:
-    """The forms of address, compiled, and the tail that may follow each of them."""
-
-    cued: tuple[tuple[Any, tuple[Any, ...]], ...]
-    tail: Any
-    unit: Any
-
-    @classmethod
-    def compiled(cls) -> _Forms:
-        front = rf"(?<![\w./$€£#-]){_NOT_YEAR}(?:{_UNIT},?[ ])?(?:\d{{1,5}}[ ])??"
-        cued = (
-            (regex.compile(cue), tuple(regex.compile(f"{front}(?:{form})") for form in forms))
-            for cue, forms in _FORMS.items()
-        )
-        return cls(tuple(cued), regex.compile(_TAIL), regex.compile(_UNIT))
-
-    def find(self, text: str) -> Iterator[SensitiveSpan]:
-        for cue, patterns in self.cued:
-            if cue.search(text):
-                for pattern in patterns:
-                    for match in pattern.finditer(text):
-                        yield self._span(text, match.start(), match.end())
-
-    def street_of(self, address: str) -> str:
-        matches = (
-            pattern.match(address)
-            for cue, patterns in self.cued
-            if cue.search(address)
-            for pattern in patterns
-        )
-        street = max((match[0] for match in matches if match), key=len, default=address)
-        units = self.unit.findall(address, len(street))
-        return " ".join((street.rstrip("."), *units))
-
-    def _span(self, text: str, start: int, end: int) -> SensitiveSpan:
-        """With the flat, place and postcode that follow; a full stop is the sentence's."""
-        end = self.tail.match(text, end).end()
-        return SensitiveSpan(start, end - (text[end - 1] == "."), SensitiveKind.STREET_ADDRESS)

@@ -8,19 +8,19 @@ announces, as in JSON, is ``reconciler.named_secrets``'s, and a vendor's token i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from reconciler.named_secrets.shapes import find_account_numbers
 from reconciler.named_secrets.values import ADDRESS, is_drawn, is_indian_postcode, is_made_up
-from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
 if TYPE_CHECKING:
     from reconciler.lexicon import Cues, Lexicon
 
-__all__ = ["ToldSecretsFinder"]
+__all__ = ["find_told_secrets"]
 
 Span = tuple[int, int]
 
@@ -35,10 +35,8 @@ _WORDS_MAX = 5
 
 _PRODUCT = re.compile(r"[A-Za-z][a-z]+-?\d{1,4}")
 _REST = re.compile(r"[^\n.!?;]{2,60}")
-_PHRASE = re.compile(r"[a-z]{3,12}(?:[ -][a-z]{3,12}){1,7}")
-_PHRASE_ENDS = re.compile(
-    r" (?:for|on|in|at|and|but|to|of|with|since|as|from|by|which|that|until)\b"
-)
+_ENDING = r" (?:for|and|but|with|since|from|which|that|until)\b"
+_PHRASE = re.compile(rf"[a-z]{{3,12}}(?:(?:(?!{_ENDING})[ -][a-z]{{3,12}}){{1,7}}|(?={_ENDING}))")
 _SEED = re.compile(r"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}\b")
 _DIGITS = re.compile(r"\d(?:[ -]?\d){2,11}\b(?![.,/:]?\d|[ ]?%)")
 _CODE = re.compile(
@@ -50,7 +48,6 @@ _RUNS_MAX, _RUN_LENGTH_MAX, _CARD_REACH = 5, 14, 240
 the whole number."""
 
 _AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
-_COOKIE = re.compile("cookies?:", re.IGNORECASE)
 _PAIR = re.compile(r"[\w.-]{1,60}=(?P<value>[^;\s\"']{8,4000})")
 _ALL_THREE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])(?=.*[#$%^&*@!+=~])")
 _DRAWN = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])")
@@ -60,7 +57,7 @@ _PLACE = re.compile(
 _SAID_OF_IT = re.compile(
     r" (?:encrypted|encoded|hashed|compliant|characters?|bits?|digits|letters)\b"
 )
-_BY_SHAPE = ("random", "hexadecimal", "base64")
+_BY_SHAPE = {"random", "hexadecimal", "base64"}
 """The lists of long secrets without a rare literal."""
 
 _GOES_ON = ("@", "/", "\\")
@@ -72,33 +69,24 @@ _MEASURE = re.compile(
 )
 
 
-class ToldSecretsFinder:
+def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveSpan]:
     """Finds what a text says is a password, a PIN, a code or a key; every span is a SECRET.
 
     Args:
-        of_ids: whether the texts are ids, which are drawn at random themselves.
+        text: a note, or an id.
+        of_ids: whether it is an id, which is drawn at random itself.
     """
-
-    def __init__(self, *, of_ids: bool = False) -> None:
-        self._left_out = {"random"} if of_ids else set()
-
-    def find(self, text: str) -> list[SensitiveSpan]:
-        """The secrets of a text, first to last; those that overlap as one."""
-        held = _cues().read(text, text.casefold())
-        is_long = _LONG_WORD.search(text) is not None
-        places = (
-            place
-            for name in held.names
-            if (is_long or name not in _BY_SHAPE) and name not in self._left_out
-            for _, pattern in held.worth_trying(name)
-            for match in pattern.finditer(text)
-            for place in _READ[name](text, match)
-        )
-        return merge_spans(
-            SensitiveSpan(start, end, SensitiveKind.SECRET)
-            for start, end in places
-            if start < end and not TOKEN.fullmatch(text[start:end])
-        )
+    held = _cues().read(text, text.casefold())
+    left_out = {"random"} if of_ids else set()
+    if _LONG_WORD.search(text) is None:
+        left_out |= _BY_SHAPE
+    for name in set(held.names) - left_out:
+        for _, pattern in held.worth_trying(name):
+            for match in pattern.finditer(text):
+                if not _is_of_something_else(match):
+                    for start, end in _READ[name](text, match):
+                        if start < end and not TOKEN.fullmatch(text[start:end]):
+                            yield SensitiveSpan(start, end, SensitiveKind.SECRET)
 
 
 def _lexicon() -> Lexicon:
@@ -119,15 +107,22 @@ def _cues() -> Cues:
 
 
 @cache
-def _remark() -> re.Pattern[str]:
-    return re.compile(_lexicon().any_of("remark"), re.IGNORECASE)
+def _any_of(name: str) -> re.Pattern[str]:
+    """Any of a list's words, as a whole word."""
+    return re.compile(rf"(?<!\w){_lexicon().any_of(name)}(?!\w)", re.IGNORECASE)
+
+
+def _is_of_something_else(match: re.Match[str]) -> bool:
+    """Whether the name goes on, and names another thing: a password manager."""
+    words = re.findall(r"[\w-]+", match.groupdict().get("between") or "")
+    return bool(words) and not _lexicon().word_set("compound").isdisjoint(map(str.casefold, words))
 
 
 # Whether a word is a secret
 
 
 def _is_remark(word: str) -> bool:
-    return _remark().fullmatch(word) is not None
+    return _any_of("remark").fullmatch(word) is not None
 
 
 def _is_strong(word: str) -> bool:
@@ -137,20 +132,63 @@ def _is_strong(word: str) -> bool:
     return is_made_up(word)
 
 
-def _is_of_something_else(match: re.Match[str]) -> bool:
-    """Whether the name goes on, and names another thing: a password manager."""
-    if not (between := match.groupdict().get("between")):
-        return False
-    words = re.findall(r"[\w-]+", between.casefold())
-    return bool(words) and not _lexicon().word_set("compound").isdisjoint(words)
+def _is_chosen(word: str) -> bool:
+    """Whether a person made it up as a secret: the codes of things have capitals alone."""
+    return _is_strong(word) and any(map(str.islower, word))
+
+
+def _is_pin(word: str) -> bool:
+    return word.isdigit() and 4 <= len(word) <= 8
+
+
+def _may_be_answer(_: str, told: str) -> bool:
+    words = told.split()
+    return 0 < len(words) <= 5 and not _is_remark(words[0])
+
+
+def _may_be_phrase(_: str, told: str) -> bool:
+    """Whether plain words are a secret and no remark about one.
+
+    A quality may be the first word of one, if three words follow that are no remark.
+    """
+    first, *others = (word.split("-")[0] for word in told.split())
+    if not _is_remark(first):
+        return True
+    is_quality = first.casefold() in _lexicon().word_set("quality")
+    return is_quality and len(others) >= 3 and not any(map(_is_remark, others[:3]))
+
+
+def _is_no_postcode(cue: str, told: str) -> bool:
+    return not ("pin code" in cue.casefold() and is_indian_postcode(told))
 
 
 # What follows an announcement
 
 
-def _token(text: str, start: int) -> Span | None:
+_Read = Callable[[str, re.Match[str]], Iterator[Span]]
+
+
+def _opened(text: str, start: int) -> int:
+    """Where what stands in quotes or brackets begins."""
     opening = _OPENING.match(text, start)
-    start = opening.end() if opening else start
+    return opening.end() if opening else start
+
+
+def _behind(
+    pattern: re.Pattern[str], is_secret: Callable[[str, str], bool] = lambda *_: True
+) -> _Read:
+    """What fits a pattern, if with its cue it is a secret."""
+
+    def read(text: str, match: re.Match[str]) -> Iterator[Span]:
+        told = pattern.match(text, _opened(text, match.end()))
+        if told and is_secret(match[0], told[0]):
+            yield told.span()
+
+    return read
+
+
+def _token(text: str, start: int) -> Span | None:
+    start = _opened(text, start)
     if token := _TOKEN.match(text, start):
         word = token[0].rstrip(".!?:*\u2026")
         is_described = _SAID_OF_IT.match(text, start + len(word))
@@ -159,116 +197,51 @@ def _token(text: str, start: int) -> Span | None:
     return None
 
 
-def _word(text: str, match: re.Match[str]) -> Iterator[Span]:
-    if _is_of_something_else(match) or not (place := _token(text, match.end())):
-        return
-    word, is_last = text[slice(*place)], _SENTENCE_ENDS.match(text, place[1])
-    if _is_strong(word) or (is_last and len(word) >= 3 and not _is_remark(word)):
-        yield place
+def _next(is_secret: Callable[[str, str, bool], bool]) -> _Read:
+    """The next word, if with its cue, and maybe as the last of its sentence, it is a secret."""
+
+    def read(text: str, match: re.Match[str]) -> Iterator[Span]:
+        if place := _token(text, match.end()):
+            is_last = _SENTENCE_ENDS.match(text, place[1]) is not None
+            if is_secret(match[0], text[slice(*place)], is_last):
+                yield place
+
+    return read
 
 
-def _strong(text: str, match: re.Match[str]) -> Iterator[Span]:
-    if _is_of_something_else(match) or not (place := _token(text, match.end())):
-        return
-    word = text[slice(*place)]
-    if _is_strong(word) or (word.isdigit() and len(word) in range(4, 9) and "pin" in match[0]):
-        yield place
+def _first(is_secret: Callable[[int, str], bool]) -> _Read:
+    """The first of the sentence's next words that is a secret, by its number and itself."""
+
+    def read(text: str, match: re.Match[str]) -> Iterator[Span]:
+        end = _SENTENCE_END.search(text, match.end())
+        words = _WORD.finditer(text, match.end(), end.start() if end else len(text))
+        tokens = filter(None, (_token(text, word.start()) for word in islice(words, _WORDS_MAX)))
+        for number, place in enumerate(tokens):
+            if is_secret(number, text[slice(*place)]):
+                yield place
+                return
+
+    return read
 
 
-def _logged_in(text: str, match: re.Match[str]) -> Iterator[Span]:
-    """The secret a person logs in with, alone or after a name; a product's name alone is none."""
-    for number, place in enumerate(_tokens(text, match.end())):
-        word = text[slice(*place)]
-        if _is_chosen(word) and (number or not _PRODUCT.fullmatch(word)):
-            yield place
-            return
+_logged_in = _first(
+    lambda number, word: _is_chosen(word) and (number > 0 or not _PRODUCT.fullmatch(word))
+)
+"""The secret a person logs in with, alone or after a name; a product's name alone is none."""
+
+_typed = _first(lambda _, word: _is_chosen(word) or _is_pin(word))
 
 
 def _entered(text: str, match: re.Match[str]) -> Iterator[Span]:
     """What is typed, if its sentence says that this lets a person in."""
     start = max(text.rfind(sign, 0, match.start()) for sign in ".!?\n") + 1
     end = _SENTENCE_END.search(text, match.end())
-    if not _getting_in().search(text, start, end.start() if end else len(text)):
-        return
-    for place in _tokens(text, match.end()):
-        word = text[slice(*place)]
-        if _is_chosen(word) or (word.isdigit() and 4 <= len(word) <= 8):
-            yield place
-            return
-
-
-def _alone(text: str, match: re.Match[str]) -> Iterator[Span]:
-    """A sentence of one word, after one that named a secret."""
-    place = _token(text, match.end())
-    if place and _SENTENCE_ENDS.match(text, place[1]):
-        word = text[slice(*place)]
-        if _is_chosen(word) or (word.isdigit() and 3 <= len(word) <= 8):
-            yield place
-
-
-def _tokens(text: str, start: int) -> Iterator[Span]:
-    """The next words of the sentence."""
-    end = _SENTENCE_END.search(text, start)
-    words = _WORD.finditer(text, start, end.start() if end else len(text))
-    return filter(None, (_token(text, word.start()) for word in islice(words, _WORDS_MAX)))
-
-
-def _is_chosen(word: str) -> bool:
-    """Whether a person made it up as a secret: the codes of things have capitals alone."""
-    return _is_strong(word) and any(map(str.islower, word))
-
-
-@cache
-def _getting_in() -> re.Pattern[str]:
-    purposes = _lexicon().any_of("getting_in")
-    return re.compile(rf"\b{purposes}\b", re.IGNORECASE)
-
-
-def _answer(text: str, match: re.Match[str]) -> Iterator[Span]:
-    rest = _REST.match(text, match.end())
-    words = rest[0].split() if rest else []
-    if rest and words and not _is_remark(words[0]) and len(words) <= 5:
-        yield rest.span()
-
-
-def _may_be_phrase(words: Sequence[str]) -> bool:
-    """Whether plain words are a secret and no remark about one.
-
-    A quality may be the first word of one, if three words follow that are no remark.
-    """
-    first, *others = (word.split("-")[0] for word in words)
-    if not _is_remark(first):
-        return True
-    is_quality = first.casefold() in _lexicon().word_set("quality")
-    return is_quality and len(others) >= 3 and not any(map(_is_remark, others[:3]))
-
-
-def _phrase(text: str, match: re.Match[str]) -> Iterator[Span]:
-    opening = _OPENING.match(text, match.end())
-    start = opening.end() if opening else match.end()
-    if not (phrase_match := _PHRASE.match(text, start)):
-        return
-    phrase = _PHRASE_ENDS.split(phrase_match[0], maxsplit=1)[0]
-    if _may_be_phrase(phrase.split()):
-        yield start, start + len(phrase)
-
-
-def _seed(text: str, match: re.Match[str]) -> Iterator[Span]:
-    if seed := _SEED.match(text, match.end()):
-        yield seed.span()
-
-
-def _digits(text: str, match: re.Match[str]) -> Iterator[Span]:
-    opening = _OPENING.match(text, match.end())
-    digits = _DIGITS.match(text, opening.end() if opening else match.end())
-    if not digits or _is_of_something_else(match):
-        return
-    if not ("pin code" in match[0].casefold() and is_indian_postcode(digits[0])):
-        yield digits.span()
+    if _any_of("getting_in").search(text, start, end.start() if end else len(text)):
+        yield from _typed(text, match)
 
 
 def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
-    at = len(text) if _is_of_something_else(match) else match.end()
+    at = match.end()
     while code := _CODE.match(text, at):
         yield code.span()
         more = _AND_MORE.match(text, code.end())
@@ -288,31 +261,18 @@ def _card(text: str, match: re.Match[str]) -> Iterator[Span]:
             yield from (run.span() for run in pieces)
 
 
-def _given(text: str, match: re.Match[str]) -> Iterator[Span]:
-    if (place := _token(text, match.end())) and text[place[0]] not in "-/$":
-        yield place
-
-
 def _cookie(text: str, match: re.Match[str]) -> Iterator[Span]:
-    """The pairs on the rest of a line; its first cue has seen all that the others would."""
-    begin = text.rfind("\n", 0, match.start()) + 1
-    if _COOKIE.search(text, begin, match.start()):
-        return
-    end = text.find("\n", match.end())
-    for pair in _PAIR.finditer(text, match.end(), len(text) if end < 0 else end):
+    """The pairs on the rest of the line."""
+    for pair in _PAIR.finditer(text, *match.span("value")):
         if len(pair["value"]) >= 16 or _is_strong(pair["value"]):
             yield pair.span("value")
 
 
-def _ascii(text: str, match: re.Match[str]) -> Iterator[Span]:
-    opening = _OPENING.match(text, match.end())
-    if letters := _ASCII.match(text, opening.end() if opening else match.end()):
-        yield letters.span()
+def _within(is_secret: Callable[[str], object] = bool) -> _Read:
+    """A value in the cue itself."""
 
-
-def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Span]]:
     def read(_: str, match: re.Match[str]) -> Iterator[Span]:
-        if is_secret(match["value"]) and not _is_of_something_else(match):
+        if is_secret(match["value"]):
             yield match.span("value")
 
     return read
@@ -340,36 +300,39 @@ def _random(text: str, match: re.Match[str]) -> Iterator[Span]:
 
 def _is_called(text: str, start: int, name: str) -> bool:
     """Whether shortly before a value one of a list's words says what it is."""
-    before = re.findall(r"[\w-]+", text[max(0, start - 48) : start].casefold())
-    return any(map(_any_word(name).fullmatch, before))
+    before = re.findall(r"[\w-]+", text[max(0, start - 48) : start])
+    return any(map(_any_of(name).fullmatch, before))
 
 
-@cache
-def _any_word(name: str) -> re.Pattern[str]:
-    return re.compile(_lexicon().any_of(name))
-
-
-_READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
-    "word": _word,
-    "strong": _strong,
-    "quoted": lambda _, match: iter([match.span("value")]),
+_READ: Mapping[str, _Read] = {
+    "word": _next(
+        lambda _, word, is_last: (
+            _is_strong(word) or (is_last and len(word) >= 3 and not _is_remark(word))
+        )
+    ),
+    "strong": _next(lambda cue, word, _: _is_strong(word) or ("pin" in cue and _is_pin(word))),
+    "alone": _next(
+        lambda _, word, is_last: (
+            is_last and (_is_chosen(word) or (word.isdigit() and 3 <= len(word) <= 8))
+        )
+    ),
+    "given": _next(lambda _, word, __: word[0] not in "-/$"),
+    "quoted": _within(),
     "logged_in": _logged_in,
     "entered": _entered,
-    "alone": _alone,
     "card": _card,
-    "answer": _answer,
-    "phrase": _phrase,
-    "seed": _seed,
-    "digits": _digits,
+    "answer": _behind(_REST, _may_be_answer),
+    "phrase": _behind(_PHRASE, _may_be_phrase),
+    "seed": _behind(_SEED),
+    "digits": _behind(_DIGITS, _is_no_postcode),
     "codes": _codes,
-    "given": _given,
     "cookie": _cookie,
-    "ascii": _ascii,
-    "complex_before": _only(_ALL_THREE.match),
-    "strong_before": _only(_is_strong),
-    "word_before": _only(lambda value: not _is_remark(value)),
+    "ascii": _behind(_ASCII),
+    "complex_before": _within(_ALL_THREE.match),
+    "strong_before": _within(_is_strong),
+    "word_before": _within(lambda value: not _is_remark(value)),
     "random": _random,
     "hexadecimal": _hexadecimal,
-    "base64": _only(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
+    "base64": _within(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
 }
 """The pattern that must follow the cue, or stand in it, by list of the lexicon."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
+from reconciler.adapters.sensitive_data_finders import CombinedFinder, Find
 from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.bootstrap.clock import utc_now
 from reconciler.domain.records.kinds import LIVE_DOOR
@@ -16,7 +16,6 @@ from reconciler.sensitive_data import SensitiveKind
 from reconciler.service.writing.ids import IdCheck
 
 if TYPE_CHECKING:
-    from reconciler.adapters.street_address_finder import StreetAddressFinder
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.candidates import Candidate
     from reconciler.ports.embedder import Embedder
@@ -42,41 +41,37 @@ __all__ = [
 def build_secret_finder(*, of_ids: bool = False) -> SensitiveDataFinder:
     """Finds secrets and account numbers, in texts or in ids, which may be drawn at random.
 
-    Patterns are loaded when a text may hold one.
+    Patterns are loaded when a text may hold one. Account numbers are looked for with the secrets,
+    before a text is even stored for a person to read: overwritten text stays in the bytes of the
+    embedded engine's file.
     """
-    from reconciler.adapters.account_number_finder import AccountNumberFinder
-    from reconciler.adapters.announced_secrets_finder import AnnouncedSecretsFinder
-    from reconciler.adapters.gitleaks_finder import GitleaksFinder
-    from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
+    return CombinedFinder(lambda: _finds_of_secrets(of_ids))
 
-    return CombinedFinder(
-        (
-            *(AnnouncedSecretsFinder(), GitleaksFinder()),
-            *(ToldSecretsFinder(of_ids=of_ids), AccountNumberFinder()),
-        )
-    )
+
+def _finds_of_secrets(of_ids: bool) -> Sequence[Find]:
+    from reconciler.adapters.gitleaks_finder import find_vendors_tokens
+    from reconciler.adapters.told_secrets_finder import find_told_secrets
+    from reconciler.named_secrets import find_named_secrets
+    from reconciler.named_secrets.shapes import find_account_numbers, find_tokens
+
+    told = partial(find_told_secrets, of_ids=of_ids)
+    return find_named_secrets, find_tokens, find_vendors_tokens, told, find_account_numbers
 
 
 @cache
 def build_sensitive_data_finder() -> SensitiveDataFinder:
     """Finds personal data and secrets. It is loaded at the first text, once per process."""
-    return DeferredFinder(_sensitive_data_finder)
+    return CombinedFinder(_finds_of_sensitive_data)
 
 
-def _sensitive_data_finder() -> SensitiveDataFinder:
-    from reconciler.adapters.named_number_finder import NamedNumberFinder
-    from reconciler.adapters.personal_data_finder import PersonalDataFinder
-    from reconciler.adapters.phone_finder import PhoneFinder
+def _finds_of_sensitive_data() -> Sequence[Find]:
+    from reconciler.adapters.named_number_finder import find_named_numbers
+    from reconciler.adapters.personal_data_finder import find_personal_data
+    from reconciler.adapters.phone_finder import find_phones
+    from reconciler.adapters.street_address_finder import find_street_addresses
 
-    found = (PersonalDataFinder(), NamedNumberFinder(), PhoneFinder(), _street_address_finder())
-    return CombinedFinder((build_secret_finder(), *found))
-
-
-@cache
-def _street_address_finder() -> StreetAddressFinder:
-    from reconciler.adapters.street_address_finder import StreetAddressFinder
-
-    return StreetAddressFinder()
+    personal = (find_personal_data, find_named_numbers, find_phones, find_street_addresses)
+    return *_finds_of_secrets(of_ids=False), *personal
 
 
 def hashed_part(kind: SensitiveKind, value: str) -> str:
@@ -85,7 +80,9 @@ def hashed_part(kind: SensitiveKind, value: str) -> str:
     Of an address it is the street.
     """
     if kind is SensitiveKind.STREET_ADDRESS:
-        return _street_address_finder().street_of(value)
+        from reconciler.adapters.street_address_finder import street_of
+
+        return street_of(value)
     normalise = _normal_forms().get(kind)
     return normalise(value) if normalise else value
 
@@ -117,12 +114,13 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
 
 def build_note_reader(embedder: Embedder) -> NoteReader:
     """What reads a note as a whole; by its words alone, if no head knows the embedder's model."""
-    from reconciler.adapters.note_head import MODEL, NoteHead
+    from reconciler.adapters.note_head import leanings
+    from reconciler.config_files import load_head
     from reconciler.service.embedding import embed
     from reconciler.service.writing.note_reader import NoteReader
 
-    is_known = embedder.model_id == MODEL
-    return NoteReader(partial(embed, embedder), NoteHead().leanings if is_known else None)
+    head = load_head("notes", embedder.model_id)
+    return NoteReader(partial(embed, embedder), partial(leanings, head) if head else None)
 
 
 def judge_under(

@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
+    from reconciler.service.sessions.introduced import Measure
     from reconciler.service.stores.archive_store import ArchiveStore
     from reconciler.service.stores.erasure_store import ErasureStore
     from reconciler.service.stores.session_store import SessionStore
@@ -330,7 +331,7 @@ class Services:
     @_Part
     def reconciler(self) -> MemoryReconciler:
         """Reconciles every note that the gate admits."""
-        from reconciler.config_files import load_holding_head
+        from reconciler.config_files import load_head
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         return MemoryReconciler(
@@ -340,7 +341,7 @@ class Services:
             embedder=self.embedder,
             arbitration=self.arbitration,
             policy=self.policy,
-            holding_head=load_holding_head(self.embedder.model_id),
+            end_head=load_head("ends", self.embedder.model_id),
             attempts_max=self.settings.reconcile.write_attempts_max,
             clock=self.clock,
         )
@@ -688,7 +689,6 @@ class Services:
     @_Part
     def session_reader(self) -> SessionReader:
         """Has the extractor read sessions."""
-        from reconciler.config_files import load_introduction_head
         from reconciler.service.sessions.extraction import SessionReader
 
         return SessionReader(
@@ -699,9 +699,16 @@ class Services:
             near=lambda *asked: self.recall.near(*asked),
             digest=self.digest,
             policy=extraction_policy(self.settings),
-            introductions=load_introduction_head(self.embedder.model_id),
-            embed=self.embedder.embed,
+            introduces=self._introduces(),
         )
+
+    def _introduces(self) -> Measure | None:
+        from reconciler.config_files import load_head
+
+        head = load_head("introductions", self.embedder.model_id)
+        if head is None:
+            return None
+        return lambda texts: head.values(self.embedder.embed(texts))[:, 0].tolist()
 
     @_Part
     def memory_extractor(self) -> MemoryExtractor:

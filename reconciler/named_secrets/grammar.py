@@ -1,6 +1,6 @@
-"""What a named secret looks like: its names, how its value is written, and how a sentence tells it.
+"""What a named secret looks like: its names, and how its value is written.
 
-Some thirty expressions, compiled as this module is imported: that is when a text first holds a word
+Some twenty expressions, compiled as this module is imported: that is when a text first holds a word
 that hints at a secret. Which words do, and what is made of what is found, is said elsewhere.
 """
 
@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from reconciler.named_secrets.values import ADDRESS, is_indian_postcode, is_made_up
-from reconciler.named_secrets.words import NO_COMPOUND
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
-__all__ = ["kind_of_name", "named", "said"]
+__all__ = ["ADDRESS", "OPENING", "TRAILING", "is_remark", "kind_of_name", "looks_made_up", "named"]
 
 
 class _Need(Enum):
@@ -31,20 +30,20 @@ class _Need(Enum):
 
 
 _NAMES: Mapping[_Need, str] = {
-    _Need.WORD: (
-        "password passwort kennwort passcode passphrase passwd pwd contraseña passwords api_key "
-        "apikey api_secret client_secret app_secret shared_secret webhook_secret private_key "
-        "secret_key access_key signing_key encryption_key master_key auth_key account_key "
-        "storage_key service_key access_token refresh_token auth_token api_token bearer_token "
-        "session_token connection_string"
-    ),
+    _Need.WORD: """
+        password passwort kennwort passcode passphrase passwd pwd contraseña passwords api_key
+        apikey api_secret client_secret app_secret shared_secret webhook_secret private_key
+        secret_key access_key signing_key encryption_key master_key auth_key account_key
+        storage_key service_key access_token refresh_token auth_token api_token bearer_token
+        session_token connection_string
+    """,
     _Need.STRONG: "secret secrets token credential credentials jwt",
-    _Need.DIGITS: (
-        "pin pin_code cvv cvv2 cvc cvc2 otp totp mfa_code security_code door_code gate_code "
-        "access_code entry_code alarm_code unlock_code verification_code safe_code locker_code "
-        "lock_code keypad_code lock_combination locker_combination safe_combination "
-        "door_combination"
-    ),
+    _Need.DIGITS: """
+        pin pin_code cvv cvv2 cvc cvc2 otp totp mfa_code security_code door_code gate_code
+        access_code entry_code alarm_code unlock_code verification_code safe_code locker_code
+        lock_code keypad_code lock_combination locker_combination safe_combination
+        door_combination
+    """,
 }
 _NAMES_IN_TEXT: Mapping[_Need, str] = {
     _Need.STRONG: "pass auth authorization proxy_authorization backup_codes recovery_codes",
@@ -93,20 +92,8 @@ def _ending_of(names: Iterable[str], *, before: str) -> re.Pattern[str]:
 
 _KIND_ENDING = _ending_of(_KIND_OF_NAME, before="(?:^|_)")
 _TEXT_ENDING = _ending_of(_NEED_IN_TEXT, before="(?:^|_)")
-_GLUED_ENDING = _ending_of(
-    (
-        "password",
-        "passwd",
-        "pwd",
-        "passwort",
-        "kennwort",
-        "passphrase",
-        "apikey",
-        "secret",
-        "token",
-    ),
-    before="",
-)
+_GLUED = "password passwd pwd passwort kennwort passphrase apikey secret token"
+_GLUED_ENDING = _ending_of(_GLUED.split(), before="")
 """How a name ends that is written in one word, such as PGPASSWORD."""
 
 
@@ -173,7 +160,7 @@ _PHRASE = re.compile(
     r"(?!(?:[A-Za-z]+[ ]){0,7}(?:and|but|for|with|the|then|was|has|she|her|his|you|your|please)\b)"
     r"(?P<value>[A-Za-z]{3,12}(?:[ ][A-Za-z]{3,12}){2,7}+)(?=\s*(?:[\n;,|\"'<>)}\]&\\.]|$))"
 )
-_OPENING = re.compile(rf"{_QUOTE}|{_MARK}|[\[{{(]+")
+OPENING = re.compile(rf"{_QUOTE}|{_MARK}|[\[{{(]+")
 _PART = re.compile(
     rf"[\[{{]|(?P<close>[\]}}])|\b(?P<carrier>(?i:value|val|code|text|secret|plain|plaintext|raw"
     rf"|content|string|data|new|old|current|default|password|key|token|pin|number))"
@@ -181,26 +168,26 @@ _PART = re.compile(
 )
 _REACH_WITHIN = 400
 """So far into an object or a list its value is looked for."""
-_TRAILING = ".,;:?)]}*|\\\"'`\u2018\u2019\u201c\u201d\u00bb"
+TRAILING = ".,;:?)]}*|\\\"'`\u2018\u2019\u201c\u201d\u00bb"
 _WRAPPED = re.compile(r"[&<\"]|%26|\\[\"']")
 
-_REMARK = (
-    r"a|an|the|not|no|now|in|on|at|of|for|to|being|been|is|was|has|as|by|with|and|or|but|if|wrong"
-    r"|incorrect|invalid|correct|right|valid|expired|expires|expiring|require[ds]?|needed|missing"
-    r"|unknown|weak|strong|secure|safe|lost|forgot(?:ten)?|stored|saved|kept|shared|sent|set|reset"
-    r"|changed?|updated|protected|encrypted|hashed|locked|unchanged|different|same|too|very|still"
-    r"|always|never|only|also|already|available|confidential|private|secret|rotated|revoked|leaked"
-    r"|compromised|exposed|visible|hidden|see|ask|tbd|none|null|nil|undefined|n/?a|optional"
-    r"|important|policy|blank|empty|good|bad|ok|okay|fine|it|that|this|what|something|case|here"
-    r"|there|his|her|my|your|our|their|who|up|out|due|under|below|above|about|from|long|short"
-    r"|simple|easy|hard|difficult|enough|stuck|working|broken|disabled|enabled|failing|failed"
-    r"|must|should|may|cannot|can|mismatch|match(?:es)?|true|false|yes|string|str|text|number"
-    r"|integer|int|bool(?:ean)?|type|object|array|masked|redacted|removed|deleted|accepted"
-    r"|unchecked|field|login|log|manager|input|varchar|char|passwords?|tokens?|keys?|pins?"
-    r"|secrets?|authentication|authorization|credentials?|generated|provided|placeholder"
-    r"|confirmation|confirm|example|please|enter|type|create|use|how|why|when|where|which"
-)
-_IS_REMARK = re.compile(rf"(?i)(?:(?:{_REMARK})\b|[*x\u2022.\-_?\s,;:!])++")
+_REMARK = """
+    a an the not no now in on at of for to being been is was has as by with and or but if wrong
+    incorrect invalid correct right valid expired expires expiring require[ds]? needed missing
+    unknown weak strong secure safe lost forgot(?:ten)? stored saved kept shared sent set reset
+    changed? updated protected encrypted hashed locked unchanged different same too very still
+    always never only also already available confidential private secret rotated revoked leaked
+    compromised exposed visible hidden see ask tbd none null nil undefined n/?a optional
+    important policy blank empty good bad ok okay fine it that this what something case here
+    there his her my your our their who up out due under below above about from long short
+    simple easy hard difficult enough stuck working broken disabled enabled failing failed
+    must should may cannot can mismatch match(?:es)? true false yes string str text number
+    integer int bool(?:ean)? type object array masked redacted removed deleted accepted
+    unchecked field login log manager input varchar char passwords? tokens? keys? pins?
+    secrets? authentication authorization credentials? generated provided placeholder
+    confirmation confirm example please enter type create use how why when where which
+"""
+_IS_REMARK = re.compile(rf"(?i)(?:(?:{'|'.join(_REMARK.split())})\b|[*x\u2022.\-_?\s,;:!])++")
 _HAS_REMARK = re.compile(
     r"(?i)\b(?:must|should|required|invalid|incorrect|wrong|missing|mismatch|expired|characters"
     r"|cannot|can't|doesn't|don't|isn't|at least|too (?:short|long|weak|common)|blank|changed"
@@ -227,14 +214,23 @@ _REMARK_LENGTH_MAX = 200
 
 @dataclass(frozen=True, slots=True)
 class _NameMatch:
-    """A name with what follows it: where its value begins, and how it is written."""
+    """A name, as it is asked for and as it stands there, with what follows it.
+
+    Attributes:
+        start: where its value begins.
+        notation: how it is parted from the value.
+        is_machines: whether a program wrote it, so that a plain word is a value and no remark.
+    """
 
     name: str
-    need: _Need
-    start: int
-    is_machines: bool
-    notation: str
     key: str
+    start: int
+    notation: str
+    is_machines: bool
+
+    @property
+    def need(self) -> _Need:
+        return _NEED_IN_TEXT[self.name]
 
 
 def named(text: str) -> Iterator[SensitiveSpan]:
@@ -261,17 +257,13 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
 
 
 def _announced(match: re.Match[str]) -> _NameMatch | None:
-    name = _name_of(match["key"])
-    if name is None or not _is_notation(match) or (name == "pass" and not _is_login(match)):
+    name, notation = _name_of(match["key"]), _notation(match)
+    if name is None or notation is None:
         return None
-    return _NameMatch(
-        name=name,
-        need=_NEED_IN_TEXT[name],
-        start=match.end(),
-        is_machines=_is_machines(match),
-        notation=_notation(match),
-        key=match["key"],
-    )
+    is_machines = _is_machines(match, notation)
+    if name == "pass" and not (is_machines or _is_login(match)):
+        return None
+    return _NameMatch(name, match["key"], match.end(), notation, is_machines)
 
 
 def _name_of(key: str) -> str | None:
@@ -288,23 +280,15 @@ def _before(match: re.Match[str]) -> str | None:
     return before and before.lastgroup
 
 
-def _notation(match: re.Match[str]) -> str:
-    if match.re is _FLAG:
-        return "flag"
-    written = next(name for name in ("sign", "pair", "element", "cell") if match[name] is not None)
-    return "query" if written == "sign" and _before(match) == "query" else written
+def _notation(match: re.Match[str]) -> str | None:
+    """How a name is parted from a value; None for a ``>`` outside of an element."""
+    written, before = match.lastgroup, _before(match)
+    if written == "element" and before != "tag" and not match["element"].startswith("</"):
+        return None
+    return "query" if written == "sign" and before == "query" else written
 
 
-def _is_notation(match: re.Match[str]) -> bool:
-    """Whether what follows the name parts it from a value: ``>`` does only in an element."""
-    if _notation(match) != "element" or match["element"].startswith("</"):
-        return True
-    return _before(match) == "tag"
-
-
-def _is_machines(match: re.Match[str]) -> bool:
-    """Whether a program wrote it, so that a plain word is a value and no remark."""
-    notation = _notation(match)
+def _is_machines(match: re.Match[str], notation: str) -> bool:
     if notation != "sign":
         return notation != "cell"
     is_tight = match["sign"] == "=" and match.end("sign") == match.end()
@@ -313,8 +297,8 @@ def _is_machines(match: re.Match[str]) -> bool:
 
 
 def _is_login(match: re.Match[str]) -> bool:
-    """Whether a "pass" is a password: in a program's words, or where a line or an entry begins."""
-    if _is_machines(match) or "_" in match["key"]:
+    """Whether a person's "pass" is a password: in a longer name, or where an entry begins."""
+    if "_" in match["key"]:
         return True
     begins = _ENTRY.search(match.string, max(0, match.start() - 48), match.start())
     return bool(begins) and match["key"].casefold() == "pass"
@@ -344,39 +328,34 @@ def _within(text: str, start: int) -> Iterator[int]:
 
 
 def _value(text: str, name_match: _NameMatch) -> SensitiveSpan | None:
-    start, end, is_quoted = _value_at(text, name_match)
+    quoted = _QUOTED.match(text, name_match.start)
+    start, end = quoted.span(quoted.lastgroup or 0) if quoted else _bare(text, name_match)
     value = text[start:end]
     is_new = start < end and not TOKEN.fullmatch(value)
-    if is_new and _is_secret(value, name_match, is_quoted=is_quoted):
+    if is_new and _is_secret(value, name_match, is_quoted=quoted is not None):
         return SensitiveSpan(start, end, SensitiveKind.SECRET)
     return None
 
 
-def _value_at(text: str, name_match: _NameMatch) -> tuple[int, int, bool]:
-    if quoted := _QUOTED.match(text, name_match.start):
-        group = quoted.lastgroup if quoted.lastgroup != "quote" else "value"
-        return *quoted.span(group or "value"), True
-    if opening := _OPENING.match(text, name_match.start):
+def _bare(text: str, name_match: _NameMatch) -> tuple[int, int]:
+    """Where a value stands that is in no quotes; an object or a call is none."""
+    start = name_match.start
+    if opening := OPENING.match(text, start):
         if opening[0].endswith(("{", "(")):
-            return name_match.start, name_match.start, False
-        return _bare(text, opening.end(), name_match)
-    return _bare(text, name_match.start, name_match)
-
-
-def _bare(text: str, start: int, name_match: _NameMatch) -> tuple[int, int, bool]:
+            return start, start
+        start = opening.end()
     if _may_be_phrase(text, start, name_match) and (phrase := _PHRASE.match(text, start)):
-        return *phrase.span("value"), False
+        return phrase.span("value")
     has_spaces = name_match.notation == "element" or name_match.name.endswith("phrase")
     match = (_LINE if has_spaces else _BARE).match(text, start)
     if match is None:
-        return start, start, False
-    start, end = match.span("value")
-    value = text[start:end]
-    if name_match.notation == "query" and (cut := _WRAPPED.search(value)):
-        value = value[: cut.start()]
-    elif name_match.is_machines and not has_spaces and ";" in value:
-        value = value[: value.index(";")]
-    return start, start + len(value.rstrip(_TRAILING).rstrip()), False
+        return start, start
+    start, value = match.start("value"), match["value"]
+    if name_match.notation == "query":
+        value = _WRAPPED.split(value, maxsplit=1)[0]
+    elif name_match.is_machines and not has_spaces:
+        value = value.partition(";")[0]
+    return start, start + len(value.rstrip(TRAILING).rstrip())
 
 
 def _may_be_phrase(text: str, start: int, name_match: _NameMatch) -> bool:
@@ -401,7 +380,7 @@ def _is_secret(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
 def _is_said_of_it(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
     """Whether it is a remark about the secret, or code, and not the secret itself."""
     is_short = len(value) <= _REMARK_LENGTH_MAX
-    if (is_short and _IS_REMARK.fullmatch(value)) or _IS_MASK.fullmatch(value):
+    if (is_short and is_remark(value)) or _IS_MASK.fullmatch(value):
         return True
     if " " in value and _HAS_REMARK.search(value):
         return True
@@ -428,98 +407,15 @@ def _is_strong(value: str, name_match: _NameMatch) -> bool:
         return True
     is_long = len(value) >= _LONG_LENGTH_MIN and " " not in value
     return bool(
-        is_long or _looks_made_up(value) or (_DIGITS.fullmatch(value) and name_match.name != "auth")
+        is_long or looks_made_up(value) or (_DIGITS.fullmatch(value) and name_match.name != "auth")
     )
 
 
-def _looks_made_up(value: str) -> bool:
+def is_remark(value: str) -> bool:
+    """Whether it says something of a secret, and is none."""
+    return _IS_REMARK.fullmatch(value) is not None
+
+
+def looks_made_up(value: str) -> bool:
+    """Whether it is no word of a language, a date or a path, where a name announces a secret."""
     return is_made_up(value) or _HAS_SLASH.match(value) is not None
-
-
-# In a sentence
-
-_LOGIN = rf"(?:pass[ -]?(?:word|phrase|code)|passwd|pwd|kennwort|passwort)\b{NO_COMPOUND}"
-_KEY = (
-    r"(?:(?:api|access|secret|private|signing|encryption|master)[ _-]?key"
-    rf"|(?:access|api|auth|bearer|refresh|session)[ _-]?token|client[ _-]?secret)\b{NO_COMPOUND}"
-)
-_CODE = (
-    r"(?:pin(?![ ]code)|otp|cvv2?|cvc2?|(?:security|access|door|gate|alarm|entry|unlock"
-    rf"|lock(?:er|box)?|safe|verification|one-time|login|recovery|reset)[ ]code)\b{NO_COMPOUND}"
-)
-_BETWEEN = r"(?:[ ](?!is\b|was\b)[\w'\u2019-]{1,20}+){%s}"
-_IS = (
-    r"(?:[ ](?:is|was|are|be|been|has|will|now|still|changed|set|reset|updated|to|ist|war|lautet"
-    r"|lautete|wurde|jetzt|nun|auf)(?=[ ])){1,5}"
-)
-_WHOSE = r"(?P<whose>my|our|his|her|their|the|your)\b"
-_NO_MORE = r"\b(?![-,./]?\d|[ ]?%)"
-_SAID = (
-    # "4711 is the PIN", "uses 4711 as PIN"
-    re.compile(
-        rf"(?i)(?<![\w-])(?P<value>\d{{3,8}})[\"'\u201d\u2019]?[ ]"
-        rf"(?:(?:is|was|as)[ ](?:now[ ])?{_WHOSE}{_BETWEEN % '0,3'}[ ]|as[ ]){_CODE}"
-    ),
-    # "the PIN for the locker is 4711", "her PIN was changed to 4711"
-    re.compile(
-        rf"(?i)\b{_CODE}{_BETWEEN % '0,5'}(?:{_IS}|[ ]?[=:])[ ]*[\"'\u201c\u2018]?"
-        rf"(?P<value>\d{{3,8}}){_NO_MORE}"
-    ),
-    # "OTP code 4711"
-    re.compile(rf"(?i)\botp(?:[ ]code)?[ ](?P<value>\d{{4,8}}){_NO_MORE}"),
-    # "the wifi code is kettle4711", "the Wi-Fi is Guest and the key is kettle4711"
-    re.compile(
-        r"(?i)\b(?:wi-?fi|wlan)\b[^.!?\n]{0,40}?\b(?:code|key|pass\w{0,6})"
-        r"(?:[ ](?:is|was)|[ ]?[:=])[ ]*[\"'\u201c]?"
-        r"(?P<value>(?=\S{0,62}\d)(?=\S{0,62}[a-z])[^\s\"'\u201d,;]{5,62}[\w#$&*@!+=~-])"
-    ),
-)
-_SAID_TO_BE = (
-    # "Blue42 is my portal password", "uses Blue42 as password"
-    re.compile(
-        r"(?i)(?<!\S)(?P<uses>us(?:es?|ed|ing)[ ])?(?P<value>[^\s]{4,80}+)[ ]"
-        r"(?:(?P<as>as)|is|was|will[ ]be)[ ](?:now[ ]|still[ ])?"
-        rf"(?:{_WHOSE}{_BETWEEN % '0,3'}[ ]|(?<=as[ ])){_LOGIN}"
-    ),
-    # "the API key we use is Blue42", "Das Passwort lautet Blue42", "my password's Blue42"
-    re.compile(
-        rf"(?i)\b(?:{_LOGIN}|{_KEY})(?:{_BETWEEN % '0,5'}{_IS}|['\u2019]s)[ ]+"
-        r"(?P<value>[^\s]{5,200}+)"
-        r"(?![ ](?:encrypted|encoded|hashed|compliant|characters|bits?)\b)"
-    ),
-    # "our token for the integration: Blue42"
-    re.compile(
-        rf"(?i)\b(?:{_LOGIN}|{_KEY}|(?:tokens?|secrets?)\b{NO_COMPOUND})"
-        rf"{_BETWEEN % '1,6'}[ ]?[:=][ ]*(?P<value>[^\s]{{5,200}}+)"
-    ),
-)
-
-
-def said(text: str) -> Iterator[SensitiveSpan]:
-    """The secrets that a sentence tells; they may overlap."""
-    for pattern in _SAID:
-        for match in pattern.finditer(text):
-            yield SensitiveSpan(*match.span("value"), SensitiveKind.SECRET)
-    for match in (hit for pattern in _SAID_TO_BE for hit in pattern.finditer(text)):
-        start, end = match.span("value")
-        bare = _OPENING.sub("", match["value"], count=1)
-        start, value = end - len(bare), bare.rstrip(_TRAILING)
-        if value and not TOKEN.fullmatch(value) and _is_said_to_be(value, match.groupdict()):
-            yield SensitiveSpan(start, start + len(value), SensitiveKind.SECRET)
-
-
-def _is_said_to_be(value: str, told: Mapping[str, str | None]) -> bool:
-    """Whether "… is my password" gives it away; "That is the password" does not."""
-    if _IS_REMARK.fullmatch(value) or _NO_WORD_FOR_IT.fullmatch(value):
-        return False
-    if _looks_made_up(value) and not _ADDRESS.fullmatch(value):
-        return True
-    is_somebodys = (told.get("whose") or "the").casefold() not in ("the", "your")
-    return is_somebodys and bool(told["uses"] or not told["as"])
-
-
-_NO_WORD_FOR_IT = re.compile(
-    r"(?i)these|those|everything|anything|nothing|problem|question|issue|name|birthday|thing|one"
-    r"|reason|concern|worry|priority|email|number|phone|portal|think|said|says|where|security"
-    r"|account|website|page|else|\w+ing"
-)

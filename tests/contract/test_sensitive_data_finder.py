@@ -19,27 +19,30 @@ from itertools import pairwise
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from reconciler.adapters.announced_secrets_finder import _NEEDED_BY_SHAPES, AnnouncedSecretsFinder
-from reconciler.adapters.personal_data_finder import PersonalDataFinder
-from reconciler.adapters.phone_finder import PhoneFinder
-from reconciler.adapters.sensitive_data_finders import CombinedFinder
-from reconciler.adapters.street_address_finder import StreetAddressFinder
-from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
-from reconciler.named_secrets import shapes
+from reconciler.adapters.personal_data_finder import _RULES, find_personal_data
+from reconciler.adapters.phone_finder import find_phones
+from reconciler.adapters.sensitive_data_finders import CombinedFinder, Find
+from reconciler.adapters.street_address_finder import find_street_addresses
+from reconciler.adapters.told_secrets_finder import find_told_secrets
+from reconciler.named_secrets import find_named_secrets, shapes
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import SensitiveKind
 
-SINGLE: dict[str, Callable[[], SensitiveDataFinder]] = {
-    "announced": AnnouncedSecretsFinder,
-    "told": ToldSecretsFinder,
-    "personal-data": PersonalDataFinder,
-    "phone": PhoneFinder,
-    "street-address": StreetAddressFinder,
+SINGLE: dict[str, tuple[Find, ...]] = {
+    "announced": (find_named_secrets, shapes.find_tokens),
+    "told": (find_told_secrets,),
+    "personal-data": (find_personal_data,),
+    "phone": (find_phones,),
+    "street-address": (find_street_addresses,),
 }
-FINDERS: dict[str, Callable[[], SensitiveDataFinder]] = {
-    **SINGLE,
-    "combined": lambda: CombinedFinder(made() for made in SINGLE.values()),
-}
+
+
+def combined(*names: str) -> Callable[[], SensitiveDataFinder]:
+    finds = [find for name in names for find in SINGLE[name]]
+    return lambda: CombinedFinder(lambda: finds)
+
+
+FINDERS = {name: combined(name) for name in SINGLE} | {"combined": combined(*SINGLE)}
 PIECES = st.sampled_from(
     [
         "ada@example.com",
@@ -156,7 +159,7 @@ def test_no_text_that_holds_a_secrets_shape_is_passed_over(
 ) -> None:
     flags = shape.flags & (re.IGNORECASE | re.DOTALL | re.ASCII)
     text = data.draw(st.from_regex(re.compile(shape.pattern, flags), fullmatch=True))
-    assert any(literal in text.casefold() for literal in _NEEDED_BY_SHAPES)
+    assert any(literal in text.casefold() for literal in shapes.NEEDED.split())
 
 
 @pytest.mark.parametrize(
@@ -198,8 +201,7 @@ def test_finders_need_no_network_no_language_model_and_make_no_noise() -> None:
 
 def _rules_without_context() -> list[tuple[int, str]]:
     """The patterns of numbers' shapes, with the digits that a text must have for each."""
-    rules = PersonalDataFinder()._loaded_rules()
-    written = [(rule.digits_min, each.pattern) for rule in rules for each in rule.patterns]
+    written = [(rule.digits_min, rule.pattern) for rule in _RULES]
     return [(digits, pattern) for digits, pattern in written if digits and "\\K" not in pattern]
 
 
@@ -216,15 +218,15 @@ def test_whatever_a_recogniser_matches_has_the_digits_for_which_it_is_asked(
 
 def test_many_addresses_cost_no_more_than_there_are_of_them() -> None:
     started = time.process_time()
-    found = PersonalDataFinder().find("10.0.0.17 " * 10_000)
+    found = list(find_personal_data("10.0.0.17 " * 10_000))
     assert len(found) == 10_000
     assert time.process_time() - started < 5.0
 
 
 def test_a_long_word_that_is_called_an_account_does_not_hold_the_search_up() -> None:
-    PersonalDataFinder().find("IBAN 1")  # so that all is compiled
+    list(find_personal_data("IBAN 1"))  # so that all is compiled
     started = time.process_time()
-    PersonalDataFinder().find("IBAN AA11" + "A" * 60 + "a")
+    list(find_personal_data("IBAN AA11" + "A" * 60 + "a"))
     assert time.process_time() - started < 1
 
 
@@ -241,10 +243,10 @@ def test_a_long_word_that_is_called_an_account_does_not_hold_the_search_up() -> 
 @pytest.mark.parametrize("after", ["", ".", " and more", " AB1c", ", IBAN"])
 def test_an_announced_account_is_found_as_a_whole(number: str, after: str) -> None:
     text = f"Her IBAN is {number}{after}"
-    (span,) = PersonalDataFinder().find(text)
+    (span,) = finder("personal-data").find(text)
     assert text[span.start : span.end] == number
 
 
 @pytest.mark.parametrize("before", ["version ", "v", "Build  "])
 def test_a_version_number_is_no_address(before: str) -> None:
-    assert PersonalDataFinder().find(f"runs {before} 10.0.0.17") == []
+    assert list(find_personal_data(f"runs {before} 10.0.0.17")) == []

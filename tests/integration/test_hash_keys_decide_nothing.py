@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import Memory
-from reconciler.adapters.street_address_finder import StreetAddressFinder
+from reconciler.adapters.street_address_finder import street_of
 from reconciler.domain.guard import find_differences
 from reconciler.sensitive_data import SensitiveKind, keyed_token
 from tests import faults
@@ -78,7 +78,7 @@ def test_the_guard_reads_nothing_out_of_a_hash() -> None:
     ],
 )
 def test_an_address_is_one_with_its_place_and_without(address: str, street: str) -> None:
-    assert StreetAddressFinder().street_of(address) == street
+    assert street_of(address) == street
 
 
 def test_a_memory_of_properties_keeps_their_addresses(tmp_path: Path) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.adapters import note_head
-from reconciler.adapters.note_head import BINS, HeadFile, NoteHead, features
+from reconciler.adapters.note_head import BINS, features, leanings
 from reconciler.domain.gate.leanings import Leaning, Leanings
+from reconciler.domain.linear_head import LinearHead
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.visible_text import without_widthless
-from reconciler.errors import ConfigurationError
 from tests.tables import every
 from tests.unit.test_gate_checks import candidate, judged, what
 
@@ -169,14 +168,13 @@ def test_a_head_says_what_reaches_its_bound_and_no_more() -> None:
     size = 2 + BINS + 4
     weights = np.zeros((size, 3), np.float32)
     weights[0] = (4, 0, -4)
-    head = HeadFile(
-        weights, np.zeros(3, np.float32), ("health", "order", "plain"), (0.9, 2, 2), 0.1, "7"
-    )
-    found = NoteHead(head).leanings("Has a cold.", np.array([1, 0], np.float32))
+    kinds, bounds, floors = ("health", "order", "plain"), (0.9, 2, 2), (-1, 0.1, -1)
+    head = LinearHead(weights, np.zeros(3, np.float32), kinds, bounds, floors, "7")
+    found = leanings(head, "Has a cold.", np.array([1, 0], np.float32))
     assert list(found.shares) == [Leaning.HEALTH]
     assert found.shares[Leaning.HEALTH] == pytest.approx(0.98, abs=0.01)
     assert found.is_no_order
-    assert NoteHead(head).leanings("Has a cold.", np.array([0, 1], np.float32)).shares == {}
+    assert leanings(head, "Has a cold.", np.array([0, 1], np.float32)).shares == {}
 
 
 @every("text", ["", "a", "…", "no words " * 400, "日本語", "A_B 1,5 %"])
@@ -189,13 +187,3 @@ def test_features_have_one_shape_whatever_the_text(text: str) -> None:
 def test_case_and_a_full_stop_change_no_feature() -> None:
     vector = np.ones(384, np.float32)
     assert np.array_equal(features("This Time only.", vector), features("this time only", vector))
-
-
-def test_a_damaged_head_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(note_head, "FILE", "note_head.py")
-    note_head._packaged.cache_clear()
-    try:
-        with pytest.raises(ConfigurationError, match="install the package again"):
-            NoteHead().leanings("Turquoise.", np.ones(384, np.float32))
-    finally:
-        note_head._packaged.cache_clear()

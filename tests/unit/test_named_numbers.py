@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.adapters.named_number_finder import NamedNumberFinder, _module, _rules
+from reconciler.adapters.named_number_finder import _module, _rules, find_named_numbers
 from tests.tables import every
 
 FOUND = [
@@ -41,12 +41,12 @@ KEPT = [
 @every(("text", "number"), FOUND)
 def test_a_number_is_found_after_its_name(text: str, number: str) -> None:
     told = text.format(number)
-    assert [told[span.start : span.end] for span in NamedNumberFinder().find(told)] == [number]
+    assert [told[span.start : span.end] for span in find_named_numbers(told)] == [number]
 
 
 @pytest.mark.parametrize("text", KEPT)
 def test_a_number_of_something_else_is_left_alone(text: str) -> None:
-    assert NamedNumberFinder().find(text) == []
+    assert list(find_named_numbers(text)) == []
 
 
 def test_every_check_is_one_that_the_library_has() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.adapters.sensitive_data_finders import FoldedText
 from reconciler.bootstrap import build_sensitive_data_finder as finder
+from reconciler.named_secrets.folding import FoldedText
 from reconciler.sensitive_data import SensitiveKind as K, SensitiveSpan, merge_spans, redact
 from tests.tables import every
 

@@ -9,6 +9,7 @@ statement begins with. Ordinary answers begin none. Pure.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -53,21 +54,21 @@ def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[Sensiti
         turns: what was said, in order.
         find: the sensitive spans of a text.
     """
-    secrets: dict[str, list[SensitiveSpan]] = {}
+    secrets: defaultdict[str, list[SensitiveSpan]] = defaultdict(list)
     if any(map(_KEY_BEGINS.search, turns)):
         for text in turns:
             places = (match.span(1) for match in _KEY_LINE.finditer(text))
-            secrets.setdefault(text, []).extend(_secret(*place) for place in places)
+            secrets[text] += [SensitiveSpan(*place, SensitiveKind.SECRET) for place in places]
     for at, text in enumerate(turns):
         refers_back = at > 0 and _find_cues(text).first("refers_back") is not None
         for statement in dict.fromkeys(_statements(text, refers_back)):  # a long turn asks often
             if refers_back:  # the turn before it was the secret
-                spans = _secrets_in_answer(statement, turns[at - 1], find, is_at_once=True)
-                secrets.setdefault(turns[at - 1], []).extend(spans)
+                before = turns[at - 1]
+                secrets[before] += _secrets_in_answer(statement, before, find, is_at_once=True)
             for answer, span in _answers(statement, turns[at + 1 :], find):
-                secrets.setdefault(answer, []).append(span)
+                secrets[answer].append(span)
     for text, told in (*_pieces(turns, find), *_cards(turns, find)):
-        secrets.setdefault(text, []).extend(told)
+        secrets[text] += told
     return secrets
 
 
@@ -80,7 +81,7 @@ def _cards(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[Sensiti
             for turn in told:
                 end = start + len(turn)
                 within = (span for span in spans if start <= span.start and span.end <= end)
-                yield turn, [_secret(span.start - start, span.end - start) for span in within]
+                yield turn, [span.moved(-start) for span in within]
                 start = end + 1
             # A piece that was stored before is gone, and its check digit with it.
             for turn in told[1:] if _TAKEN_OUT in "".join(told) else ():
@@ -148,8 +149,7 @@ def _found_in(statement: str, told: str, start: int, find: Find) -> Iterator[Sen
     """The secrets that are told after a statement's beginning, where they stand in the answer."""
     for span in find(statement + told):
         if span.kind is SensitiveKind.SECRET and span.start >= len(statement):
-            shift = start - len(statement)
-            yield _secret(span.start + shift, span.end + shift)
+            yield span.moved(start - len(statement))
 
 
 def _start(answer: str) -> int:
@@ -177,10 +177,6 @@ def _statements(text: str, refers_back: bool) -> Iterator[str]:
 def _ends_with(text: str, match: re.Match[str]) -> bool:
     """Whether a turn ends with the name of a secret, as what introduces it does."""
     return len(text) - match.end() <= 12 and "." not in text[match.end() :].rstrip(". ")
-
-
-def _secret(start: int, end: int) -> SensitiveSpan:
-    return SensitiveSpan(start, end, SensitiveKind.SECRET)
 
 
 def _find_cues(text: str) -> Held:

@@ -98,11 +98,11 @@ class _Cleaner:
         if start < 0:
             return self.text(span)
         end, removed = start + len(span), self._removed(text)
-        touched = [taken for taken in removed if taken.start < end and taken.end > start]
+        touched = [taken for taken in removed if taken.meets(start, end)]
         first = min([start, *(taken.start for taken in touched)])
         last = max([end, *(taken.end for taken in touched)])
-        shifted = [SensitiveSpan(e.start - first, e.end - first, e.kind) for e in touched]
-        return self._without_known(redact(text[first:last], shifted, self._token))
+        moved = [taken.moved(-first) for taken in touched]
+        return self._without_known(redact(text[first:last], moved, self._token))
 
     def slot(self, slot: Slot | None) -> Slot | None:
         """The slot with its value kept, or replaced by what stands for it."""
@@ -140,12 +140,9 @@ class _Cleaner:
             return _with(slot, self._token(gravest, value))
         return _with(slot, self.text(value))
 
-    def without_known(self, candidate: Candidate) -> Candidate:
-        """What a later text gave away, taken out of the earlier ones too."""
-        if not self.taken_out:
-            return candidate
-        again = _Cleaner(lambda _: (), self.token_of, self.policy, taken_out=self.taken_out)
-        return _clean_candidate(candidate, again)
+    def again(self) -> _Cleaner:
+        """What takes out of the earlier texts too what a later one gave away."""
+        return replace(self, find=lambda _: (), own_value=None, no_phone=None)
 
     def note_what_stood_in(self, note: Note) -> None:
         """A claim from which a secret was taken out before it came here is refused like it."""
@@ -176,7 +173,9 @@ class _Cleaner:
         if self.own_value:
             pattern, kind = self.own_value
             own = [SensitiveSpan(*match.span(), kind) for match in pattern.finditer(text)]
-            spans += [span for span in own if not any(_overlap(span, other) for other in spans)]
+            spans += [
+                span for span in own if not any(each.meets(span.start, span.end) for each in spans)
+            ]
         if self.no_phone:
             named = [match.span() for match in self.no_phone.finditer(text)]
             spans = [
@@ -216,20 +215,13 @@ def clean(
     missing = _missing_spans(candidate)
     if not policy.is_on("sensitive_data"):
         return Cleaned(candidate=candidate, missing_spans=missing)
-    seen: dict[str, Sequence[SensitiveSpan]] = {}
-
-    def find_once(text: str) -> Sequence[SensitiveSpan]:
-        if text not in seen:
-            seen[text] = find(text)
-        return seen[text]
-
     slot = candidate.note.slot
-    cleaner = _Cleaner(find_once, token_of, policy, _own_value(slot), _no_phone(slot))
+    cleaner = _Cleaner(cache(find), token_of, policy, _own_value(slot), _no_phone(slot))
     cleaned = _clean_candidate(candidate, cleaner)
     cleaner.note_what_stood_in(cleaned.note)
     redacted, kept, refused = map(frozenset, cleaner.found.values())
     return Cleaned(
-        candidate=cleaner.without_known(cleaned),
+        candidate=_clean_candidate(cleaned, cleaner.again()) if cleaner.taken_out else cleaned,
         redacted=redacted,
         kept=kept,
         refused=refused,
@@ -263,8 +255,7 @@ def clean_texts(
 
     cleaner = _Cleaner(find_in_turn, token_of, policy)
     cleaned = [cleaner.text(text) for text in texts]
-    again = _Cleaner(lambda _: (), token_of, policy, taken_out=cleaner.taken_out)
-    return [again.text(text) for text in cleaned] if cleaner.taken_out else cleaned
+    return [*map(cleaner.again().text, cleaned)] if cleaner.taken_out else cleaned
 
 
 def ids_of(record: Any) -> Iterator[tuple[str, str]]:
@@ -311,9 +302,8 @@ def _known(value: str) -> str:
 
 def _is_taken_out(text: str, span: SensitiveSpan) -> bool:
     """Whether a token stands there; a secret may hold what looks like one, and more."""
-    touching = [
-        token.span() for token in TOKEN.finditer(text) if _meet(*token.span(), span.start, span.end)
-    ]
+    tokens = (token.span() for token in TOKEN.finditer(text))
+    touching = [token for token in tokens if span.meets(*token)]
     if not touching or span.kind is not SensitiveKind.SECRET:
         return bool(touching)
     rest = TOKEN.sub("", text[min(span.start, touching[0][0]) : max(span.end, touching[-1][1])])
@@ -386,11 +376,3 @@ def _no_phone(slot: Slot | None) -> re.Pattern[str] | None:
 
 def _as_said(value: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(map(re.escape, value.split())), re.IGNORECASE)
-
-
-def _overlap(one: SensitiveSpan, other: SensitiveSpan) -> bool:
-    return _meet(one.start, one.end, other.start, other.end)
-
-
-def _meet(start: int, end: int, other_start: int, other_end: int) -> bool:
-    return start < other_end and other_start < end

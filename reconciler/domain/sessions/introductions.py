@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from reconciler.domain.text_reading import Sentence, read_text
 
-__all__ = ["IntroductionHead", "Part", "is_marked_at", "parts_around"]
+__all__ = ["Part", "is_marked_at", "parts_around"]
 
 _BEFORE_MAX, _BEHIND_MAX = 3, 2
 """Sentences before and behind the cited ones that are looked at, besides the turn's first."""
@@ -44,21 +44,6 @@ _JOINED = re.compile(
 _CORRECTING = re.compile(r"\W*(?:correction|korrektur|berichtigung|correcci[oó]n):", re.I)
 _OPENER = re.compile(r"\W*(?:i|i['’]\w{1,3}|we|we['’]\w{1,3})\b", re.I)
 _RELATIVE = re.compile(r"\b(?:that|which|who|where)\Z", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class IntroductionHead:
-    """A linear head over a model's vectors: how much a text's meaning introduces another's words.
-
-    Attributes:
-        weights: one for each dimension of the model's vectors.
-        bias: added to their sum.
-        bound: the value, with what their forms add, above which parts introduce what is beside.
-    """
-
-    weights: tuple[float, ...]
-    bias: float
-    bound: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,6 @@ from reconciler.domain.sessions.extraction import (
     merged,
 )
 from reconciler.domain.sessions.frames import frames_of
-from reconciler.domain.sessions.introductions import IntroductionHead
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.sessions.windows import windows
 from reconciler.domain.values.attributes import AttributeBook
@@ -55,7 +54,7 @@ from reconciler.errors import (
     InvalidSessionError,
 )
 from reconciler.ports.extractor import Extractor, ReadsKnown
-from reconciler.service.sessions.introduced import Embeds, Introduced
+from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
@@ -98,9 +97,8 @@ class SessionReader:
             only if the extractor reads them.
         digest: a keyed hash of a text, from which the text cannot be guessed.
         policy: windows and bounds.
-        introductions: what tells from a text's vector that it introduces another's words; None for
-            a model that it was not fitted to.
-        embed: the vectors of texts for that.
+        introduces: what tells from a text's meaning that it introduces another's words; None for
+            a model that no head was trained on.
     """
 
     def __init__(
@@ -113,11 +111,9 @@ class SessionReader:
         near: Callable[[Scope, Sequence[str], int], Sequence[Fact]],
         digest: Callable[[str], str],
         policy: ExtractionPolicy,
-        introductions: IntroductionHead | None = None,
-        embed: Embeds | None = None,
+        introduces: Measure | None = None,
     ) -> None:
-        self._introductions = introductions
-        self._embed = embed
+        self._introduces = introduces
         self._extractor = extractor
         self._attributes = attributes
         self._gate = gate
@@ -326,7 +322,7 @@ class SessionReader:
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
-        frames, introduced = frames_of(episodes), Introduced(self._introductions, self._embed)
+        frames, introduced = frames_of(episodes), Introduced(self._introduces)
         read = []
         for window in self._windows(scope, episodes, new_ids):
             meant = frames.meant(window, self._extractor.extract(window))

@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import exp
-from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.domain.gate.classification import is_asked_to_keep
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.sessions.introductions import IntroductionHead, is_marked_at, parts_around
+from reconciler.domain.sessions.introductions import is_marked_at, parts_around
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+__all__ = ["Introduced", "Measure"]
 
-__all__ = ["Embeds", "Introduced"]
-
-Embeds: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
+Measure = Callable[[Sequence[str]], Sequence[float]]
+"""How much the meaning of each text introduces another's words; above 0 it does."""
 
 _VALUE_MAX = 50.0
 """What no sum of odds needs to exceed."""
@@ -32,13 +28,11 @@ class Introduced:
     """Tells which claims of one session rest on introduced words; no text is embedded twice.
 
     Args:
-        head: tells it from a part's meaning; without one only marks of quotation and colons count.
-        embed: unit vectors of texts.
+        measure: reads the meaning of parts; without it only marks of quotation and colons count.
     """
 
-    def __init__(self, head: IntroductionHead | None, embed: Embeds | None) -> None:
-        self._head = head
-        self._embed = embed
+    def __init__(self, measure: Measure | None) -> None:
+        self._measure = measure
         self._values: dict[str, float] = {}
 
     def marked(self, window: Window, extraction: Extraction) -> Extraction:
@@ -75,16 +69,9 @@ class Introduced:
         if is_asked:
             return False
         parts = list(parts_around(text, citation.span))
-        if self._head is None:
+        if self._measure is None:
             return any(part.text.endswith(":") for part in parts)
-        self._measure([part.text for part in parts])
+        new = [part.text for part in parts if part.text not in self._values]
+        self._values |= zip(new, self._measure(new) if new else (), strict=True)
         odds = (exp(min(self._values[part.text] + part.form, _VALUE_MAX)) for part in parts)
-        return sum(odds) > exp(self._head.bound)  # two parts that hint at it count as one that says
-
-    def _measure(self, texts: Sequence[str]) -> None:
-        new = [text for text in dict.fromkeys(texts) if text not in self._values]
-        if new and self._head is not None and self._embed is not None:
-            import numpy as np
-
-            values = (self._embed(new) @ np.array(self._head.weights) + self._head.bias).tolist()
-            self._values.update(zip(new, values, strict=True))
+        return sum(odds) > 1  # two parts that hint at it count as one that says

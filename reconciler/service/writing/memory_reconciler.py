@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.guard import is_english
+from reconciler.domain.linear_head import LinearHead
 from reconciler.domain.reconciling.ahead import (
     Plans,
     announced,
@@ -110,7 +111,7 @@ class MemoryReconciler:
         embedder: with ``dimension`` 0 every note is an ADD.
         arbitration: judges the band between the thresholds; None leaves it to the cut.
         policy: the thresholds.
-        holding_head: tells a note of an end from a plain statement, as ``load_holding_head`` gives
+        end_head: tells a note of an end from a plain statement, as ``load_head`` gives
             it; None if the model has none.
         attempts_max: how often the arbiter is asked again, if other writers keep coming first.
         clock: the time now, UTC-aware.
@@ -125,11 +126,11 @@ class MemoryReconciler:
         embedder: Embedder,
         arbitration: Arbitration | None,
         policy: ReconcilePolicy,
-        holding_head: NDArray[np.float32] | None = None,
+        end_head: LinearHead | None = None,
         attempts_max: int,
         clock: Callable[[], datetime],
     ) -> None:
-        self._holding_head = holding_head
+        self._end_head = end_head
         self._fact_store = fact_store
         self._decision_store = decision_store
         self._ledger = ledger
@@ -476,10 +477,10 @@ class MemoryReconciler:
 
     def _is_state(self, submission: Submission) -> bool:
         """Whether the note is a plain statement, as far as its vector tells, in English."""
-        head, vector = self._holding_head, submission.vector
+        head, vector = self._end_head, submission.vector
         if head is None or vector is None or not is_english(submission.note.text):
             return True
-        return float(vector @ head[:-1] + head[-1]) < 0
+        return bool(head.values(vector)[0] < head.bounds[0])
 
     def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
         return tuple(shown_to_judge(note, seen.neighbours, self._policy))

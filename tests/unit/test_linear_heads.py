@@ -1,0 +1,50 @@
+"""The shipped linear heads: what their texts make, and which model has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reconciler import config_files
+from reconciler.config_files import load_head
+from reconciler.domain.linear_head import LinearHead
+from reconciler.errors import ConfigurationError
+from tools.train_heads import TASKS, fitted, one_kind, trained
+
+MODEL = "all-MiniLM-L6-v2@53aa5117"
+
+
+@pytest.mark.parametrize("task", ["ends", "introductions"])
+def test_a_shipped_head_is_what_its_sentences_make(task: str) -> None:
+    shipped, again = load_head(task, MODEL), trained(task)
+    assert shipped is not None
+    assert np.allclose(shipped.weights, again.weights, atol=0.2), "run: python -m tools.train_heads"
+    assert np.allclose(shipped.bias, again.bias, atol=0.2)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_another_model_has_no_head(task: str) -> None:
+    assert load_head(task, "model@1") is None
+
+
+def test_a_head_gives_a_row_and_several_the_same_values() -> None:
+    head = load_head("notes", MODEL)
+    assert head is not None
+    rows = np.eye(3, len(head.weights), dtype=np.float32)
+    assert head.values(rows).shape == (3, len(head.kinds))
+    assert np.array_equal(head.values(rows)[1], head.values(rows[1]))
+
+
+def test_the_fit_parts_what_a_line_parts() -> None:
+    rows = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]], np.float32)
+    is_one = np.array([True, True, False, False])
+    head: LinearHead = one_kind("one", fitted(rows, is_one, np.ones(4), 10.0), 0.5)
+    assert (head.values(rows)[:, 0] > 0).tolist() == is_one.tolist()
+
+
+def test_a_damaged_head_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "minilm.ends.npz").write_text("no head")
+    with pytest.raises(ConfigurationError, match="install the package again"):
+        config_files._arrays(tmp_path / "minilm.ends.npz")
