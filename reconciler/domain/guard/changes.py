@@ -15,7 +15,6 @@ from typing import NamedTuple
 from reconciler.domain.guard.differences import is_of_another, words_of_its_own
 from reconciler.domain.guard.reading import (
     VALUE_KINDS,
-    Count,
     Denial,
     Reading,
     Word,
@@ -23,7 +22,6 @@ from reconciler.domain.guard.reading import (
     folded,
     lowered,
     may_be_verb,
-    owner_before,
     read,
 )
 from reconciler.domain.guard.stating import is_change_stated, is_denied_before
@@ -179,89 +177,34 @@ def ends(note: str, fact: str) -> bool:
         may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
         what = _without_dates(ended.reach) - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ
-        return is_all and not _is_of_a_part(new, old)
+        return is_all and not _is_of_a_part(new, old, ended)
     if not before or not before <= old.stems or moves_another(note, fact):
         return False
     # The object may be left out if the rest is said: "pays (rent) by direct debit".
     is_named = bool(_content(note) & _content(fact) - before)
-    return len(left_out - verb) <= is_named and not _is_one_of_several(new, old)
+    return len(left_out - verb) <= is_named
 
 
-def _is_of_a_part(note: Reading, fact: Reading) -> bool:
-    """Whether the note ends another number of the fact's things, or another one of them."""
-    known = vocabulary()
-    here, there = ({token.text.casefold() for token in each.tokens} for each in (note, fact))
-    if (here - there) & (known.parts | (known.directions & _behind_the_end(note))):
-        return True
-    if note.values.get("ordinal", {}).keys() - fact.values.get("ordinal", {}).keys():
-        return True
-    if _owners(note) - _owners(fact) or _names_another(note, fact):
-        return True
-    if _is_one_of_several(note, fact):
-        return True
-    numbers = {count.value for count in fact.counts} or {"1"}
-    return any(
-        count.kind == "number" and count.value not in numbers and fact.stems & _counted(count)
-        for count in note.counts
-    )
+def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
+    """Whether the note ends a part of what the fact names, or another thing.
 
-
-def _owners(reading: Reading) -> set[str]:
-    """The stems of the owners that it names: the van of "the van's trailer"."""
-    tokens = reading.tokens
-    return {owner for at in range(len(tokens)) if (owner := owner_before(tokens, at))}
-
-
-def _nouns(reading: Reading) -> Iterator[tuple[Token, list[Token]]]:
-    """The words behind an article or possessive, up to two, each with those between."""
-    known = vocabulary()
-    for at, token in enumerate(reading.tokens[:-1]):
-        if token.value in known.articles or token.value in known.possessives:
-            phrase = list(
-                takewhile(lambda each: each.kind != "mark", reading.tokens[at + 1 : at + 4])
-            )
-            yield from ((word, [token, *phrase[:place]]) for place, word in enumerate(phrase))
-
-
-def _names_another(note: Reading, fact: Reading) -> bool:
-    """Whether a light adjective that the fact lacks tells another one: "sold the new Volvo".
-
-    How far a thing has come tells none: "quit the current job".
+    "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last word that
+    both have, it names what the fact does not. How far a thing has come names no other one: "quit
+    the current job".
     """
-    known, said = vocabulary(), _said(fact)
-    light = known.light - known.stages
+    known = vocabulary()
+    cue = known.cessation.search(note.canonical) if end in note.ceased else None
+    marker = cue.group() if cue else end.text.split()[0].casefold()
+    after = tokens_of(note.canonical.partition(marker)[2])
+    behind = list(takewhile(lambda token: token.kind != "mark", after))
+    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=0)
+    one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
+    said = _said(fact) | known.stages
     return any(
-        word.value in said and any(each.value in light - said for each in before[1:])
-        for word, before in _nouns(note)
+        token.text in one_of
+        or (token.value not in said and (token.kind != "function" or token.value in known.parts))
+        for token in behind[: last + 1]
     )
-
-
-def _is_one_of_several(note: Reading, fact: Reading) -> bool:
-    """Whether the note speaks of one where the fact has more: "sold the boat" of two boats."""
-    several = {
-        token.value: token.text.casefold()
-        for token in fact.tokens[1:]  # "Consents" opens with a verb
-        if token.text.endswith("s")
-    }
-    counts = {count.value for count in fact.counts if count.kind == "number"} - {"1"}
-    counted = {thing for count in fact.counts for thing in count.things if count.value in counts}
-    for word, (article, *_) in _nouns(note):
-        text = word.text.casefold()
-        has_more = several.get(word.value, text) != text and not text.endswith("s")
-        if has_more or (article.value in ("a", "an") and word.value in counted):
-            return True
-    return False
-
-
-def _counted(count: Count) -> set[str]:
-    """What a number counts: in "one of her cars" it comes later."""
-    return {*count.things} or {*count.context}
-
-
-def _behind_the_end(note: Reading) -> set[str]:
-    """The words after the first one that tells an end; the "up" of "gave up" is no direction."""
-    said = vocabulary().cessation.search(note.canonical)
-    return {token.value for token in tokens_of(note.canonical[said.end() :])} if said else set()
 
 
 def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
