@@ -90,7 +90,6 @@ from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, lowered, read
 from reconciler.domain.guard.small_words import (
     exchange_names as _exchange_names,
-    find_heads,
     find_letters,
     find_more,
     find_parts,
@@ -213,7 +212,6 @@ _FINDERS = (
     find_ways,
     find_letters,
     find_parts,
-    find_heads,
     find_subject,
 )
 

@@ -97,10 +97,6 @@ _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
 
-_WAY = re.compile(
-    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
-    r"by (?P<way>[\w' -]+)"
-)
 _HAS = re.compile(r"\b(?:has|have)\b")
 
 
@@ -636,7 +632,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
+    if answer_one_question(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     new, old = read(note), read(fact)
@@ -660,36 +656,6 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 
 def _stems_in(text: str) -> set[str]:
     return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
-
-
-def _goes_another_way(note: str, fact: str) -> bool:
-    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
-
-    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
-    """
-    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
-    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
-        return False
-    if vocabulary().addition.search(read(note).canonical):
-        return False
-    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
-    done = _content(here["done"])
-    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
-    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
-
-
-def _undoes(note: str, fact: str) -> bool:
-    """Whether the note affirms, in the same words, what the fact denies."""
-    old = read(fact)
-    if len(old.negated) != 1 or old.ceased:
-        return False
-    for clause in map(read, _CLAUSE.findall(note)):
-        if clause.negated or clause.ceased or clause.subject != old.subject:
-            continue
-        aside = _cues(clause.canonical)
-        if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
-            return True
-    return False
 
 
 @lru_cache(maxsize=1024)

@@ -299,20 +299,13 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
     for here in new.counts:
         for there in old.counts:
             if here.kind == there.kind:
-                for thing in _things_shared(here, there):
+                for thing in {*here.things}.intersection(there.things):
                     pairs[here.kind, thing].append((here, there))
     by_kind: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
     for (kind, _), counts in pairs.items():
         if all(here.value != there.value for here, there in counts):
             by_kind[kind] += counts
     return by_kind
-
-
-def _things_shared(here: Count, there: Count) -> Collection[str]:
-    """The things that both texts count; for a frequency, everything that both name."""
-    if here.kind == "frequency":
-        return here.context & there.context
-    return set(here.things).intersection(there.things)
 
 
 def _is_change(here: Count, there: Count) -> bool:
