@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.differences import is_of_another, words_of_its_own
+from reconciler.domain.guard.differences import words_of_its_own
 from reconciler.domain.guard.reading import (
     VALUE_KINDS,
     Denial,
@@ -97,8 +97,6 @@ _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
 
-_HAS = re.compile(r"\b(?:has|have)\b")
-
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
     """Whether the note says that it is a change, and is about the same matter as the fact."""
@@ -164,12 +162,8 @@ def ends(note: str, fact: str) -> bool:
     if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
     left_out = words_of_its_own(old, new) - _reworded(old)
-    if any(word in left_out for word in map(stem_of, old.names)):
-        return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
-        if is_of_another(new, old):
-            return False
         may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
         what = _without_dates(ended.reach) - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ
@@ -254,18 +248,9 @@ def _head(fact: str) -> tuple[Word, ...]:
 
 
 def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    if any(token.value in vocabulary().nominatives for token in tokens) or _opens_with_verb(tokens):
+    if any(token.value in vocabulary().nominatives for token in tokens):
         return ()
     return tuple(_before_the_verb(content_words(tokens)))
-
-
-def _opens_with_verb(tokens: Sequence[Token]) -> bool:
-    """Whether a text such as "Pays by card now" leaves out who does it."""
-    first, *others = tokens or [Token("mark", "", "")]
-    if not others or first.kind != "word" or not may_be_verb(first.text):
-        return False
-    second = others[0]
-    return second.value not in vocabulary().auxiliaries and not may_be_verb(second.text)
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
@@ -492,8 +477,8 @@ def are_two_things(one: str, other: str) -> bool:
     """Whether the texts are about two things, so that both may hold.
 
     Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
-    of a list, opens with another name ("Anna is on the team") or tells what is sold, offered or
-    had. A text that says that something is over is no entry of a list.
+    of a list, or opens with another name ("Anna is on the team"). A text that says that something
+    is over is no entry of a list.
     """
     here, there = read(one), read(other)
     if answer_one_question(one, other):
@@ -507,7 +492,7 @@ def are_two_things(one: str, other: str) -> bool:
     if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
         return False  # "Anna is now the CEO": there is one
     is_entry = not _cues(one) and _are_two_entries(here, there)
-    return is_entry or _open_with_names(here, there) or _are_listed(one, other)
+    return is_entry or _open_with_names(here, there)
 
 
 def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
@@ -563,16 +548,6 @@ def _open_with_names(here: Reading, there: Reading) -> bool:
     if len(names) < 2 or names[0] in there.stems or names[1] in here.stems:
         return False
     return not here.stems.isdisjoint(there.stems)
-
-
-def _are_listed(one: str, other: str) -> bool:
-    """Whether both briefly say with one verb what is sold or owned, and no number changes."""
-    here, there = read(one), read(other)
-    if max(len(here.words), len(there.words)) > _SHORT or here.values != there.values:
-        return False
-    are_had = all(map(_HAS.search, (here.canonical, there.canonical)))
-    is_sold = not (vocabulary().roster & here.stems).isdisjoint(there.stems)
-    return is_sold or (are_had and not _cues(one) and not _cues(other))
 
 
 def differ_in_head(note: str, fact: str) -> bool:

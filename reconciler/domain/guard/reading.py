@@ -31,7 +31,6 @@ __all__ = [
     "folded",
     "lowered",
     "may_be_verb",
-    "owner_before",
     "read",
 ]
 
@@ -486,11 +485,11 @@ def _without_owners(tokens: Sequence[Token]) -> list[Token]:
     return [
         token
         for at, token in enumerate(tokens)
-        if not owner_before(tokens, at) and not owner_before(tokens, at + 1)
+        if not _owner_before(tokens, at) and not _owner_before(tokens, at + 1)
     ]
 
 
-def owner_before(tokens: Sequence[Token], at: int) -> str:
+def _owner_before(tokens: Sequence[Token], at: int) -> str:
     """The stem of the owner before an apostrophe at this place, or "": "Anna's", "Siemens' own"."""
     if not 0 < at < len(tokens) - 1 or tokens[at].text not in _APOSTROPHES:
         return ""

@@ -86,7 +86,6 @@ class Vocabulary:
         self.resumed = cue("resumed")
         self.retraction = cue("retraction")
         self.rewording = word_set("rewording")
-        self.roster = word_set("roster")
         self.sentence_marks = word_set("sentence_mark")
         self.short_of = word_set("short_of")
         self.sides = _sides(words("opposite"))
