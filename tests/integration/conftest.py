@@ -1,4 +1,4 @@
-"""What tests through a memory share: an empty memory whose time a test moves."""
+"""What tests through a memory share: an empty memory at a time that a test moves."""
 
 from __future__ import annotations
 

@@ -110,7 +110,11 @@ def test_a_long_text_shares_words_by_chance() -> None:
         ("Her notice period is two months", "Her firm cut the notice period to one month."),
         ("Has two cars", "Sold both cars."),
         ("On the Silver plan", "Not on the Silver plan any more."),
+        ("Eats no fish", "Eats fish again"),
+        ("I can't swim", "I had lessons, so I can swim now"),
         ("Has a cat called Miso", "Has no cat any more, Miso died"),
+        ("She takes the bus to school", "I no longer take the bus to school"),
+        ("I own a parrot", "Pip flew off, so I own no parrot any more"),
         ("Write by post, not fax", "Write by fax instead of post"),
         ("The workshop is in Leeds", "Moved the workshop from Leeds to York."),
         ("Consents to calls about offers", "Revoked her consent to calls about offers."),
@@ -452,7 +456,6 @@ def test_what_there_is_one_of_is_no_roster(fact: str, said: str) -> None:
 ROSTER = [
     ("We sell the Alpha at 20 EUR", "We sell the Beta at 30 EUR"),
     ("Anna is on the team", "Ben is on the team"),
-    ("Anna joined the team", "Ben is on the team now"),
     ("Room 12 needs new paint", "Room 14 needs new paint"),
     ("Room 12 is for meetings", "Room 14 is for storage"),
     ("The Alpha weighs 2 kg", "The Beta weighs 5 kg"),
@@ -661,16 +664,14 @@ def test_what_only_changed_places_is_no_new_answer(fact: str, said: str) -> None
 @every(
     ("fact", "said"),
     [
-        ("Eats no fish", "Eats fish again"),
-        ("I can't swim", "I had lessons, so I can swim now"),
         ("Ships by sea", "Ships by air these days"),
         ("She travels by coach", "Travels by night train now"),
         ("I come to the yard by tram", "I come to the yard by ferry from now on"),
     ],
 )
-def test_what_is_done_again_or_in_another_way_is_asked_about(fact: str, said: str) -> None:
-    verdict = decide(note(said), [known(fact)], DEFAULT)
-    assert (verdict.targets, verdict.conflicts) == ((), (known(fact),))
+def test_another_way_of_doing_one_thing_ends_the_way_before(fact: str, said: str) -> None:
+    [target] = decide(note(said), [known(fact)], DEFAULT).targets
+    assert target.text == fact
 
 
 @every(

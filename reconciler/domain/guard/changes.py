@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.differences import words_of_its_own
@@ -96,6 +96,11 @@ _IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
+
+_WAY = re.compile(
+    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
+    r"by (?P<way>[\w' -]+)"
+)
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
@@ -184,16 +189,17 @@ def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
     """
     known = vocabulary()
     cue = known.cessation.search(note.canonical) if end in note.ceased else None
-    marker = cue.group() if cue else end.text.split()[0].casefold()
-    after = tokens_of(note.canonical.partition(marker)[2])
+    marker = cue.group().split() if cue else end.text.casefold().split()[:1]
+    texts = [token.text.casefold() for token in note.tokens]
+    after = note.tokens[texts.index(marker[0]) + len(marker) :] if marker[0] in texts else ()
     behind = list(takewhile(lambda token: token.kind != "mark", after))
-    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=0)
+    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
     one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
-    said = _said(fact) | known.stages
+    said, owning = _said(fact) | known.stages, known.articles | known.possessives
     return any(
-        token.text in one_of
+        (token.text.casefold() in one_of and before.value in owning)
         or (token.value not in said and (token.kind != "function" or token.value in known.parts))
-        for token in behind[: last + 1]
+        for before, token in pairwise((Token("mark", "", ""), *behind[: last + 1]))
     )
 
 
@@ -248,9 +254,18 @@ def _head(fact: str) -> tuple[Word, ...]:
 
 
 def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    if any(token.value in vocabulary().nominatives for token in tokens):
+    if any(token.value in vocabulary().nominatives for token in tokens) or _opens_with_verb(tokens):
         return ()
     return tuple(_before_the_verb(content_words(tokens)))
+
+
+def _opens_with_verb(tokens: Sequence[Token]) -> bool:
+    """Whether a text such as "Pays by card now" leaves out who does it."""
+    first, *others = tokens or [Token("mark", "", "")]
+    if not others or first.kind != "word" or not may_be_verb(first.text):
+        return False
+    second = others[0]
+    return second.value not in vocabulary().auxiliaries and not may_be_verb(second.text)
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
@@ -477,8 +492,7 @@ def are_two_things(one: str, other: str) -> bool:
     """Whether the texts are about two things, so that both may hold.
 
     Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
-    of a list, or opens with another name ("Anna is on the team"). A text that says that something
-    is over is no entry of a list.
+    of a list. A text that says that something is over is none.
     """
     here, there = read(one), read(other)
     if answer_one_question(one, other):
@@ -491,8 +505,7 @@ def are_two_things(one: str, other: str) -> bool:
         return False
     if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
         return False  # "Anna is now the CEO": there is one
-    is_entry = not _cues(one) and _are_two_entries(here, there)
-    return is_entry or _open_with_names(here, there)
+    return not _cues(one) and _are_two_entries(here, there)
 
 
 def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
@@ -535,19 +548,6 @@ def _are_two_entries(here: Reading, there: Reading) -> bool:
     is_one_date = all(of_pair <= _OF_A_DATE for of_pair in kinds)
     is_framed = len(others) < len(pairs)
     return is_framed and len(kinds) > 1 and has_key and has_value and not is_one_date
-
-
-def _open_with_names(here: Reading, there: Reading) -> bool:
-    """Whether each begins with a name that the other lacks, and both go on about one thing."""
-    names = [
-        word.stem
-        for reading in (here, there)
-        for word in reading.words[:1]
-        if folded(word.text) in reading.names
-    ]
-    if len(names) < 2 or names[0] in there.stems or names[1] in here.stems:
-        return False
-    return not here.stems.isdisjoint(there.stems)
 
 
 def differ_in_head(note: str, fact: str) -> bool:
@@ -607,7 +607,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact):
+    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     new, old = read(note), read(fact)
@@ -631,6 +631,36 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 
 def _stems_in(text: str) -> set[str]:
     return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
+
+
+def _goes_another_way(note: str, fact: str) -> bool:
+    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
+
+    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
+    """
+    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
+    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
+        return False
+    if vocabulary().addition.search(read(note).canonical):
+        return False
+    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
+    done = _content(here["done"])
+    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
+    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
+
+
+def _undoes(note: str, fact: str) -> bool:
+    """Whether the note affirms, in the same words, what the fact denies."""
+    old = read(fact)
+    if len(old.negated) != 1 or old.ceased:
+        return False
+    for clause in map(read, _CLAUSE.findall(note)):
+        if clause.negated or clause.ceased or clause.subject != old.subject:
+            continue
+        aside = _cues(clause.canonical)
+        if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)
