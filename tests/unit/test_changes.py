@@ -114,6 +114,7 @@ def test_a_long_text_shares_words_by_chance() -> None:
         ("I can't swim", "I had lessons, so I can swim now"),
         ("Has a cat called Miso", "Has no cat any more, Miso died"),
         ("She takes the bus to school", "I no longer take the bus to school"),
+        ("The ferry is how I get to school", "I no longer take the ferry to school"),
         ("I own a parrot", "Pip flew off, so I own no parrot any more"),
         ("Write by post, not fax", "Write by fax instead of post"),
         ("The workshop is in Leeds", "Moved the workshop from Leeds to York."),

@@ -195,7 +195,8 @@ def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
     behind = list(takewhile(lambda token: token.kind != "mark", after))
     last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
     one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
-    said, owning = _said(fact) | known.stages, known.articles | known.possessives
+    said = _said(fact) | known.stages | _reworded(note)
+    owning = known.articles | known.possessives
     return any(
         (token.text.casefold() in one_of and before.value in owning)
         or (token.value not in said and (token.kind != "function" or token.value in known.parts))
