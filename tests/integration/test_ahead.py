@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,9 +12,7 @@ from reconciler import Action, Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.handles import handle_of
 from reconciler.errors import InvalidNoteError
-from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock
-from tests.engines import EngineUnderTest
 
 MAY = datetime(2025, 5, 10, 9, tzinfo=UTC)
 JUNE, JULY = datetime(2025, 6, 1, tzinfo=UTC), datetime(2025, 7, 1, tzinfo=UTC)
@@ -25,13 +22,6 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def clock() -> Clock:
     return Clock(MAY)
-
-
-@pytest.fixture
-def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    arguments = any_engine.settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), clock=clock, **arguments) as opened:
-        yield opened
 
 
 def say(memory: Memory, text: str, **given: Any) -> Decision:

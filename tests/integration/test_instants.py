@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidRequestError, ReconcilerError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock
-from tests.engines import EngineUnderTest
 from tests.tables import every
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
@@ -31,13 +30,6 @@ BY = {"by": "dana", "reason": "She said so."}
 @pytest.fixture
 def clock() -> Clock:
     return Clock(NOON)
-
-
-@pytest.fixture
-def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
-    with Memory.open(clock=clock, **given) as memory:
-        yield memory
 
 
 def say(memory: Memory, text: str, contact_id: str = "alice", **given: Any) -> Decision:

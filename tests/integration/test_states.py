@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +15,6 @@ from reconciler.domain.records.facts import FactHistory
 from reconciler.domain.records.kinds import Disposal, FactState
 from reconciler.entrypoints.rendering import history_tree
 from reconciler.errors import InvalidRequestError
-from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
@@ -30,13 +28,6 @@ SUPERSEDED, REVOKED = FactState.SUPERSEDED, FactState.REVOKED
 @pytest.fixture
 def clock() -> Clock:
     return Clock(NOON)
-
-
-@pytest.fixture
-def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
-    with Memory.open(clock=clock, **given) as memory:
-        yield memory
 
 
 def say(memory: Memory, text: str, **given: Any) -> Decision:

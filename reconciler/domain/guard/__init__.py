@@ -81,7 +81,6 @@ from reconciler.domain.guard.matters import (
     is_over,
     is_over_itself,
     is_plainly_denied,
-    opens,
     stems_of,
     tell_apart,
     tells_of_end,
@@ -90,7 +89,6 @@ from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, lowered, read
 from reconciler.domain.guard.small_words import (
     exchange_names as _exchange_names,
-    find_heads,
     find_letters,
     find_more,
     find_parts,
@@ -145,7 +143,6 @@ __all__ = [
     "named_in",
     "names_before",
     "only_ends",
-    "opens",
     "replaces_a_word",
     "rewords",
     "said_plainly",
@@ -213,7 +210,6 @@ _FINDERS = (
     find_ways,
     find_letters,
     find_parts,
-    find_heads,
     find_subject,
 )
 

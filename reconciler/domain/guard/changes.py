@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.differences import is_of_another, words_of_its_own
+from reconciler.domain.guard.differences import words_of_its_own
 from reconciler.domain.guard.reading import (
     VALUE_KINDS,
-    Count,
     Denial,
     Reading,
     Word,
@@ -23,7 +22,6 @@ from reconciler.domain.guard.reading import (
     folded,
     lowered,
     may_be_verb,
-    owner_before,
     read,
 )
 from reconciler.domain.guard.stating import is_change_stated, is_denied_before
@@ -103,7 +101,6 @@ _WAY = re.compile(
     r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
     r"by (?P<way>[\w' -]+)"
 )
-_HAS = re.compile(r"\b(?:has|have)\b")
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
@@ -170,98 +167,41 @@ def ends(note: str, fact: str) -> bool:
     if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
     left_out = words_of_its_own(old, new) - _reworded(old)
-    if any(word in left_out for word in map(stem_of, old.names)):
-        return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
-        if is_of_another(new, old):
-            return False
         may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
         what = _without_dates(ended.reach) - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ
-        return is_all and not _is_of_a_part(new, old)
+        return is_all and not _is_of_a_part(new, old, ended)
     if not before or not before <= old.stems or moves_another(note, fact):
         return False
     # The object may be left out if the rest is said: "pays (rent) by direct debit".
     is_named = bool(_content(note) & _content(fact) - before)
-    return len(left_out - verb) <= is_named and not _is_one_of_several(new, old)
+    return len(left_out - verb) <= is_named
 
 
-def _is_of_a_part(note: Reading, fact: Reading) -> bool:
-    """Whether the note ends another number of the fact's things, or another one of them."""
-    known = vocabulary()
-    here, there = ({token.text.casefold() for token in each.tokens} for each in (note, fact))
-    if (here - there) & (known.parts | (known.directions & _behind_the_end(note))):
-        return True
-    if note.values.get("ordinal", {}).keys() - fact.values.get("ordinal", {}).keys():
-        return True
-    if _owners(note) - _owners(fact) or _names_another(note, fact):
-        return True
-    if _is_one_of_several(note, fact):
-        return True
-    numbers = {count.value for count in fact.counts} or {"1"}
-    return any(
-        count.kind == "number" and count.value not in numbers and fact.stems & _counted(count)
-        for count in note.counts
-    )
+def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
+    """Whether the note ends a part of what the fact names, or another thing.
 
-
-def _owners(reading: Reading) -> set[str]:
-    """The stems of the owners that it names: the van of "the van's trailer"."""
-    tokens = reading.tokens
-    return {owner for at in range(len(tokens)) if (owner := owner_before(tokens, at))}
-
-
-def _nouns(reading: Reading) -> Iterator[tuple[Token, list[Token]]]:
-    """The words behind an article or possessive, up to two, each with those between."""
-    known = vocabulary()
-    for at, token in enumerate(reading.tokens[:-1]):
-        if token.value in known.articles or token.value in known.possessives:
-            phrase = list(
-                takewhile(lambda each: each.kind != "mark", reading.tokens[at + 1 : at + 4])
-            )
-            yield from ((word, [token, *phrase[:place]]) for place, word in enumerate(phrase))
-
-
-def _names_another(note: Reading, fact: Reading) -> bool:
-    """Whether a light adjective that the fact lacks tells another one: "sold the new Volvo".
-
-    How far a thing has come tells none: "quit the current job".
+    "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last word that
+    both have, it names what the fact does not. How far a thing has come names no other one: "quit
+    the current job".
     """
-    known, said = vocabulary(), _said(fact)
-    light = known.light - known.stages
+    known = vocabulary()
+    cue = known.cessation.search(note.canonical) if end in note.ceased else None
+    marker = cue.group().split() if cue else end.text.casefold().split()[:1]
+    texts = [token.text.casefold() for token in note.tokens]
+    after = note.tokens[texts.index(marker[0]) + len(marker) :] if marker[0] in texts else ()
+    behind = list(takewhile(lambda token: token.kind != "mark", after))
+    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
+    one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
+    said = _said(fact) | known.stages | _reworded(note)
+    owning = known.articles | known.possessives
     return any(
-        word.value in said and any(each.value in light - said for each in before[1:])
-        for word, before in _nouns(note)
+        (token.text.casefold() in one_of and before.value in owning)
+        or (token.value not in said and (token.kind != "function" or token.value in known.parts))
+        for before, token in pairwise((Token("mark", "", ""), *behind[: last + 1]))
     )
-
-
-def _is_one_of_several(note: Reading, fact: Reading) -> bool:
-    """Whether the note speaks of one where the fact has more: "sold the boat" of two boats."""
-    several = {
-        token.value: token.text.casefold()
-        for token in fact.tokens[1:]  # "Consents" opens with a verb
-        if token.text.endswith("s")
-    }
-    counts = {count.value for count in fact.counts if count.kind == "number"} - {"1"}
-    counted = {thing for count in fact.counts for thing in count.things if count.value in counts}
-    for word, (article, *_) in _nouns(note):
-        text = word.text.casefold()
-        has_more = several.get(word.value, text) != text and not text.endswith("s")
-        if has_more or (article.value in ("a", "an") and word.value in counted):
-            return True
-    return False
-
-
-def _counted(count: Count) -> set[str]:
-    """What a number counts: in "one of her cars" it comes later."""
-    return {*count.things} or {*count.context}
-
-
-def _behind_the_end(note: Reading) -> set[str]:
-    """The words after the first one that tells an end; the "up" of "gave up" is no direction."""
-    said = vocabulary().cessation.search(note.canonical)
-    return {token.value for token in tokens_of(note.canonical[said.end() :])} if said else set()
 
 
 def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
@@ -553,8 +493,7 @@ def are_two_things(one: str, other: str) -> bool:
     """Whether the texts are about two things, so that both may hold.
 
     Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
-    of a list, opens with another name ("Anna is on the team") or tells what is sold, offered or
-    had. A text that says that something is over is no entry of a list.
+    of a list. A text that says that something is over is none.
     """
     here, there = read(one), read(other)
     if answer_one_question(one, other):
@@ -567,8 +506,7 @@ def are_two_things(one: str, other: str) -> bool:
         return False
     if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
         return False  # "Anna is now the CEO": there is one
-    is_entry = not _cues(one) and _are_two_entries(here, there)
-    return is_entry or _open_with_names(here, there) or _are_listed(one, other)
+    return not _cues(one) and _are_two_entries(here, there)
 
 
 def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
@@ -611,29 +549,6 @@ def _are_two_entries(here: Reading, there: Reading) -> bool:
     is_one_date = all(of_pair <= _OF_A_DATE for of_pair in kinds)
     is_framed = len(others) < len(pairs)
     return is_framed and len(kinds) > 1 and has_key and has_value and not is_one_date
-
-
-def _open_with_names(here: Reading, there: Reading) -> bool:
-    """Whether each begins with a name that the other lacks, and both go on about one thing."""
-    names = [
-        word.stem
-        for reading in (here, there)
-        for word in reading.words[:1]
-        if folded(word.text) in reading.names
-    ]
-    if len(names) < 2 or names[0] in there.stems or names[1] in here.stems:
-        return False
-    return not here.stems.isdisjoint(there.stems)
-
-
-def _are_listed(one: str, other: str) -> bool:
-    """Whether both briefly say with one verb what is sold or owned, and no number changes."""
-    here, there = read(one), read(other)
-    if max(len(here.words), len(there.words)) > _SHORT or here.values != there.values:
-        return False
-    are_had = all(map(_HAS.search, (here.canonical, there.canonical)))
-    is_sold = not (vocabulary().roster & here.stems).isdisjoint(there.stems)
-    return is_sold or (are_had and not _cues(one) and not _cues(other))
 
 
 def differ_in_head(note: str, fact: str) -> bool:

@@ -40,7 +40,6 @@ __all__ = [
     "find_values",
     "find_words",
     "has_no_other_words",
-    "is_of_another",
     "says_no_more",
     "words_of_its_own",
 ]
@@ -194,18 +193,8 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
             kind=Difference.CESSATION,
             in_note=", ".join(word.text for word in new.ceased),
             in_fact=", ".join(word.text for word in old.ceased),
-            is_change=(_is_denied(new.ceased, old) and not is_of_another(new, old))
-            or (_is_denied(old.ceased, new) and not is_of_another(old, new)),
+            is_change=_is_denied(new.ceased, old) or _is_denied(old.ceased, new),
         )
-
-
-def is_of_another(of: Reading, other: Reading) -> bool:
-    """Whether the end that a text tells is that of a person whom the other does not name.
-
-    "Bob has left Nordlys" ends no job of the contact's.
-    """
-    before = of.canonical.partition(of.ceased[0].text.split()[0].casefold())[0].split()
-    return any(name in before and name not in other.names for name in of.names)
 
 
 def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -299,20 +288,13 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
     for here in new.counts:
         for there in old.counts:
             if here.kind == there.kind:
-                for thing in _things_shared(here, there):
+                for thing in {*here.things}.intersection(there.things):
                     pairs[here.kind, thing].append((here, there))
     by_kind: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
     for (kind, _), counts in pairs.items():
         if all(here.value != there.value for here, there in counts):
             by_kind[kind] += counts
     return by_kind
-
-
-def _things_shared(here: Count, there: Count) -> Collection[str]:
-    """The things that both texts count; for a frequency, everything that both name."""
-    if here.kind == "frequency":
-        return here.context & there.context
-    return set(here.things).intersection(there.things)
 
 
 def _is_change(here: Count, there: Count) -> bool:

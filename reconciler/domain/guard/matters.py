@@ -23,7 +23,6 @@ __all__ = [
     "is_over",
     "is_over_itself",
     "is_plainly_denied",
-    "opens",
     "stems_of",
     "tells_of_end",
 ]
@@ -149,24 +148,6 @@ def is_plainly_denied(text: str, name: str, *named: str) -> bool:
     denied = next((at for at, word in enumerate(said) if word in known.negations), len(said))
     open_words = known.doubts | known.suppositions
     return is_plain and open_words.isdisjoint(said) and known.nominatives.isdisjoint(said[denied:])
-
-
-def opens(text: str, whole: str) -> bool:
-    """Whether one text begins with the other, word for word, and continues about something else.
-
-    After "Wants calls" comes a mark or an "and", and a denial of other words. A denial that names
-    nothing, such as "not any more", may mean the whole text.
-    """
-    said = [token.value for token in tokens_of(text) if token.kind != "mark"]
-    tokens = tokens_of(whole)
-    begun, left = tokens[: len(said)], tokens[len(said) :]
-    if [token.value for token in begun] != said or not left:
-        return False
-    if left[0].kind != "mark" and left[0].text.casefold() != "and":
-        return False
-    reading = read(whole)
-    reaches = [denial.reach for denial in (*reading.negated, *reading.ceased)]
-    return all(reach and set(said).isdisjoint(reach) for reach in reaches)
 
 
 def tells_of_end(text: str) -> bool:

@@ -31,14 +31,12 @@ __all__ = [
     "folded",
     "lowered",
     "may_be_verb",
-    "owner_before",
     "read",
 ]
 
 VALUE_KINDS = {
     "number": Difference.NUMBER,
     "ordinal": Difference.NUMBER,
-    "frequency": Difference.NUMBER,
     "day": Difference.DATE,
     "month": Difference.DATE,
     "weekday": Difference.DATE,
@@ -64,7 +62,7 @@ _AGO = ("ago", "later", "earlier", "away")
 _ORDINAL_MIN = 2
 """Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
 
-_REACH = {"number": 2, "weekday": 2, "time": 2, "frequency": 0}
+_REACH = {"number": 2, "weekday": 2, "time": 2}
 """How many words before a date, or a number without a noun, say what it is about.
 
 Weekdays and times tell a habit ("gym at 7:00 on Mondays"). Days, months and years date an event, of
@@ -350,7 +348,7 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
     """
     known = vocabulary()
     here = words[at]
-    if _is_size(words, at) or (at and words[at - 1].text.lower() in known.payments):
+    if at and words[at - 1].text.lower() in known.payments:
         return True
     after = words[at + 1 : at + 3]
     if (len(after) > 1 and after[1].text in _AGO) or (
@@ -365,17 +363,6 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
     return (is_product or is_numbered) and before.stem not in known.positions
 
 
-def _is_size(words: Sequence[Word], at: int) -> bool:
-    """Whether a number says which one is meant, as in "a 50mm lens" or "the 24-70 mm lens"."""
-    after = list(dropwhile(lambda word: word.kind == "number", words[at + 1 : at + 4]))[:2]
-    return (
-        len(after) > 1
-        and after[0].text.lower() in vocabulary().sizes
-        and after[1].kind == "word"
-        and not after[1].gap
-    )
-
-
 def _nouns(words: Sequence[Word], at: int) -> list[str]:
     """The nouns that a number counts: those right after it ("3 red cars", "3 of Ana's cars")."""
     if at and words[at - 1].stem in vocabulary().positions:
@@ -388,8 +375,6 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
         after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
     nouns = [word.stem for word in takewhile(_is_owned_or_beside, after[:3])]
     measures = vocabulary().measures
-    if any(word.kind == "frequency" for word in words[at + 1 : at + 6]):
-        return [f"{noun} each time" for noun in nouns]  # "1 episode daily"
     if not nouns or nouns[0] not in measures:
         return nouns
     # "2 hours a day" is of another kind than "2 hours".
@@ -500,11 +485,11 @@ def _without_owners(tokens: Sequence[Token]) -> list[Token]:
     return [
         token
         for at, token in enumerate(tokens)
-        if not owner_before(tokens, at) and not owner_before(tokens, at + 1)
+        if not _owner_before(tokens, at) and not _owner_before(tokens, at + 1)
     ]
 
 
-def owner_before(tokens: Sequence[Token], at: int) -> str:
+def _owner_before(tokens: Sequence[Token], at: int) -> str:
     """The stem of the owner before an apostrophe at this place, or "": "Anna's", "Siemens' own"."""
     if not 0 < at < len(tokens) - 1 or tokens[at].text not in _APOSTROPHES:
         return ""

@@ -1,6 +1,6 @@
 """The finders of small words that make another thing of the same words, which a cosine hardly sees.
 
-"Another dog", "rents out", "number 5a", "gluten-free", "a BMW motorbike". Each looks where one text
+"Another dog", "rents out", "number 5a", "gluten-free". Each looks where one text
 has the small word and the other has the word beside it without. What is found says that the two may
 be two, never that only one can hold; no finder may ever read a text itself.
 """
@@ -10,16 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
-from reconciler.domain.guard.reading import Reading, Word, folded, may_be_verb
+from reconciler.domain.guard.reading import Reading, Word, folded
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
-__all__ = ["exchange_names", "find_heads", "find_letters", "find_more", "find_parts", "find_ways"]
-
-_SHORT = 6
-"""Words of content of a text in which a noun behind a name makes another thing of it.
-
-Source: the labelled pairs; in longer ones it is a word more: "a Finnish former footballer"."""
+__all__ = ["exchange_names", "find_letters", "find_more", "find_parts", "find_ways"]
 
 _NAMES_MAX = 8
 """Names that are compared two by two; bounds the time for a text of names."""
@@ -59,16 +54,6 @@ def find_letters(new: Reading, old: Reading) -> Iterator[Finding]:
 def find_parts(new: Reading, old: Reading) -> Iterator[Finding]:
     """A part of a word that makes another thing of it: "gluten-free", "ex-wife"."""
     in_note, in_fact = _parted(new, old), _parted(old, new)
-    if in_note or in_fact:
-        yield _word(in_note, in_fact)
-
-
-def find_heads(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A noun behind a name that ends the other text: "a BMW", "a BMW motorbike".
-
-    A word that only says what a name is of makes no other thing: "HubSpot", "the HubSpot software".
-    """
-    in_note, in_fact = _head_behind_a_name(new, old), _head_behind_a_name(old, new)
     if in_note or in_fact:
         yield _word(in_note, in_fact)
 
@@ -138,20 +123,6 @@ def _parted(of: Reading, other: Reading) -> str:
         for part, word in parts
         if word.stem in other.stems and part.stem not in other.stems
     )
-
-
-def _head_behind_a_name(of: Reading, other: Reading) -> str:
-    """The one word that only the first text has, where it stands behind a name that both have."""
-    added = _light_aside(of) - other.stems
-    if len(of.words) > _SHORT or len(added) != 1 or not _light_aside(other) <= of.stems:
-        return ""
-    known = vocabulary().kinds_of_named
-    for name, head in pairwise(of.words):
-        is_named = folded(name.text) in of.names and name.stem in other.stems
-        is_noun = head.kind == "word" and head.text.islower() and not may_be_verb(head.text)
-        if is_named and is_noun and not head.gap and head.stem in added and head.stem not in known:
-            return head.text
-    return ""
 
 
 def _said_of_names(reading: Reading) -> dict[str, frozenset[str]]:

@@ -27,8 +27,6 @@ at most."""
 SENTENCE_ENDS = frozenset(".!?")
 """Values of a mark that ends a sentence; a mark inside a sentence has none."""
 
-_PER = ("a", "an", "per", "each", "/")
-
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -122,7 +120,6 @@ def _closed() -> dict[str, tuple[str, str]]:
             if len(word) > 2
         }
         | {word: ("currency", code) for word, code in known.currencies.items()}
-        | {word: ("frequency", times) for word, times in known.frequencies.items()}
     )
 
 
@@ -144,8 +141,6 @@ def tokens_of(text: str) -> list[Token]:
             token = _multiplied(read, token)
         elif token.kind in ("number", "year", "one"):
             token = (_added if token.text[0].isalpha() else _numbered)(read, token)
-        elif token.kind == "word" and read and token.value in vocabulary().countable:
-            token = _often(read, token) or _counted_by_article(read, token)
         elif token.value in SENTENCE_ENDS and match.start() not in stops:
             if token.value == "." and text[match.end() : match.end() + 1].isspace():
                 continue  # "Dr. Patel"
@@ -210,66 +205,6 @@ def _numbered(read: list[Token], token: Token) -> Token:
     if at >= 0 and read[at].kind == "minus":
         del read[at]
         token = token._replace(value=f"-{token.value}", text=f"-{token.text}")
-    return token
-
-
-def _often(read: list[Token], unit: Token) -> Token | None:
-    """Make one token of "twice a week", "3 times per month" and "every other day", if it is one."""
-    known = vocabulary()
-    a_year = known.times_a_year.get(unit.text.lower().removesuffix("s"))
-    said = [token.text.lower() for token in read[-3:]]
-    if a_year is None or not said:
-        return None
-    if "every" in said[-2:]:
-        length = said[::-1].index("every") + 1
-        number = _number_of(read[-1]) if length == 2 else 1.0
-        often = a_year / number if number else 0.0
-        # "Three times every week", "twice every month"
-        more, times = _times(read[:-1]) if length == 1 else (0, 1.0)
-        length, often = length + more, often * times
-    elif said[-1] in _PER:
-        length, times = _times(read[:-1])
-        length, often = (length + 1, a_year * times) if length else (0, 0.0)
-    else:
-        return None
-    if not length or not often:
-        return None
-    text = " ".join(token.text for token in [*read[-length:], unit])
-    del read[-length:]
-    return Token("frequency", f"{min(often, 365):.4g}", text)
-
-
-def _times(read: list[Token]) -> tuple[int, float]:
-    """How many tokens at the end tell a frequency, and the frequency: "twice", "3 times", "3x"."""
-    if not read:
-        return 0, 1.0
-    last = read[-1]
-    if last.kind == "word" and last.text.lower() in ("once", "twice", "thrice"):
-        return 1, _number_of(last)
-    if len(read) > 1 and last.value in vocabulary().occasions:
-        number = _number_of(read[-2])
-        return (2, number) if number else (0, 1.0)
-    return 0, 1.0
-
-
-def _number_of(token: Token) -> float:
-    if token.kind in ("number", "one"):
-        return float(token.value)
-    return float(vocabulary().numerals.get(token.text.lower(), 0))
-
-
-def _counted_by_article(read: list[Token], token: Token) -> Token:
-    """Read "a" as one if it counts: "for a month", "a single night"; not in "$5 an hour"."""
-    if read[-1].value not in ("a", "an"):
-        return token
-    before = read[-2] if len(read) > 1 else None
-    is_rate = before is not None and (
-        before.kind in ("number", "one", "currency", "year")
-        or before.value in vocabulary().measures
-        or (len(read) > 2 and read[-3].kind == "number")
-    )
-    if not is_rate:
-        read[-1] = Token("one", "1", read[-1].text)
     return token
 
 

@@ -10,7 +10,6 @@ from reconciler.domain.guard import (
     is_repeated_in,
     leaves_a_clause_out,
     leaves_a_denial_out,
-    opens,
     said_plainly,
     says_more_than,
 )
@@ -96,7 +95,7 @@ def _told_again(
     plain_note = replace(note, text=said_plainly(note.text, fact.text))
     plain_fact = replace(fact, text=said_plainly(fact.text, note.text))
     otherwise = differences_of(plain_note, plain_fact, policy)
-    if _says_otherwise(plain_note, plain_fact, otherwise) and not opens(note.text, fact.text):
+    if _says_otherwise(plain_note, plain_fact, otherwise):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
     says_less |= leaves_a_clause_out(note.text, fact.text) or says_more_than(fact.text, note.text)

@@ -94,7 +94,7 @@ class People:
             subject: as ``AttributeBook.slot`` folds it.
             said: the note's text.
         """
-        given = self._read(subject, said)
+        given = _person(subject, said, self._owners, self._known_names)
         fits = [person for person in self._people if self._fits(given, person)]
         fits.sort(key=lambda each: (each.subject != CONTACT_SUBJECT, each.subject != subject))
         subjects = tuple(dict.fromkeys(person.subject for person in fits))
@@ -108,7 +108,7 @@ class People:
     def _known(self, subject: str, facts: Sequence[tuple[Slot, str]]) -> _Person:
         """A person on file, with what the contact's own facts tell of it: "spouse: Martin"."""
         texts = " ".join(said for _, said in facts[:_TEXTS_MAX])
-        read = self._read(subject, texts)
+        read = _person(subject, texts, self._owners, self._known_names)
         names = read.names.union(*(_names(slot) for slot, _ in facts if slot.attribute in _NAMING))
         pairs = [map(_compared, pair) for pair in _FULL_NAME.findall(_bare(texts))]
         names = names.union(family for first, family in pairs if first in names)
@@ -119,25 +119,6 @@ class People:
             elif names and names <= value:
                 also.add(role)
         return read._replace(names=names, roles=read.roles | also)
-
-    def _read(self, subject: str, text: str) -> _Person:
-        """Names and role of a subject; "Maria's husband" is the husband of the contact Maria."""
-        words = _compared(subject).split()
-        if len(words) > 1 and words[0].removesuffix("s") in self._owners - {words[0]}:
-            del words[0]
-        titles = _titles().intersection(words)
-        words = [word for word in words if word not in titles | _for_contacts()] or words
-        small, named = ({*map(_compared, kind.findall(_bare(text)))} for kind in (_SMALL, _CAPITAL))
-        small -= self._known_names.union(lexicon("slots").word_set("joining_person"))
-        last = max((at for at, word in enumerate(words) if word in _relatives()), default=-1)
-        last += 2 * (last >= 0 and words[last + 1 : last + 3] == ["in", "law"])
-        names = {
-            word
-            for at, word in enumerate(words)
-            if word not in _relatives() and (word in named or (at > last and word not in small))
-        }
-        role = " ".join(word for word in words if word not in names)
-        return _Person(subject, frozenset(names), role, titles, frozenset({role} - {""}))
 
     def _fits(self, given: _Person, known: _Person) -> bool:
         if not given.names:
@@ -165,6 +146,38 @@ class People:
         return are_relatives and not is_one and len(one.names & other.names) < 2
 
 
+def _person(
+    subject: str,
+    said: str,
+    owners: frozenset[str] = frozenset(),
+    known_names: frozenset[str] = frozenset(),
+) -> _Person:
+    """Names and role of a subject; "Maria's husband" is the husband of the contact Maria.
+
+    Args:
+        subject: as ``AttributeBook.slot`` folds it.
+        said: the texts about it.
+        owners: the names of the contact.
+        known_names: what is a name, even if a text writes it in small letters.
+    """
+    words = _compared(subject).split()
+    if len(words) > 1 and words[0].removesuffix("s") in owners - {words[0]}:
+        del words[0]
+    titles = _titles().intersection(words)
+    words = [word for word in words if word not in titles | _for_contacts()] or words
+    small, named = ({*map(_compared, kind.findall(_bare(said)))} for kind in (_SMALL, _CAPITAL))
+    small -= known_names.union(lexicon("slots").word_set("joining_person"))
+    last = max((at for at, word in enumerate(words) if word in _relatives()), default=-1)
+    last += 2 * (last >= 0 and words[last + 1 : last + 3] == ["in", "law"])
+    names = {
+        word
+        for at, word in enumerate(words)
+        if word not in _relatives() and (word in named or (at > last and word not in small))
+    }
+    role = " ".join(word for word in words if word not in names)
+    return _Person(subject, frozenset(names), role, titles, frozenset({role} - {""}))
+
+
 def is_name_alone(subject: str, said: str) -> bool:
     """Whether a subject is a name without a role; only such a one can mean the contact.
 
@@ -172,7 +185,7 @@ def is_name_alone(subject: str, said: str) -> bool:
         subject: as ``AttributeBook.slot`` folds it.
         said: the note's text.
     """
-    given = People((), (), lambda *_: False)._read(subject, said)
+    given = _person(subject, said)
     return bool(given.names) and not given.role
 
 

@@ -272,6 +272,7 @@ class WriteGate:
         candidate = replace(proposed, relations=proposal.proposal.relations)
         if (ends_at := candidate.holds_until) is not None and ends_at <= self._clock():
             candidate = replace(candidate, holds_until=None, ended_at=ends_at)
+        today = self._with_precedents(self.judge_whole(candidate))
         submission = Submission(
             candidate=candidate,
             assessment=proposal.gate,
@@ -279,20 +280,16 @@ class WriteGate:
             decision_id=settlement_id_of(decision_id),
             settles_id=decision_id,
         )
-        if refused := self._refused_since(candidate):
-            decision = self._reconciler.record(
-                replace(submission, assessment=refused), Action.REJECT
-            )
+        if today.assessment.disposal is Disposal.REJECT:
+            refused = replace(submission, assessment=today.assessment)
+            decision = self._reconciler.record(refused, Action.REJECT)
         else:
+            if today.note.text == candidate.note.text:  # today's policy may take out more
+                submission = replace(submission, vector=today.vector, embed_ms=today.embed_ms)
             decision = self._reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
             raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it again")
         return decision
-
-    def _refused_since(self, candidate: Candidate) -> Assessment | None:
-        """The gate's refusal if it would refuse the candidate today; else None."""
-        today = self._with_precedents(self.judge_whole(candidate)).assessment
-        return today if today.disposal is Disposal.REJECT else None
 
     def settle(self, submission: Submission) -> Decision:
         """Record the disposal of a judged candidate, as ``propose`` does; reconcile nothing."""
