@@ -172,24 +172,27 @@ def test_a_new_value_beside_what_it_ends_is_shown(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "attribute"),
+    ("first", "then", "attribute", "value"),
     [
-        ("Lives in Pune.", "Moved from Pune to Goa.", "city"),
+        ("Lives in Pune.", "She left Pune and now lives in Goa.", "city", "Goa"),
         (
             "Her number is +44 7700 900123.",
             "Her number is no longer +44 7700 900123 but +44 7700 900456.",
             "phone",
+            "+44 7700 900456",
         ),
+        ("Lives in Pune.", "Moved from Pune to Goa.", "city", None),
     ],
 )
 def test_a_note_that_ends_one_value_and_gives_the_next_is_filed_under_no_old_one(
-    memory: Memory, first: str, then: str, attribute: str
+    memory: Memory, first: str, then: str, attribute: str, value: str | None
 ) -> None:
     contact = memory.contact("crm", "asha")
     contact.note(first)
     made = contact.note(then)
     assert [each.fact.fact_id for each in contact.recall()] == [made.fact_id]
-    assert [*contact.profile(), *contact.value(attribute)] == []
+    shown = [each.value for each in contact.profile()]
+    assert shown == [each.value for each in contact.value(attribute)] == [value] * bool(value)
 
 
 OF_A_KNOWN_VALUE = [
