@@ -28,6 +28,7 @@ from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.documents import ROOT
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.tables import every
 
 ROWS = [
     json.loads(line)
@@ -125,6 +126,27 @@ def test_no_tool_or_document_becomes_a_standing_constraint(memory: Memory) -> No
         told_by_all(memory, text)
     bind = [fact.text for fact in facts(memory).values() if fact.is_standing]
     assert bind == ["Always ask before a refund."]
+
+
+@every(
+    ("forbids", "contrary", "binds"),
+    [
+        ("Never give the file to outsiders.", "Always give the file to outsiders.", False),
+        ("Do not send samples to the flat.", "Always send samples to the flat.", False),
+        ("Always ring before a delivery.", "Never ring before a delivery.", True),
+        ("Never give the file to the press.", "Always ship to the depot.", True),
+    ],
+)
+def test_what_an_operator_forbade_is_ordered_by_no_one_else(
+    tmp_path: Path, forbids: str, contrary: str, binds: bool
+) -> None:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
+        contact = memory.contact("crm", contrary.rstrip("."))
+        contact.note(forbids, source_kind="operator")
+        contact.note(contrary)
+        stand = {fact.text: fact.is_standing for each in contact.history() for fact in each.facts}
+    assert stand == {forbids: True, contrary: binds}
 
 
 def test_no_tool_document_or_proposer_says_yes(memory: Memory) -> None:

@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.guard import holds_no_more, names_before, says_beside
+from reconciler.domain.guard.reading import read
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
@@ -80,11 +81,28 @@ def written_fact(
         confidence=assessment.confidence if assessment else 1.0,
         sensitivity=assessment.sensitivity if assessment else Sensitivity.NONE,
         is_redacted=assessment.is_redacted if assessment else False,
-        recall_semantics=assessment.recall_semantics if assessment else RecallSemantics.DEFAULT,
+        recall_semantics=_semantics(decision),
         yields_to_live_intent=assessment.yields_to_live_intent if assessment else False,
         expires_at=expiry_of(decision),
         is_confirmed_by_user=_is_contacts_answer(decision),
     )
+
+
+def _semantics(decision: Decision) -> RecallSemantics:
+    """How it is recalled: what an operator has forbidden is no order meanwhile, if others order it.
+
+    Their ban binds at once, whoever ordered the contrary: a person may object at any time.
+    """
+    said = decision.gate.recall_semantics if decision.gate else RecallSemantics.DEFAULT
+    is_forbidden = said is RecallSemantics.CONSTRAINT and any(
+        each.fact_id in decision.conflicting_ids
+        and each.trust is SourceKind.OPERATOR
+        and read(each.text).negated
+        and not read(decision.text).negated
+        for each in decision.compared_with
+    )
+    is_others = decision.note.trust is not SourceKind.OPERATOR
+    return RecallSemantics.DEFAULT if is_forbidden and is_others else said
 
 
 def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
