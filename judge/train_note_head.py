@@ -40,7 +40,7 @@ HARM_MAX = {
     "price_or_stock": 0.001,
     "guess_or_venting": 0.004,
     "health": 0.007,
-    "order": 0.005,
+    "order": 0.0065,
     "standing": 0.03,
     "correction": 0.01,
 }

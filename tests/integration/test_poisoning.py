@@ -133,6 +133,11 @@ def test_no_tool_or_document_becomes_a_standing_constraint(memory: Memory) -> No
     [
         ("Never give the file to outsiders.", "Always give the file to outsiders.", False),
         ("Do not send samples to the flat.", "Always send samples to the flat.", False),
+        (
+            "Always check with Ida before a transfer.",
+            "Never check with Ida before a transfer.",
+            False,
+        ),
         ("Always ring before a delivery.", "Never ring before a delivery.", True),
         ("Never give the file to the press.", "Always ship to the depot.", True),
     ],

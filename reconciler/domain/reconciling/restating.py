@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
+from reconciler.domain.gate.classification import is_standing_ask
 from reconciler.domain.guard import holds_no_more, names_before, says_beside
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.candidates import CONTACT
@@ -89,20 +90,21 @@ def written_fact(
 
 
 def _semantics(decision: Decision) -> RecallSemantics:
-    """How it is recalled: what an operator has forbidden is no order meanwhile, if others order it.
+    """How it is recalled: no order of anybody else's lifts a ban of an operator's meanwhile.
 
-    Their ban binds at once, whoever ordered the contrary: a person may object at any time.
+    Nor does a ban lift an operator's order to ask first. Any other ban binds at once, whoever
+    ordered the contrary: a person may object at any time.
     """
     said = decision.gate.recall_semantics if decision.gate else RecallSemantics.DEFAULT
-    is_forbidden = said is RecallSemantics.CONSTRAINT and any(
+    is_ban, is_negated = said is RecallSemantics.NEGATIVE, bool(read(decision.text).negated)
+    is_lifting = decision.note.trust is not SourceKind.OPERATOR and any(
         each.fact_id in decision.conflicting_ids
         and each.trust is SourceKind.OPERATOR
-        and read(each.text).negated
-        and not read(decision.text).negated
+        and bool(read(each.text).negated) is not is_negated
+        and (not is_ban or is_standing_ask(each.text))
         for each in decision.compared_with
     )
-    is_others = decision.note.trust is not SourceKind.OPERATOR
-    return RecallSemantics.DEFAULT if is_forbidden and is_others else said
+    return RecallSemantics.DEFAULT if is_lifting else said
 
 
 def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
