@@ -32,7 +32,7 @@ from reconciler.domain.linear_head import LinearHead
 from reconciler.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
-VERSION = "1"
+VERSION, NOTES_VERSION = "1", "2"
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 Rows = NDArray[np.float32]
@@ -54,15 +54,14 @@ HARM_MAX = {
     "nothing": 0.006,
     "this_time": 0.004,
     "price_or_stock": 0.001,
-    "world_knowledge": 0.0,
     "guess_or_venting": 0.004,
     "health": 0.007,
-    "order": 0.0025,
+    "order": 0.004,
     "standing": 0.03,
     "correction": 0.01,
 }
 """The share of notes to be kept that may be taken for each kind. Larger where it costs a question,
-or only a longer life."""
+or only a longer life. World knowledge is left out: it took plain notes of recorded agents."""
 
 ORDERS_LOST_MAX = 0.04
 FOLDS = 5
@@ -95,7 +94,9 @@ def notes(embed: Embed) -> LinearHead:
     floors = np.where(np.array(names) == "order", np.quantile(orders, ORDERS_LOST_MAX), -1)
     report(names, bounds, shares, kinds, classes)
     model = fitted(rows, kinds, rare_first(kinds), STRENGTH)
-    return LinearHead(model.coef_.T, model.intercept_, names, bounds, floors.tolist(), VERSION)
+    return LinearHead(
+        model.coef_.T, model.intercept_, names, bounds, floors.tolist(), NOTES_VERSION
+    )
 
 
 def ends(embed: Embed) -> LinearHead:
@@ -156,8 +157,8 @@ def one_kind(kind: str, model: LogisticRegression, share_min: float) -> LinearHe
 
 
 def bound(name: str, shares: Rows, classes: Names, kinds: Names) -> float:
-    """From which probability on the kind counts; 2 for what is no kind of its own."""
-    if name == PLAIN:
+    """From which probability on the kind counts; 2 for what never does."""
+    if name not in HARM_MAX:
         return 2.0
     others = np.sort(shares[np.isin(classes, list(KEPT)) & (kinds != name)])[::-1]
     return float(others[int(len(others) * HARM_MAX[name])]) + 1e-4

@@ -180,6 +180,25 @@ def test_a_system_outranks_the_contact_in_its_own_attributes_alone(memory: Memor
             assert held == {"Fifty"}
 
 
+@every(
+    ("attribute", "is_kept"),
+    [("credit_limit", True), ("loyalty tier", True), ("warehouse", True), ("budget", False)],
+)
+def test_an_operators_value_ends_by_the_contacts_word_only_where_the_book_lists_it(
+    memory: Memory, attribute: str, is_kept: bool
+) -> None:
+    contact = memory.contact("crm", attribute)
+    slot = {"attribute": attribute, "single_valued": True}
+    given = {"text": "It is 9000.", "source_kind": "contact", "value": "9000"}
+    contact.note("It is 700.", value="700", source_kind="operator", **slot)
+    contact.tools().call(ADD, given | slot)
+    assert len(contact.disputes()) == is_kept
+    assert len(contact.value(attribute)) == 1 + is_kept
+    assert contact.briefing().questions == ()
+    contact.note("It is 700.", value="700", source_kind="operator", **slot)
+    assert "700" in {each.value for each in contact.value(attribute)} or not is_kept
+
+
 def test_what_a_system_says_again_ends_what_the_contact_said_against_it(memory: Memory) -> None:
     contact = memory.contact("crm", "c-1")
     tools = contact.tools()

@@ -729,6 +729,26 @@ def test_recall_is_told_how_a_fact_binds(
 
 
 @every(
+    ("text", "binds"),
+    [
+        ("The contact's uncle has agreed to vouch for her.", False),
+        ("His wife agreed to pay the rest.", False),
+        ("Her boss approved the trip.", False),
+        ("The customer agreed to pay the rest.", True),
+        ("Her boss and the contact agreed on Silver.", True),
+        ("Agreed with her boss on Silver.", True),
+        ("His wife asked: never call before noon.", True),
+    ],
+)
+def test_what_another_person_agreed_to_does_not_bind(text: str, binds: bool) -> None:
+    found = judged(candidate(text))
+    assert found.category == "decision"
+    assert (found.recall_semantics is not RecallSemantics.DEFAULT) is binds
+    confirmed = judged(candidate(text, confirmed_by=("contact",)))
+    assert confirmed.recall_semantics is not RecallSemantics.DEFAULT
+
+
+@every(
     ("text", "value", "is_unwanted"),
     [
         ("Contact her by WhatsApp; please do not email her any more.", "WhatsApp", False),

@@ -26,6 +26,7 @@ __all__ = [
     "is_asked_to_keep",
     "is_in_person",
     "is_permission",
+    "is_standing_ask",
     "is_taking_back",
     "is_withdrawal",
 ]
@@ -145,6 +146,11 @@ def is_taking_back(text: str) -> bool:
 def is_permission(text: str) -> bool:
     """Whether the words allow something, and take nothing back."""
     return _find_cues(text).first("permission") is not None and not is_withdrawal(text)
+
+
+def is_standing_ask(text: str) -> bool:
+    """Whether the words order to ask a person before each such step."""
+    return _find_cues(text).first("standing_ask") is not None
 
 
 def find_speculation(text: str) -> str | None:

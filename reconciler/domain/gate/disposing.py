@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
+from reconciler.domain.gate.clauses import CLAIMS_OPENING
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.literalness import Literalness, classify_literalness
@@ -20,6 +21,7 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import is_worth_asking, question
 from reconciler.domain.gate.reading import ClaimReading, read
 from reconciler.domain.gate.scoring import score
+from reconciler.domain.guard.reading import read as read_words
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, CheckFinding
 from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
 from reconciler.domain.records.far_ahead import later
@@ -84,7 +86,7 @@ def assess(
     rule = policy.file.categories[reading.category]
     asked_topic = consent_topic(case)
     topic = candidate.note.topic or next(iter(reading.topics), None)
-    semantics = _semantics(candidate, reading.semantics or rule.recall)
+    semantics = _semantics(candidate, reading.semantics, rule.recall)
     is_question = (
         is_held
         and (reason in NOT_FOR_CONTACTS or (may_ask and _is_plain(case)))
@@ -129,17 +131,29 @@ def assess(
     )
 
 
-def _semantics(candidate: Candidate, read: RecallSemantics) -> RecallSemantics:
-    """As the words have it, if a person who may bind an agent said or confirmed them.
+def _semantics(
+    candidate: Candidate, said: RecallSemantics | None, usual: RecallSemantics
+) -> RecallSemantics:
+    """As the words or else the category have it, if a person who may bind an agent said them.
 
     An order or ban in a document or a tool's result is known, and binds no agent: else a sentence
-    slipped into one could give every later conversation a rule.
+    slipped into one could give every later conversation a rule. Nor does what another person has
+    agreed to.
     """
+    if candidate.confirmed_by:
+        return said or usual
     heard = [evidence.source_kind for evidence in candidate.evidence]
     whose = [each for each in (candidate.note.trust, *heard) if each is not SourceKind.EXTRACTOR]
-    if candidate.confirmed_by or all(each in _MAY_BIND for each in whose):
-        return read
-    return RecallSemantics.DEFAULT
+    is_theirs = said is not None or not _is_anothers(candidate.claim)
+    may_bind = is_theirs and all(each in _MAY_BIND for each in whose)
+    return (said or usual) if may_bind else RecallSemantics.DEFAULT
+
+
+def _is_anothers(claim: str) -> bool:
+    """Whether it tells of a relative or colleague of the contact, and not of both."""
+    told = CLAIMS_OPENING.sub("her ", claim)
+    another = read_words(told).subject
+    return bool(another) and f"{another} and " not in told.casefold()
 
 
 def _lifetime_days(case: Case) -> int | None:

@@ -1,4 +1,4 @@
-"""Own systems: in the attributes that the builder lists for one, it outranks the contact. Pure."""
+"""Who rules: a system or an operator outranks the contact in some attributes. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ def rules(note: Note, policy: ReconcilePolicy) -> bool:
 
 
 def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
-    """Whether a fact rests on a system's word in an attribute that is listed for one."""
+    """Whether the contact may not change a fact, such as a credit limit.
+
+    It rests on a system's word in an attribute that is listed for one, or on an operator's in an
+    attribute that the book does not list.
+    """
+    if fact.word is SourceKind.OPERATOR:
+        return fact.slot is not None and not fact.slot.is_known
     listed = {*chain(*policy.systems.values())}
     return fact.word is SourceKind.APPROVED_DOC and _attribute(fact) in listed
 
@@ -44,7 +50,7 @@ def yields(
 ) -> bool:
     """Whether the note may not end the fact.
 
-    The contact's word yields to a system's, whichever is later: an operator decides.
+    The contact's word yields to what ``is_ruled``, whichever is later: an operator decides.
 
     Args:
         note: what is said.

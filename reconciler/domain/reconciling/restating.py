@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
+from reconciler.domain.gate.classification import is_standing_ask
 from reconciler.domain.guard import holds_no_more, names_before, says_beside
+from reconciler.domain.guard.reading import read
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
@@ -80,11 +82,29 @@ def written_fact(
         confidence=assessment.confidence if assessment else 1.0,
         sensitivity=assessment.sensitivity if assessment else Sensitivity.NONE,
         is_redacted=assessment.is_redacted if assessment else False,
-        recall_semantics=assessment.recall_semantics if assessment else RecallSemantics.DEFAULT,
+        recall_semantics=_semantics(decision),
         yields_to_live_intent=assessment.yields_to_live_intent if assessment else False,
         expires_at=expiry_of(decision),
         is_confirmed_by_user=_is_contacts_answer(decision),
     )
+
+
+def _semantics(decision: Decision) -> RecallSemantics:
+    """How it is recalled: no order of anybody else's lifts a ban of an operator's meanwhile.
+
+    Nor does a ban lift an operator's order to ask first. Any other ban binds at once, whoever
+    ordered the contrary: a person may object at any time.
+    """
+    said = decision.gate.recall_semantics if decision.gate else RecallSemantics.DEFAULT
+    is_ban, is_negated = said is RecallSemantics.NEGATIVE, bool(read(decision.text).negated)
+    is_lifting = decision.note.trust is not SourceKind.OPERATOR and any(
+        each.fact_id in decision.conflicting_ids
+        and each.trust is SourceKind.OPERATOR
+        and bool(read(each.text).negated) is not is_negated
+        and (not is_ban or is_standing_ask(each.text))
+        for each in decision.compared_with
+    )
+    return RecallSemantics.DEFAULT if is_lifting else said
 
 
 def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
