@@ -94,9 +94,8 @@ def notes(embed: Embed) -> LinearHead:
     floors = np.where(np.array(names) == "order", np.quantile(orders, ORDERS_LOST_MAX), -1)
     report(names, bounds, shares, kinds, classes)
     model = fitted(rows, kinds, rare_first(kinds), STRENGTH)
-    return LinearHead(
-        model.coef_.T, model.intercept_, names, bounds, floors.tolist(), NOTES_VERSION
-    )
+    made = (model.coef_.T, model.intercept_, names, bounds, floors.tolist())
+    return LinearHead(*made, NOTES_VERSION)
 
 
 def ends(embed: Embed) -> LinearHead:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TOKENS_MAX = 450_500
-LEXICON_BYTES_MAX = 261_700
+TOKENS_MAX = 440_000
+LEXICON_BYTES_MAX = 260_000
 
 LAYOUT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.differences import words_of_its_own
+from reconciler.domain.guard.differences import is_of_another, words_of_its_own
 from reconciler.domain.guard.reading import (
     VALUE_KINDS,
     Denial,
@@ -167,8 +167,12 @@ def ends(note: str, fact: str) -> bool:
     if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
     left_out = words_of_its_own(old, new) - _reworded(old)
+    if any(word in left_out for word in map(stem_of, old.names)):
+        return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
+        if is_of_another(new, old):
+            return False
         may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
         what = _without_dates(ended.reach) - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ

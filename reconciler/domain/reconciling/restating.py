@@ -92,8 +92,8 @@ def written_fact(
 def _semantics(decision: Decision) -> RecallSemantics:
     """How it is recalled: no order of anybody else's lifts a ban of an operator's meanwhile.
 
-    Nor does a ban lift an operator's order to ask first. Any other ban binds at once, whoever
-    ordered the contrary: a person may object at any time.
+    Nor does a ban lift an operator's order to ask first. Any other ban binds at once,
+    against any order: a person may object at any time.
     """
     said = decision.gate.recall_semantics if decision.gate else RecallSemantics.DEFAULT
     is_ban, is_negated = said is RecallSemantics.NEGATIVE, bool(read(decision.text).negated)
