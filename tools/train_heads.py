@@ -77,6 +77,12 @@ INTRODUCTION_MIN = 1 / (1 + np.exp(-0.4))
 """Above it a turn's words are taken for another's: 2 in 100 plain turns, 95 in 100 others."""
 
 
+OTHERS_WEIGHT = 0.5
+CONSENT_MIN = {"permission": 0.4, "withdrawal": 0.6}
+"""From which probability on a text is one. Five-fold, seven of ten withdrawals are above it, and 2
+in 1,000 notes of other matters. A permission is asked for only where a withdrawal is near to it."""
+
+
 def notes(embed: Embed) -> LinearHead:
     """The head of the notes; it prints what its bounds find."""
     given = list(json_lines(ROOT / "judge" / "gate_notes.jsonl"))
@@ -123,10 +129,29 @@ def introductions(embed: Embed) -> LinearHead:
     return one_kind("introduction", model, INTRODUCTION_MIN)
 
 
+def consent(embed: Embed) -> LinearHead:
+    """The head of permissions, and of the words that take one back."""
+    told = list(json_lines(ROOT / "judge" / "consent.jsonl"))
+    others = [
+        each
+        for each in json_lines(ROOT / "judge" / "gate_notes.jsonl")
+        if each["class"] != "standing"  # some of those are permissions
+    ]
+    texts = [each["text"] for each in (*told, *others)]
+    kinds = np.array([each["class"] for each in told] + ["neither"] * len(others))
+    weights = np.array([1.0] * len(told) + [OTHERS_WEIGHT] * len(others))
+    rows = np.stack([features(*each) for each in zip(texts, embed(texts), strict=True)])
+    model = fitted(rows, kinds, weights, STRENGTH)
+    bounds = [CONSENT_MIN.get(kind, 2.0) for kind in model.classes_]
+    floors = [-1.0] * len(bounds)
+    return LinearHead(model.coef_.T, model.intercept_, model.classes_, bounds, floors, VERSION)
+
+
 TASKS: Mapping[str, Callable[[Embed], LinearHead]] = {
     "notes": notes,
     "ends": ends,
     "introductions": introductions,
+    "consent": consent,
 }
 
 

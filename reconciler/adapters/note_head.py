@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reconciler.domain.linear_head import LinearHead
 
-__all__ = ["BINS", "features", "leanings"]
+__all__ = ["BINS", "features", "leanings", "sure_kinds"]
 
 BINS = 1024
 """Places for hashed words and pairs of words; two that share one are told apart by the others."""
@@ -34,6 +34,13 @@ def leanings(head: LinearHead, text: str, vector: NDArray[np.float32]) -> Leanin
     sure = {Leaning(kind): share for kind, share, bound, _ in kinds if share >= bound}
     absent = {kind for kind, share, _, floor in kinds if share <= floor}
     return Leanings(sure, head.version, is_no_order=Leaning.ORDER in absent)
+
+
+def sure_kinds(head: LinearHead, text: str, vector: NDArray[np.float32]) -> frozenset[str]:
+    """The kinds that the head is sure of in a text; ``vector`` as for ``leanings``."""
+    shares = _shares(head.values(features(text, vector)))
+    told = zip(head.kinds, shares, head.bounds, strict=True)
+    return frozenset(kind for kind, share, bound in told if share >= bound)
 
 
 def features(text: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -331,9 +331,11 @@ class Services:
     @_Part
     def reconciler(self) -> MemoryReconciler:
         """Reconciles every note that the gate admits."""
+        from reconciler.adapters.note_head import sure_kinds
         from reconciler.config_files import load_head
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
+        consent = load_head("consent", self.embedder.model_id)
         return MemoryReconciler(
             fact_store=self.fact_store,
             decision_store=self.decision_store,
@@ -342,6 +344,7 @@ class Services:
             arbitration=self.arbitration,
             policy=self.policy,
             end_head=load_head("ends", self.embedder.model_id),
+            reads_consent=partial(sure_kinds, consent) if consent else None,
             attempts_max=self.settings.reconcile.write_attempts_max,
             clock=self.clock,
         )

@@ -38,7 +38,7 @@ from reconciler.domain.records.kinds import OWN_WORDS, Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["CHANGE", "RETRACTION", "WORDING"]
+__all__ = ["CHANGE", "RETRACTION", "TAKES_BACK", "WORDING"]
 
 _OF_PERMISSIONS = (
     "consent permission okay agree allow use share send keep pass give contact want no"
@@ -47,6 +47,9 @@ _OF_PERMISSIONS = (
 
 _CHANGE_COSINE_MIN = 0.3
 """Below it a note ends nothing by its words: too little says that both are about one thing."""
+
+TAKES_BACK = "it takes back the permission"
+"""How the reason begins where a head over vectors read it, which no replay has."""
 
 _WORDING_COSINE_MIN = 0.6
 """Below it the same words need not be about one thing. Source: benchmarks/natural.py."""
@@ -80,19 +83,21 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
         fact
         for fact in seen.neighbours
         if fact.cosine >= _CHANGE_COSINE_MIN and match_of(note, fact) is not SlotMatch.APART
-        if not is_said_of_another(note.text, fact.text, names)
+        if fact.fact_id in seen.taken_back or not is_said_of_another(note.text, fact.text, names)
     ]
-    over = [fact for fact in near if _is_over(note, fact)]
+    over = [fact for fact in near if fact.fact_id in seen.taken_back or _is_over(note, fact)]
     if not over:
         return None
     targets = (
         *over,
         *(fact for fact in near if fact not in over and _ends_too(note, fact, over, seen)),
     )
+    quoted = f'"{targets[0].text}"'
+    is_taken_back = targets[0].fact_id in seen.taken_back
     return Verdict(
         action=Action.UPDATE,
         decided_by=DecidedBy.CHANGE,
-        reason=f'it says that "{targets[0].text}" is over',
+        reason=f"{TAKES_BACK} {quoted}" if is_taken_back else f"it says that {quoted} is over",
         targets=targets,
         can_be_arbitrated=seen.is_asked or targets[0].cosine >= seen.policy.cosine_add_max,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from reconciler.domain.guard import is_repeated_in
@@ -80,6 +80,7 @@ def decide(
     relations: Relations | None = None,
     related_by: DecidedBy = DecidedBy.AGENT,
     is_state: bool = True,
+    taken_back: Collection[str] = (),
 ) -> Verdict:
     """Decide what to write for a note; the first rule that matches decides.
 
@@ -99,6 +100,7 @@ def decide(
             it names are among the neighbours. It is asked no second time.
         related_by: which model said so.
         is_state: whether the note is a plain statement, as far as its vector tells.
+        taken_back: the ids of the permissions that the note takes back, as far as vectors tell.
 
     Returns:
         The verdict. UPDATE and SKIP always have a target.
@@ -120,6 +122,7 @@ def decide(
         relations=relations,
         related_by=related_by,
         is_state=is_state,
+        taken_back=taken_back,
     )
     verdict = within_limits(note, seen, _by_rules(note, seen))
     return verdict if relations is None else replace(verdict, can_be_arbitrated=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.domain.guard import (
@@ -78,6 +78,7 @@ class RuleInput:
         related_by: which model it was.
         is_state: whether the note's meaning is that of a plain statement, as far as its vector
             tells, and not that of an end.
+        taken_back: the ids of the permissions that the note takes back, as far as vectors tell.
     """
 
     neighbours: Sequence[Neighbour]
@@ -90,6 +91,7 @@ class RuleInput:
     relations: Relations | None
     related_by: DecidedBy
     is_state: bool = True
+    taken_back: Collection[str] = ()
 
     @property
     def is_asked(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from reconciler.domain.reconciling.ahead import announced, of_today
 from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.by_words import TAKES_BACK
 from reconciler.domain.reconciling.judging import check_judgement, shown_to_judge
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import decide
@@ -99,6 +100,8 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
     shown = _shown(decision, note, neighbours or (), policy)
     told = _told_in(decision) | {"is_state": not _was_left_open(decision)}
+    if decision.reason.startswith(TAKES_BACK):
+        told["taken_back"] = decision.verdict.targets
     verdict = decide(note, neighbours, policy, shown=shown, unread=unread, **told)
     would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
     judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None

@@ -53,6 +53,7 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
+    OWN_WORDS,
     PATIENT_DOORS,
     Action,
     DecidedBy,
@@ -82,6 +83,10 @@ from reconciler.tracing import traced
 
 __all__ = ["MemoryReconciler"]
 
+
+_TAKEN_BACK_COSINE_MIN = 0.4
+"""Below it a withdrawal is of another permission. Of 18 pairs by a blind writer those of one
+matter lie above it, and those of two below 0.25."""
 
 _Opinions = Mapping[tuple[str, tuple[Neighbour, ...]], Opinion]
 """An arbiter's answers, by the note's decision and the neighbours that it was shown."""
@@ -113,6 +118,8 @@ class MemoryReconciler:
         policy: the thresholds.
         end_head: tells a note of an end from a plain statement, as ``load_head`` gives
             it; None if the model has none.
+        reads_consent: whether a text, with its vector, gives a permission or takes one back, as
+            ``permission`` and ``withdrawal``; None for a model that no head was trained on.
         attempts_max: how often the arbiter is asked again, if other writers keep coming first.
         clock: the time now, UTC-aware.
     """
@@ -127,10 +134,12 @@ class MemoryReconciler:
         arbitration: Arbitration | None,
         policy: ReconcilePolicy,
         end_head: LinearHead | None = None,
+        reads_consent: Callable[[str, NDArray[np.float32]], Collection[str]] | None = None,
         attempts_max: int,
         clock: Callable[[], datetime],
     ) -> None:
         self._end_head = end_head
+        self._reads_consent = reads_consent
         self._fact_store = fact_store
         self._decision_store = decision_store
         self._ledger = ledger
@@ -428,6 +437,7 @@ class MemoryReconciler:
             relations=relations,
             related_by=candidate.related_by,
             is_state=self._is_state(submission),
+            taken_back=self._taken_back(submission, seen),
         )
         if verdict.is_history and relations and relations.ends and not submission.settles_id:
             newer = handle_of(verdict.targets[0].fact_id)
@@ -473,6 +483,21 @@ class MemoryReconciler:
             judgement,
             unread=self._unread,
             is_state=self._is_state(submission),
+            taken_back=self._taken_back(submission, seen),
+        )
+
+    def _taken_back(self, submission: Submission, seen: Seen) -> frozenset[str]:
+        """The ids of the near permissions that the note's words take back, in English."""
+        note, vector, reads = submission.note, submission.vector, self._reads_consent
+        if reads is None or vector is None or note.trust not in OWN_WORDS:
+            return frozenset()
+        near = [fact for fact in seen.neighbours or () if fact.cosine >= _TAKEN_BACK_COSINE_MIN]
+        if not near or not is_english(note.text) or "withdrawal" not in reads(note.text, vector):
+            return frozenset()
+        vectors = self.embed([fact.text for fact in near])
+        told = zip(near, vectors, strict=True)
+        return frozenset(
+            each.fact_id for each, its in told if "permission" in reads(each.text, its)
         )
 
     def _is_state(self, submission: Submission) -> bool:

@@ -81,6 +81,7 @@ class Rejudged:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rejudging:
     """Asks the arbiter about decisions that it did not answer, within its budget.
 
@@ -94,24 +95,13 @@ class Rejudging:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        store: DecisionStore,
-        neighbourhoods: Neighbourhoods,
-        relating: Relating,
-        arbitration: Arbitration,
-        decision_ids: DecisionIds,
-        policy: ReconcilePolicy,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._neighbourhoods = neighbourhoods
-        self._relating = relating
-        self._arbitration = arbitration
-        self._decision_ids = decision_ids
-        self._policy = policy
-        self._clock = clock
+    store: DecisionStore
+    neighbourhoods: Neighbourhoods
+    relating: Relating
+    arbitration: Arbitration
+    decision_ids: DecisionIds
+    policy: ReconcilePolicy
+    clock: Callable[[], datetime]
 
     def run(self, scopes: Iterable[Scope], *, is_patient: bool = True) -> Iterator[Rejudged]:
         """The result of each unjudged decision about these contacts, the newest first.
@@ -123,18 +113,18 @@ class Rejudging:
             is_patient: wait for the arbiter's budget; else decisions beyond it stay unjudged.
         """
         for scope in scopes:
-            made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
-            known = self._store.find_decided(self._id_of(one) for one in made)
+            made = [one for one in self.store.iter_decisions(scope) if _is_unjudged(one)]
+            known = self.store.find_decided(self._id_of(one) for one in made)
             for decision in made:
                 if self._id_of(decision) in known:
                     continue
-                facts = self._neighbourhoods.current(scope)  # each time: a judgement may end facts
+                facts = self.neighbourhoods.current(scope)  # each time: a judgement may end facts
                 vector = facts.vector_of(decision.fact_id or "")
                 if vector is not None:
                     yield self._rejudged(decision, facts, vector, is_patient)
 
     def _id_of(self, decision: Decision) -> str:
-        return self._decision_ids.of_key(decision.scope, _key_of(decision))
+        return self.decision_ids.of_key(decision.scope, _key_of(decision))
 
     def _rejudged(
         self,
@@ -149,7 +139,7 @@ class Rejudging:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why="nothing is near it")
         note = decision.note
         asked = note.no_earlier_than(fact.valid_from for fact in shown)
-        opinion = self._arbitration.ask(asked, shown, is_patient=is_patient)
+        opinion = self.arbitration.ask(asked, shown, is_patient=is_patient)
         if opinion.judgement is None:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
         is_apart = opinion.judgement.action is Action.ADD
@@ -171,22 +161,22 @@ class Rejudging:
         self, decision: Decision, facts: Neighbourhood, vector: NDArray[np.float32]
     ) -> Sequence[Neighbour]:
         """The facts that the judge would be shown today, without the fact itself."""
-        _, near, _ = facts.look(decision.note, vector, self._clock(), is_wide=True)
+        _, near, _ = facts.look(decision.note, vector, self.clock(), is_wide=True)
         others = [fact for fact in near if fact.fact_id != decision.fact_id]
-        return shown_to_judge(decision.note, others, self._policy)
+        return shown_to_judge(decision.note, others, self.policy)
 
     def _related(
         self, decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]
     ) -> Rejudged:
         """Relate the facts as the judge says."""
         relations = _relations(decision, judgement, shown)
-        made = self._relating.relate(
+        made = self.relating.relate(
             decision.scope,
             decision.fact_id or "",
             relations,
             decided_by=DecidedBy.ARBITER,
             reason=_reason(decision, judgement),
-            proposed_by=self._arbitration.name,
+            proposed_by=self.arbitration.name,
             idempotency_key=_key_of(decision),
         )
         return _amended(decision, judgement, made)
@@ -195,10 +185,10 @@ class Rejudging:
         self, decision: Decision, judgement: Judgement, became: Upheld, why: str | None = None
     ) -> Rejudged:
         """Change nothing, but record the judgement, so that the judge is asked only once."""
-        made = self._relating.uphold(
+        made = self.relating.uphold(
             decision.scope,
             reason=_reason(decision, judgement),
-            proposed_by=self._arbitration.name,
+            proposed_by=self.arbitration.name,
             idempotency_key=_key_of(decision),
         )
         rejudged = replace(_amended(decision, judgement, made), became=became)

@@ -60,6 +60,7 @@ class _Outcome:
     closed: tuple[Conflict, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Relating:
     """Relates known facts on a model's word.
 
@@ -74,26 +75,14 @@ class Relating:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        gate: WriteGate,
-        store: FactStore,
-        neighbourhoods: Neighbourhoods,
-        reconciler: MemoryReconciler,
-        ledger: Ledger,
-        decision_ids: DecisionIds,
-        policy: ReconcilePolicy,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._gate = gate
-        self._store = store
-        self._neighbourhoods = neighbourhoods
-        self._reconciler = reconciler
-        self._ledger = ledger
-        self._decision_ids = decision_ids
-        self._policy = policy
-        self._clock = clock
+    gate: WriteGate
+    store: FactStore
+    neighbourhoods: Neighbourhoods
+    reconciler: MemoryReconciler
+    ledger: Ledger
+    decision_ids: DecisionIds
+    policy: ReconcilePolicy
+    clock: Callable[[], datetime]
 
     def relate(
         self,
@@ -145,16 +134,16 @@ class Relating:
             is_agents = session_id is not None and decided_by is DecidedBy.AGENT
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
-            open_ = self._store.list_conflicts(scope)
+            open_ = self.store.list_conflicts(scope)
             outcome = self._outcome(scope, facts, fact_id, related, decided_by, trust, open_)
             _check_own(fact_id, outcome, decided_by)
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), outcome.ended)
             return self._commit(submission, outcome, decided_by, open_, seen)
 
-        made = self._ledger.find_earlier(submission)
+        made = self.ledger.find_earlier(submission)
         if made is None:
-            made = self._ledger.write(submission, plan)
+            made = self.ledger.write(submission, plan)
         if decided_by is DecidedBy.AGENT:  # a judge's word may differ from time to time
             check_key(submission, made)
         return made
@@ -174,12 +163,12 @@ class Relating:
             GraphUnavailableError, GraphConflictError: as a note's.
         """
         note = self._word(scope, f"{_REFUSED}: {why}", session_id, idempotency_key)
-        decision_id = self._decision_ids.of(note)
+        decision_id = self.decision_ids.of(note)
         # Its ids follow from the key, so that a repeated call makes no new ones.
         said = replace(own_episode_of(note), episode_id=settlement_id_of(decision_id))
         refused = Candidate(note=note, evidence=(said,), proposed_by=f"agent:{scope.agent_id}")
         judged = self._submission(refused, reason=GateReason.WRONG_RELATION)
-        return self._reconciler.record(replace(judged, fact_id=decision_id), Action.REJECT)
+        return self.reconciler.record(replace(judged, fact_id=decision_id), Action.REJECT)
 
     def uphold(
         self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str
@@ -199,19 +188,19 @@ class Relating:
         submission = self._submission(as_candidate(note, proposed_by))
 
         def plan(seen: Seen) -> Commit:
-            commit = self._reconciler.as_disposed(submission, Action.RESOLVE, seen)
+            commit = self.reconciler.as_disposed(submission, Action.RESOLVE, seen)
             # It names no fact, so that nothing rests on it.
             verdict = replace(commit.decision.verdict, decided_by=DecidedBy.ARBITER)
             return replace(commit, decision=replace(commit.decision, verdict=verdict))
 
-        return self._ledger.write(submission, plan)
+        return self.ledger.write(submission, plan)
 
     def _word(self, scope: Scope, said: str, session_id: str | None, key: str | None) -> Note:
         """The model's reason as a note."""
         return Note(
             scope=scope,
             text=said,
-            said_at=self._clock(),
+            said_at=self.clock(),
             is_dated=False,
             source_kind=SourceKind.MODEL_GUESS,
             session_id=session_id,
@@ -222,7 +211,7 @@ class Relating:
         self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED
     ) -> Submission:
         """A model's relations as a cleaned submission; the gate weighs no word of it."""
-        judged = self._gate.judge(candidate, LIVE_DOOR)
+        judged = self.gate.judge(candidate, LIVE_DOOR)
         disposal = Disposal.ADMIT if reason is GateReason.ADMITTED else Disposal.REJECT
         return replace(
             judged,
@@ -232,9 +221,9 @@ class Relating:
         )
 
     def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
-        _, facts = self._store.find_facts(scope, fact_ids)
+        _, facts = self.store.find_facts(scope, fact_ids)
         check_not_ended(scope, fact_ids, facts)
-        now = self._clock()
+        now = self.clock()
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
 
     def _suspending(
@@ -249,7 +238,7 @@ class Relating:
         fact = facts[fact_id]
         if fact.valid_to is None or not told.replaces:
             return told
-        ends_at, note = self._reconciler.plans(scope).own(fact).valid_to, _as_note(fact, trust)
+        ends_at, note = self.reconciler.plans(scope).own(fact).valid_to, _as_note(fact, trust)
         suspended = {
             named_id
             for named_id in told.replaces
@@ -266,7 +255,7 @@ class Relating:
         firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
-        said = self._store.list_said([fact.fact_id])
+        said = self.store.list_said([fact.fact_id])
         if any(
             turn.session_id == session_id and turn.source_kind is SourceKind.USER_EXPLICIT
             for turn in said
@@ -293,8 +282,8 @@ class Relating:
         Raises:
             InvalidRequestError: they may change nothing; the text says why.
         """
-        fact, now = facts[fact_id], self._clock()
-        near = self._neighbourhoods.current(scope)
+        fact, now = facts[fact_id], self.clock()
+        near = self.neighbourhoods.current(scope)
         others = [
             neighbour_of(
                 facts[named_id],
@@ -313,7 +302,7 @@ class Relating:
         note = _as_note(fact, trust)
         if not relations.replaces:  # what is over may have begun later than what stays
             note = replace(note, valid_from=max(one.valid_from for one in facts.values()))
-        verdict = decide(note, others, self._policy, relations=relations, related_by=decided_by)
+        verdict = decide(note, others, self.policy, relations=relations, related_by=decided_by)
         if verdict.is_history:
             later = handle_of(verdict.targets[0].fact_id)
             raise InvalidRequestError(
@@ -339,7 +328,7 @@ class Relating:
         open_: Sequence[Conflict],
         seen: Seen,
     ) -> Commit:
-        stays, now = outcome.stays, self._clock()
+        stays, now = outcome.stays, self.clock()
         # A fact that is replaced by one of a later day holds until that day.
         is_ahead = stays.is_upcoming(now)
         until_then = [one for one in outcome.ended if is_ahead and not one.is_upcoming(now)]
@@ -351,7 +340,7 @@ class Relating:
         over = [one for one in ended if told is not None and one.fact_id in told.ends]
         restated = outcome.restated if outcome.restated in ended else None
         heir = taking_over(stays, restated) if restated else stays
-        commit = self._reconciler.as_disposed(
+        commit = self.reconciler.as_disposed(
             submission.about(note),
             Action.RESOLVE,
             seen,
