@@ -36,7 +36,9 @@ MARKDOWN = [
     ROOT / "CHANGELOG.md",
     ROOT / "cypher" / "README.md",
     ROOT / "examples" / "README.md",
+    ROOT / "findings" / "README.md",
     ROOT / "judge" / "gate_notes.md",
+    ROOT / "judge" / "relations.md",
 ]
 """Every page that a person reads, those about the project's own insides included."""
 

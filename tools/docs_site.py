@@ -28,7 +28,9 @@ PAGES = {
     "benchmarks/RESULTS.md": "results.md",
     "cypher/README.md": "queries.md",
     "examples/README.md": "examples.md",
+    "findings/README.md": "findings.md",
     "judge/gate_notes.md": "gate_notes.md",
+    "judge/relations.md": "relations.md",
 }
 """Where a page outside docs/ stands on the site, by its path in the repository."""
 LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -185,5 +185,8 @@ def check_installed(needed: str, *modules: str) -> None:
     Raises:
         ConfigurationError: one is not; ``needed`` says what to do.
     """
-    if not all(find_spec(module) for module in modules):
-        raise ConfigurationError(needed)
+    try:
+        for module in modules:
+            import_module(module)
+    except ImportError as error:
+        raise ConfigurationError(needed) from error

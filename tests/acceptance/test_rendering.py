@@ -158,7 +158,7 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
         opened_at=NOW,
     )
     soon = ExpiringFact(contact_id=NAMED, fact=found[0].fact, question=HOSTILE)
-    yield "about", (fact_rendering.about_view(found, HOSTILE),)
+    yield "about", (fact_rendering.found_view(found, HOSTILE),)
     yield "tasks", (job_rendering.tasks_table(hostile(tuple(memory.agent("crm").tasks()))),)
     yield "profile", (fact_rendering.profile_view(values, HOSTILE),)
     yield "archive", (fact_rendering.archived_view(faded),)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.entrypoints import serving
+from reconciler.entrypoints.access import http_door
 from reconciler.entrypoints.access.tokens import TokenFile
 from tests.command_line import Run, json_of
 from tests.mcp_server import granted
@@ -143,7 +143,7 @@ def test_an_expiry_that_cannot_be_read_names_both_ways_to_give_it(run: Run, toke
 @pytest.fixture
 def serve(run: Run, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
     """What ``reconciler serve`` warns of until it would wait for requests."""
-    monkeypatch.setattr(serving, "_serve", lambda *_: None)
+    monkeypatch.setattr(http_door, "serve_http", lambda *_: None)
 
     def until_it_listens() -> str:
         code, _, err = run("serve", "--port", "0", "--tokens", str(tokens))

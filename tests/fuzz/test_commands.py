@@ -13,7 +13,6 @@ import os
 import random
 import shutil
 import sys
-import threading
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,8 @@ import typer
 from hypothesis import strategies as st
 
 from reconciler import Memory
-from reconciler.entrypoints import browser_commands, job_commands, serving
+from reconciler.entrypoints import stopping
+from reconciler.entrypoints.access import http_door
 from reconciler.entrypoints.cli import app, main
 from reconciler.entrypoints.mcp_server import stdio
 from tests import faults
@@ -190,8 +190,6 @@ class Shell:
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp("shell")
     at, argv = Path.cwd(), sys.argv
-    is_over = threading.Event()
-    is_over.set()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder))
         patch.setenv("XDG_DATA_HOME", str(folder / "data"))
@@ -199,9 +197,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
         patch.setenv("RECONCILER_EMBEDDED_PATH", str(folder / "work" / "store" / "memory.lbug"))
         patch.setenv("COLUMNS", "80")
         patch.setattr(webbrowser, "open", lambda *_: True)
-        patch.setattr(browser_commands, "_until_ended", lambda: contextlib.nullcontext(is_over))
-        patch.setattr(job_commands._Signals, "wait", lambda *_: True)
-        patch.setattr(serving, "_serve", lambda *_: None)
+        patch.setattr(stopping.StopSignals, "wait", lambda *_: True)
+        patch.setattr(http_door, "serve_http", lambda *_: None)
         patch.setattr(stdio, "serve_stdio", lambda *_: None)
         yield Shell(folder)
         os.chdir(at)

@@ -93,11 +93,12 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
         *(fact for fact in near if fact not in over and _ends_too(note, fact, over, seen)),
     )
     quoted = f'"{targets[0].text}"'
-    is_taken_back = targets[0].fact_id in seen.taken_back
     return Verdict(
         action=Action.UPDATE,
         decided_by=DecidedBy.CHANGE,
-        reason=f"{TAKES_BACK} {quoted}" if is_taken_back else f"it says that {quoted} is over",
+        reason=f"{TAKES_BACK} {quoted}"
+        if targets[0].fact_id in seen.taken_back
+        else f"it says that {quoted} is over",
         targets=targets,
         can_be_arbitrated=seen.is_asked or targets[0].cosine >= seen.policy.cosine_add_max,
     )

@@ -59,7 +59,7 @@ async def _pass_on_requests(
     The SDK cancels running calls as soon as its input ends. So a client that sends requests and
     closes its side, as a pipe does, would get no answer.
     """
-    async with server:
+    async with server, incoming:
         async for received in incoming:
             request = _mended(received) if isinstance(received, ValidationError) else received
             if isinstance(request, SessionMessage):
@@ -83,7 +83,7 @@ async def _pass_on_replies(
     unanswered: set[str | int],
 ) -> None:
     """The messages to the client; notes which request each one answers."""
-    async with outgoing:
+    async with outgoing, server:
         async for item in server:
             await outgoing.send(item)
             message = item.message
@@ -116,7 +116,7 @@ async def _serve(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
             replies, from_server = anyio.create_memory_object_stream[SessionMessage]()
             passing_on.start_soon(_pass_on_requests, incoming, to_server, unanswered)
             passing_on.start_soon(_pass_on_replies, from_server, outgoing, unanswered)
-            async with replies:
+            async with replies, requests:
                 await server.run(requests, replies, server.create_initialization_options())
         await calls.wait(_GRACE_SECONDS)
         tasks.cancel_scope.cancel()
