@@ -311,7 +311,19 @@ def test_a_last_record_that_ends_in_zeros_or_rubbish_is_cut_off(tmp_path: Path) 
 def test_a_finished_write_that_is_damaged_anywhere_is_refused_and_left_as_it_is(
     tmp_path: Path,
 ) -> None:
-    """And no damaged length takes memory that the store does not need."""
+    """And no damaged length takes memory that the store does not need.
+
+    In a process of its own: any thread that writes meanwhile has this one's memory cleared.
+    """
+    told = (
+        "from tests.integration import test_storage_faults as tests; tests.open_all_damaged({!r})"
+    )
+    subprocess.run([sys.executable, "-c", told.format(str(tmp_path))], check=True)
+
+
+def open_all_damaged(folder: str) -> None:
+    """Open copies of a tiny store with one byte changed, and check what becomes of each."""
+    tmp_path = Path(folder)
     path, lengths = tiny_store(tmp_path)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak until here
     peak_bytes = _peak_bytes()

@@ -454,8 +454,9 @@ def candidates(draw: st.DrawFn) -> Candidate:
 @given(candidates())
 def test_no_value_that_is_redacted_is_left_anywhere(proposed: Candidate) -> None:
     found = {each[2] for text in strings(astuple(proposed)) for each in SEEN.finditer(text)}
-    after = cleaned(proposed)
-    assert not [value for value in found if len(value) >= 4 and holds(after, value)]
+    after = strings(astuple(cleaned(proposed).candidate))
+    left = [re.sub(r"[0-9a-f]{12}\b", "", text) for text in after]  # a hash may hold any digits
+    assert not [value for value in found if len(value) >= 4 and any(value in text for text in left)]
 
 
 @settings(max_examples=40)
