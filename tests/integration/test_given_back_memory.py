@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import Memory
-from reconciler.adapters import embedded_graph
+from reconciler.adapters import cleared_memory as cleared_memory_module, embedded_graph
 from reconciler.adapters.cleared_memory import (
     _filling,
     can_clear_memory,
@@ -27,6 +27,13 @@ BLOCK_BYTES, BLOCKS = 60 << 10, 3000
 """Blocks of a size that glibc takes from what it keeps, not from the system."""
 
 pytestmark = pytest.mark.skipif(not can_clear_memory(), reason="only glibc keeps what was freed")
+
+
+@pytest.fixture(autouse=True)
+def no_other_writer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that another test left in the middle of a write counts in that test alone."""
+    monkeypatch.setattr(cleared_memory_module, "_writers", cleared_memory_module._Writers())
+    cleared_memory_module._fill_with(cleared_memory_module._hosts_own())
 
 
 def resident_mb() -> float:
