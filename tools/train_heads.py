@@ -1,8 +1,8 @@
 """Trains the linear heads over the packaged model's vectors, and writes them into ``config/``.
 
-    python -m tools.train_heads [notes] [ends] [introductions]
+    python -m tools.train_heads [notes] [ends] [introductions] [consent]
 
-Run it after a change of a task's texts or of the packaged model; all three take some minutes on two
+Run it after a change of a task's texts or of the packaged model; all four take some minutes on two
 cores. Each is a logistic regression. No network but for the model.
 
 * ``notes`` tells what a note resembles, of ``judge/gate_notes.jsonl``. Its bounds come from
@@ -11,6 +11,7 @@ cores. Each is a logistic regression. No network but for the model.
 * ``ends`` tells a note of an end from a plain statement, of ``benchmarks/holding.jsonl`` (ended or
   never held, holds) and the states of ``benchmarks/slot_sentences.jsonl``.
 * ``introductions`` tells introductions of others' words, of ``benchmarks/introductions.jsonl``.
+* ``consent`` tells permissions, and what takes one back, of ``judge/consent.jsonl``.
 """
 
 from __future__ import annotations
@@ -76,11 +77,15 @@ one in ten is above it; of ends one in eight below."""
 INTRODUCTION_MIN = 1 / (1 + np.exp(-0.4))
 """Above it a turn's words are taken for another's: 2 in 100 plain turns, 95 in 100 others."""
 
-
 OTHERS_WEIGHT = 0.5
 CONSENT_MIN = {"permission": 0.4, "withdrawal": 0.6}
 """From which probability on a text is one. Five-fold, seven of ten withdrawals are above it, and 2
 in 1,000 notes of other matters. A permission is asked for only where a withdrawal is near to it."""
+
+
+def features_of(texts: Sequence[str], embed: Embed) -> Rows:
+    """What a head over vectors and words reads of each text, shape (n, features)."""
+    return np.stack([features(*each) for each in zip(texts, embed(texts), strict=True)])
 
 
 def notes(embed: Embed) -> LinearHead:
@@ -89,7 +94,7 @@ def notes(embed: Embed) -> LinearHead:
     texts = [each["text"] for each in given]
     classes = np.array([each["class"] for each in given])
     kinds = np.array([KIND_OF.get(each, each) for each in classes])
-    rows = np.stack([features(*each) for each in zip(texts, embed(texts), strict=True)])
+    rows = features_of(texts, embed)
     names = sorted(set(kinds))
     shares = np.zeros((len(rows), len(names)), np.float32)
     for train, held in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(rows, classes):
@@ -140,7 +145,7 @@ def consent(embed: Embed) -> LinearHead:
     texts = [each["text"] for each in (*told, *others)]
     kinds = np.array([each["class"] for each in told] + ["neither"] * len(others))
     weights = np.array([1.0] * len(told) + [OTHERS_WEIGHT] * len(others))
-    rows = np.stack([features(*each) for each in zip(texts, embed(texts), strict=True)])
+    rows = features_of(texts, embed)
     model = fitted(rows, kinds, weights, STRENGTH)
     bounds = [CONSENT_MIN.get(kind, 2.0) for kind in model.classes_]
     floors = [-1.0] * len(bounds)
