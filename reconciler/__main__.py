@@ -2,8 +2,6 @@
 
 import gc
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
         FoundFact,
     )
 
-__all__ = ["AgentMemory", "note_to_check"]
-
 
 class AgentMemory(BoundMemory):
     """The memory of an agent: its contacts, and what is asked across all of them.

@@ -23,20 +23,6 @@ if TYPE_CHECKING:
     from reconciler.domain.tasks.task_states import TaskState
     from reconciler.domain.tasks.tasks import WorkingMemory
 
-__all__ = [
-    "AsyncAgentMemory",
-    "AsyncAgentTools",
-    "AsyncContactMemory",
-    "AsyncMemoryContext",
-    "AsyncPart",
-    "AsyncTaskMemory",
-    "at_once",
-    "awaited",
-    "bound",
-    "handed_out",
-    "streamed",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.settings import OpenFields, Settings
 
-__all__ = ["AsyncMemory"]
-
 
 class AsyncMemory(AsyncPart[Memory]):
     """An open memory for a program with an event loop: the calls of ``Memory``, awaited.

@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVa
 from reconciler.errors import ConfigurationError, GraphClosedError, ReconcilerError
 from reconciler.forks import Maker
 
-__all__ = ["CLOSING_SECONDS_MAX", "THREADS_MAX", "Opening", "Threads"]
-
 THREADS_MAX = 16
 """Calls at the same time; more wait."""
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["class_call"]
-
 if TYPE_CHECKING:
     class_call = classmethod
 else:

@@ -27,22 +27,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.judge_questions import JudgeQuestion
     from reconciler.domain.values.attributes import AttributeBook
 
-__all__ = [
-    "load_attribute_book",
-    "load_attribute_sentences",
-    "load_gate_policy",
-    "load_head",
-    "load_judge_questions",
-    "load_own_questions",
-    "load_prices",
-    "load_profile",
-    "load_question_vectors",
-    "load_reach",
-    "load_recall_floor",
-    "profiles_of",
-    "sentences_digest",
-]
-
 _PROFILES = resource_path("config") / "profiles"
 _QUESTIONS = "attribute_questions.toml"
 _QUESTIONS_IN_LANGUAGES = "attribute_questions_in_languages.toml"

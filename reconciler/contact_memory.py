@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields, SlotFields
 
-__all__ = ["ContactMemory"]
-
 
 class ContactMemory(BoundMemory):
     """The memory of one contact: what concerns a contact is called here.

@@ -12,8 +12,6 @@ from weakref import WeakSet
 
 from reconciler.errors import GraphClosedError
 
-__all__ = ["Maker", "leave_alone_in_children"]
-
 _FORKED = (
     "this memory was opened before the process forked, and only the parent can use it; open one "
     "in the child: Memory.open(...). See docs/web_workers.md"

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["job_under_way", "working_on"]
-
 _JOB_ID: ContextVar[str | None] = ContextVar("reconciler_job_id", default=None)
 
 

@@ -26,8 +26,6 @@ from reconciler.resources import read_config, resource_path
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["Cue", "Cues", "Held", "Lexicon", "Literals", "any_of", "joined", "lexicon"]
-
 T = TypeVar("T")
 
 

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import OpenFields, Settings
 
-__all__ = ["Memory"]
-
 
 class Memory:
     """An open memory: the store, its jobs, and the way to each agent and contact.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from reconciler.bootstrap import Services
     from reconciler.settings import Settings
 
-__all__ = ["OpenMemory", "at_most", "checked_ids", "first", "known_or_none", "positive"]
-
 _LIMIT_MAX = 1_000_000
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")

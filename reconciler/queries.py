@@ -37,20 +37,6 @@ from typing import Any
 from reconciler.errors import QueryFileError
 from reconciler.resources import resource_path
 
-__all__ = [
-    "PARAMETER",
-    "Loop",
-    "Migration",
-    "Query",
-    "QueryBook",
-    "Statement",
-    "load_index",
-    "load_migrations",
-    "load_queries",
-    "newest_schema_version",
-    "value_at",
-]
-
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 

@@ -12,18 +12,6 @@ import platformdirs
 
 from reconciler.errors import ConfigurationError
 
-__all__ = [
-    "CONFIG_BYTES_MAX",
-    "check_folder_is_writable",
-    "engine_names",
-    "expanded",
-    "is_disk_failure",
-    "read_config",
-    "resource_path",
-    "user_cache_folder",
-    "user_data_folder",
-]
-
 CONFIG_BYTES_MAX = 1024 * 1024
 """Bytes in a file of settings, attributes, a policy or a lexicon; the largest shipped has 94 kB."""
 

@@ -10,20 +10,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = [
-    "TOKEN",
-    "VALUE_TOKEN",
-    "SensitiveKind",
-    "SensitiveSpan",
-    "is_redaction_of",
-    "key_check",
-    "keyed_digest",
-    "keyed_token",
-    "merge_spans",
-    "redact",
-    "without_hashes",
-]
-
 _HASH = re.compile(r"(?<=\[)([a-z_]+):[0-9a-f]{12}(?=\])")
 
 TOKEN = re.compile(r"\[[a-z_]+(?::[0-9a-f]{12})?\]")

@@ -56,25 +56,6 @@ from reconciler.resources import (
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = [
-    "PROVIDERS_OF_NAMES",
-    "ArbiterSettings",
-    "EmbedderSettings",
-    "ExtractorSettings",
-    "GateSettings",
-    "Group",
-    "JobsSettings",
-    "LifeSettings",
-    "LogSettings",
-    "Neo4jSettings",
-    "OpenFields",
-    "RecallSettings",
-    "ReconcileSettings",
-    "SettingFields",
-    "Settings",
-    "load_settings",
-]
-
 _PREFIX = "RECONCILER_"
 _OF_CLIENTS = frozenset({"RECONCILER_TOKEN", "RECONCILER_URL"})
 """What clients of the HTTP API read, as its pages show; none is a setting."""

@@ -12,8 +12,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["span", "traced"]
-
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 

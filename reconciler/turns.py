@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 
-__all__ = ["Ticket", "Turns"]
-
 _LOOK_AGAIN_SECONDS = 1.0
 """Who waits looks again after this long: an interrupt may have swallowed the call to go on."""
 

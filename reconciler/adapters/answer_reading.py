@@ -14,17 +14,6 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
-__all__ = [
-    "LaxBool",
-    "LaxFloat",
-    "LaxInt",
-    "OneOrMany",
-    "UnreadableAnswerError",
-    "fault_of",
-    "read_answer",
-    "word_of",
-]
-
 _TRIES_MAX = 20
 """The most braces tried as the beginning of an object; a text with more is no answer with a
 remark."""

@@ -24,8 +24,6 @@ from reconciler.adapters.structured_calls import (
 if TYPE_CHECKING:
     import anthropic
 
-__all__ = ["REQUIREMENT", "Anthropic"]
-
 REQUIREMENT = "anthropic>=2.12,<3"
 
 _URL = "https://api.anthropic.com"

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reconciler.domain.tools.replies import ToolReply
     from reconciler.domain.tools.tool import Style
 
-__all__ = ["anthropic_functions", "async_anthropic_functions"]
-
 
 class _Tools(Protocol):
     def definitions(

@@ -7,8 +7,6 @@ from typing import Any
 
 import httpx2
 
-__all__ = ["TooLongReplyError", "bounded"]
-
 
 class TooLongReplyError(Exception):
     """The reply is longer than any expected one, or is compressed and so may be."""

@@ -16,8 +16,6 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-__all__ = ["can_clear_memory", "cleared_memory", "give_back_memory"]
-
 _PERTURB = -6
 """``M_PERTURB`` in glibc's ``malloc.h``: the byte that freed memory is filled with. What is handed
 out is filled with its complement."""

@@ -19,8 +19,6 @@ from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ConfigurationError
 
-__all__ = ["DecisionsArbiter"]
-
 _NONE = "none"
 """The option of a note that no fact is about."""
 

@@ -25,8 +25,6 @@ from reconciler.adapters.structured_calls import (
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["Choice", "Decisions"]
-
 _SYSTEM_ONE = "systemone"
 _NAME = "relation"
 """The name of the only question."""

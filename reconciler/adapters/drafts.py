@@ -17,8 +17,6 @@ from tempfile import gettempdir, mkdtemp
 
 from reconciler.forks import Maker
 
-__all__ = ["draft_folder", "remove_abandoned_drafts", "temporary_folder"]
-
 _PREFIX = ".reconciler-draft-"
 
 

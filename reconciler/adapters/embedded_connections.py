@@ -16,8 +16,6 @@ from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.errors import GraphClosedError, GraphUnavailableError
 from reconciler.turns import Turns
 
-__all__ = ["POOL_IS_FULL", "EmbeddedConnections"]
-
 CONNECTIONS_MAX = 16
 """All share one buffer pool: with one for each of 100 to 200 threads it was full for good. With
 sixteen, 200 threads took 130 to 190 MB of it. More of them than cores are no faster."""

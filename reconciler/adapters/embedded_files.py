@@ -25,16 +25,6 @@ from reconciler.adapters.drafts import remove_abandoned_drafts
 from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.resources import check_folder_is_writable
 
-__all__ = [
-    "BUFFER_POOL_BYTES",
-    "CHECKPOINT_LOG_BYTES",
-    "ENGINE_ERRORS",
-    "QUIET_LOG_BYTES",
-    "RESTORE_A_BACKUP",
-    "EmbeddedFiles",
-    "leave_unchecked",
-]
-
 CHECKPOINT_LOG_BYTES = 16 << 20
 """The log's length at which a write must first move it into the main file: some 1,200 notes without
 a pause. The move takes 0.1 s after one note and 0.4 s after hundreds, so it is rare. Until then

@@ -53,8 +53,6 @@ from reconciler.resources import check_folder_is_writable, expanded, is_disk_fai
 if TYPE_CHECKING:
     from reconciler.adapters.text_search import TextSearch
 
-__all__ = ["EmbeddedGraph", "file_of", "open_graph"]
-
 _log = logging.getLogger(__name__)
 
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")

@@ -17,8 +17,6 @@ import ladybug
 
 from reconciler.ports.graph import Row
 
-__all__ = ["PlanningConnection", "UnreadableRowsError"]
-
 _GROWTH = 2
 """Plans are renewed when the store has grown by this factor since they were made: a plan for half
 the rows is as good. So they are renewed some twenty times in a store's life."""

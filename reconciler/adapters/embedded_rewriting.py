@@ -16,8 +16,6 @@ from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.queries import load_migrations
 from reconciler.resources import resource_path
 
-__all__ = ["copy_store"]
-
 _ENGINE = "embedded"
 _OF_NEXT_MODEL = "next_embedding"
 

@@ -17,8 +17,6 @@ from typing import Any
 from reconciler.errors import QueryFileError
 from reconciler.queries import PARAMETER, Statement, value_at
 
-__all__ = ["bound", "bound_together"]
-
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
 """A property that is not the last of its map, so that no comma is left over."""
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from reconciler.errors import EmbedderClosedError
 
-__all__ = ["EmbeddingBatcher"]
-
 CLOSE_SECONDS_MAX = 30
 
 

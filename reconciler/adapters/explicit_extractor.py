@@ -24,8 +24,6 @@ from reconciler.domain.values.attributes import AttributeBook
 if TYPE_CHECKING:
     from reconciler.domain.sessions.explicit_statements import ExplicitStatement
 
-__all__ = ["ExplicitExtractor"]
-
 _IMPORTANCE_REQUESTED, _IMPORTANCE_STATED, _IMPORTANCE_IN_PASSING = 0.8, 0.6, 0.4
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
 """In this order: for a request, a plain statement, a hedged one."""

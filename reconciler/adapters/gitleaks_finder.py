@@ -22,8 +22,6 @@ from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 if TYPE_CHECKING:
     from reconciler.lexicon import Literals
 
-__all__ = ["find_vendors_tokens"]
-
 _FILES = ("gitleaks.toml", "vendors.toml")
 _BY_A_VENDORS_NAME = r"[\w.-]{0,50}?"
 """The beginning of a rule that finds any token after a vendor's name."""

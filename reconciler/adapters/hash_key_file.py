@@ -11,8 +11,6 @@ from pathlib import Path
 from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.resources import expanded, is_disk_failure, user_data_folder
 
-__all__ = ["load_key", "load_or_create_key", "path_of_key"]
-
 _KEY_BYTES = 32
 _FILE_BYTES_MAX = 4096
 

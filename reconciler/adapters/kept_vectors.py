@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from reconciler.errors import ConfigurationError
 from reconciler.resources import user_cache_folder
 
-__all__ = ["kept_vectors"]
-
 
 def kept_vectors(
     model_id: str,

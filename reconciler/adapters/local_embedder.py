@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 
-__all__ = ["LoadedModel", "LocalEmbedder", "LocalModel"]
-
 
 class LocalModel(Protocol):
     """A model that lies on this machine and can be loaded."""

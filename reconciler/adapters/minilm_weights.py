@@ -23,8 +23,6 @@ from reconciler.adapters.model_files import quiet_hub, sha256_of, translated
 from reconciler.errors import ConfigurationError
 from reconciler.resources import user_cache_folder
 
-__all__ = ["NAME", "SHA256", "TOKENIZER", "WEIGHTS", "check_files", "weights_folder"]
-
 _log = logging.getLogger(__name__)
 
 NAME = "all-MiniLM-L6-v2"

@@ -34,15 +34,6 @@ from reconciler.errors import (
 )
 from reconciler.resources import resource_path
 
-__all__ = [
-    "ANSWER_SHAPE",
-    "FAILURES",
-    "ModelArbiter",
-    "arbiter_prompt",
-    "data_of",
-    "judgement_of",
-]
-
 ANSWER_TOKENS_MAX = 1024
 """Room for three sentences of reasoning several times over; a longer answer is not used."""
 

@@ -48,8 +48,6 @@ from reconciler.errors import (
 )
 from reconciler.resources import resource_path
 
-__all__ = ["ANSWER_SHAPE", "ModelExtractor", "extractor_prompt"]
-
 _LOG = logging.getLogger(__name__)
 
 ANSWER_CANDIDATES_MAX = 10

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from reconciler.errors import ConfigurationError, ReconcilerError
 
-__all__ = ["fingerprint", "named_folder", "quiet_hub", "sha256_of", "translated"]
-
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 OTHER_FORMATS = ["*.onnx", "onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
 

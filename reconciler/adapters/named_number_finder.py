@@ -17,8 +17,6 @@ from typing import Any
 from reconciler.adapters.secret_rules import rules_of
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["find_named_numbers"]
-
 _REACH = 72
 """So many characters after its name a number ends."""
 

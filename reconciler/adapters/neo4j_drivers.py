@@ -14,8 +14,6 @@ from threading import Lock
 
 import neo4j
 
-__all__ = ["Drivers"]
-
 
 class Drivers:
     """Lends the newest driver; an old one is closed as soon as no call uses it.

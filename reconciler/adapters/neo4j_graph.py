@@ -45,8 +45,6 @@ from reconciler.queries import (
     newest_schema_version,
 )
 
-__all__ = ["Neo4jGraph", "file_of", "open_graph"]
-
 _CONFLICTS = (
     "Neo.TransientError.Transaction.",
     "Neo.ClientError.Schema.ConstraintValidation",

@@ -17,8 +17,6 @@ from neo4j.exceptions import AuthError, TokenExpired
 
 from reconciler.errors import CredentialsRefusedError
 
-__all__ = ["REFUSALS", "LoginTries", "logins_of"]
-
 REFUSALS = (AuthError, TokenExpired)
 """The driver's errors for a refused user name or password."""
 

@@ -5,8 +5,6 @@ For a ``neo4j://`` address the driver only says that it got no routing informati
 
 from __future__ import annotations
 
-__all__ = ["to_check"]
-
 
 def to_check(uri: str, setting: str, error: BaseException) -> str:
     """What to check, and the driver's reason.

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["NoopEmbedder"]
-
 
 class NoopEmbedder:
     """Says by ``dimension`` 0 that nothing can be compared."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from reconciler.domain.linear_head import LinearHead
 
-__all__ = ["BINS", "features", "leanings", "sure_kinds"]
-
 BINS = 1024
 """Places for hashed words and pairs of words; two that share one are told apart by the others."""
 

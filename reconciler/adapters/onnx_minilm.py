@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-__all__ = ["OnnxMinilm"]
-
 # Since 1.29 onnxruntime reports to Microsoft, from threads that also crash or hang a forked child
 # when it ends, unless this is set before its import. Source: the wheel's Privacy.md; strace, 1.31.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"

@@ -12,8 +12,6 @@ import threading
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-__all__ = ["claim", "give_up", "is_open"]
-
 _LOCK = threading.Lock()
 _OPEN: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
 

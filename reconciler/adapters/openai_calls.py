@@ -30,8 +30,6 @@ from reconciler.adapters.structured_calls import (
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["OpenAI", "OpenAISdk", "open_client"]
-
 REQUIREMENT = "openai>=3.54,<4"
 
 _URL = "https://api.openai.com/v1"

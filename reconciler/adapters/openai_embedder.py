@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["OpenAIEmbedder"]
-
 _REJECTING = {400, 422}
 _BYTES_PER_TEXT_MAX = 512 * 1024
 """Of a reply: a vector of 16,000 numbers in decimal; the longest known have 4,096."""

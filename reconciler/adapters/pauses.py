@@ -6,8 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["Pauses"]
-
 
 class Pauses:
     """Calls a function in its own thread, once after each activity that is followed by a pause.

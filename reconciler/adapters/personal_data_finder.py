@@ -20,8 +20,6 @@ import regex
 from reconciler.adapters.personal_number_shapes import SHAPES, has_luhn_digit
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["find_personal_data"]
-
 _MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
 _FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
 

@@ -25,8 +25,6 @@ from stdnum.us import itin, ssn
 
 from reconciler.sensitive_data import SensitiveKind
 
-__all__ = ["SHAPES", "Shape", "has_luhn_digit"]
-
 
 class Shape(NamedTuple):
     """A pattern that ignores case unless it says otherwise, and the check of a match."""

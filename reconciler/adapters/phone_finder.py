@@ -17,8 +17,6 @@ import regex
 
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["find_phones"]
-
 _SHAPE = (
     r"(?:(?<![\w+])\+|(?<![\w./$€£¥#+-])(?<!\d,))\(?\d{1,7}\)?(?:[ ./-]{0,2}\(?\d{1,8}\)?){0,6}"
     r"(?:[ ]?(?:x|ext\.?|extension|durchwahl|dw)[ ]?\d{1,6})?(?!\w|[.,]\d|[ ]?%)"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["PrefixedEmbedder"]
-
 
 class PrefixedEmbedder:
     """An embedder that puts a prefix before facts and notes, and another before questions.

@@ -19,8 +19,6 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterAnswerError
 
-__all__ = ["RecordedArbiter", "answers_in", "key_of_question"]
-
 _DAYS = ("said_on", "true_since")
 
 

@@ -9,8 +9,6 @@ from typing import TypeVar
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
-__all__ = ["rules_of"]
-
 T = TypeVar("T")
 
 

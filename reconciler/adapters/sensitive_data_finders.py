@@ -11,8 +11,6 @@ from functools import cache
 from reconciler.named_secrets.folding import FoldedText
 from reconciler.sensitive_data import SensitiveSpan, merge_spans
 
-__all__ = ["CombinedFinder", "Find"]
-
 Find = Callable[[str], Iterable[SensitiveSpan]]
 """The spans of some kinds in a folded text; they may overlap, and are in no order."""
 

@@ -21,8 +21,6 @@ from reconciler.errors import ConfigurationError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["SentenceTransformerModel"]
-
 ROWS_AT_ONCE = 16
 """On a processor, rows of about one length at a time: padding all to the longest trebles a mix's
 time. A GPU takes all that it is given: its time is that of a call, not of a row."""

@@ -27,8 +27,6 @@ from reconciler.domain.records.archives import Backup
 from reconciler.errors import ConfigurationError, InvalidArchiveError, ReconcilerError
 from reconciler.queries import newest_schema_version
 
-__all__ = ["is_backup", "new_file", "restore_backup", "write_backup"]
-
 _FORMAT = "reconciler-backup"
 _VERSION = 1
 _STORE = "memory.lbug"

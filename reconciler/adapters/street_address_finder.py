@@ -17,8 +17,6 @@ import regex
 
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["find_street_addresses", "street_of"]
-
 _DIGIT = re.compile(r"\d")
 
 

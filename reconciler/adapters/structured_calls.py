@@ -36,32 +36,6 @@ from reconciler.domain.records.decisions import Usage
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config
 
-__all__ = [
-    "WAIT_SECONDS_MAX",
-    "WITHOUT_A_MODEL",
-    "AnswerT",
-    "Client",
-    "ClientCalls",
-    "Connection",
-    "Correction",
-    "Failures",
-    "Prompt",
-    "Question",
-    "Reply",
-    "SdkErrors",
-    "Speaker",
-    "StructuredCalls",
-    "Vendor",
-    "check_sdk",
-    "conversation",
-    "fenced",
-    "forget_wait",
-    "note_wait",
-    "read_prompt",
-    "summed",
-    "usage_of",
-]
-
 WAIT_SECONDS_MAX = 3600.0
 """The longest wait that a server may ask for; an hour is beyond any rate limit."""
 

@@ -16,8 +16,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TextSearch"]
-
 TEXT_BYTES_MIN = 6
 """Shorter texts occur in any large file by chance: four given bytes occur in 1.5 % of files of 64
 MB."""

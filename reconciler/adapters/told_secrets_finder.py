@@ -20,8 +20,6 @@ from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 if TYPE_CHECKING:
     from reconciler.lexicon import Cues, Lexicon
 
-__all__ = ["find_told_secrets"]
-
 Span = tuple[int, int]
 
 _OPENING = re.compile(r"[:=]*[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")

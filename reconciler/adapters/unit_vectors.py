@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["unit"]
-
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """The vectors scaled to length 1, in the same directions: float32, shape as given.

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = [
-    "build_arbiter",
-    "build_embedder",
-    "build_extractor",
-    "build_recorded_arbiter",
-    "has_judge",
-]
-
 
 def build_embedder(settings: Settings) -> Embedder:
     """The embedder that the settings choose. Its model is first loaded, or called, when needed.

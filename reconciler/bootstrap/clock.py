@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-__all__ = ["utc_now"]
-
 
 def utc_now() -> datetime:
     """The time now, UTC-aware; a memory uses it unless its opener brings a clock."""

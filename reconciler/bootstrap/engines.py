@@ -26,15 +26,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = [
-    "at_opening",
-    "check_memory_exists",
-    "file_bytes",
-    "file_of_memory",
-    "open_graph",
-    "open_store",
-]
-
 T = TypeVar("T")
 
 _OPENING_ATTEMPTS_MAX, _OPENING_PAUSE_SECONDS = 100, 0.2

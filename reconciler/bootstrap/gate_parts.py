@@ -26,16 +26,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = [
-    "build_gate_policy",
-    "build_judge",
-    "build_note_reader",
-    "build_secret_finder",
-    "build_sensitive_data_finder",
-    "hashed_part",
-    "judge_under",
-]
-
 
 @cache
 def build_secret_finder(*, of_ids: bool = False) -> SensitiveDataFinder:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = ["accept_hash_key", "hash_key_if_any", "hash_key_of", "hash_key_path", "keep_hash_key"]
-
 
 def hash_key_of(
     settings: Settings, store: BindingStore, clock: Callable[[], datetime] | None = None

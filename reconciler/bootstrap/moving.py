@@ -33,13 +33,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = [
-    "back_up",
-    "export",
-    "restore_memory",
-    "write_new",
-]
-
 
 def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:
     """Back up the store of an open memory into an archive, with its hash key.

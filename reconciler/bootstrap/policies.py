@@ -26,17 +26,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = [
-    "arbitration_policy",
-    "build_decay",
-    "build_policy",
-    "build_recalling",
-    "extraction_policy",
-    "recall_floor",
-    "retry_policy",
-    "set_of",
-]
-
 
 def build_policy(
     settings: Settings, embedding_model: str, *, is_judged: bool = False

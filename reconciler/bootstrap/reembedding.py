@@ -24,8 +24,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = ["build_reembedding", "opened_reembedding", "reembed"]
-
 
 def build_reembedding(graph: Graph, settings: Settings) -> Reembedding:
     """The mover of an open store to another model."""

@@ -120,8 +120,6 @@ if TYPE_CHECKING:
         Settings,
     )
 
-__all__ = ["Services", "build_services", "build_worker"]
-
 T = TypeVar("T")
 
 

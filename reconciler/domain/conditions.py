@@ -11,8 +11,6 @@ from functools import cache, lru_cache
 
 from reconciler.lexicon import Cues, Held, lexicon
 
-__all__ = ["find_condition", "is_reported"]
-
 
 @cache
 def _cues() -> Cues:

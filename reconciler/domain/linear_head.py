@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["LinearHead"]
-
 
 @dataclass(frozen=True, slots=True)
 class LinearHead:

@@ -11,8 +11,6 @@ import re
 
 from reconciler.sensitive_data import VALUE_TOKEN
 
-__all__ = ["in_braces", "in_marks", "in_quotes", "unmarked"]
-
 _SQUARE = str.maketrans("[]\uff3b\uff3d\u27e6\u27e7\u301a\u301b\u2045\u2046", "{}" * 5)
 _ROUND = str.maketrans("()\uff08\uff09\ufe59\ufe5a", "{}" * 3)
 _SAYS_A_MARK = re.compile(

@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from reconciler.lexicon import lexicon
 
-__all__ = ["Sentence", "TextReading", "read_text"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sentence:

@@ -25,8 +25,6 @@ from reconciler.entrypoints.rendering import counted, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
-__all__ = ["COMMANDS"]
-
 _STANDARD_OUTPUT = STANDARD_INPUT
 _NAMED_MAX = 5
 

@@ -15,8 +15,6 @@ from reconciler.entrypoints.stopping import stop_signals
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.named_secrets import without_secrets
 
-__all__ = ["COMMANDS"]
-
 _BROWSER_PORT = 7474
 _POLL_SECONDS = 0.2
 _BASE_URL = "http://127.0.0.1:8474/"

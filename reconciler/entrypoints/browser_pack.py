@@ -21,16 +21,6 @@ from urllib.parse import urlsplit
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 
-__all__ = [
-    "PACK_HOST",
-    "SavedQuery",
-    "docker_name",
-    "pack_files",
-    "saved_queries",
-    "server_settings",
-    "serving_pack",
-]
-
 PACK_HOST = "127.0.0.1"
 _TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(io|com)")
 """Pages that may read the pack: a Browser on this machine, or the one of Neo4j."""

@@ -17,14 +17,6 @@ from reconciler.domain.review.replay import Replayed, ReplaySummary
 from reconciler.entrypoints.rendering import id_column, lines, shown, table
 from reconciler.service.calibration import ERRORS, CalibrationReport, Measurement
 
-__all__ = [
-    "calibration_tables",
-    "errors_table",
-    "profile_table",
-    "replay_changes_table",
-    "replay_table",
-]
-
 _CHANGES_SHOWN_MAX = 50
 
 

@@ -71,8 +71,6 @@ from reconciler.resources import is_disk_failure
 if TYPE_CHECKING:
     from reconciler.domain.review.calibration import MeasuredPair
 
-__all__ = ["app", "main"]
-
 _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
     UnknownContactError: 1,
     InvalidRequestError: 2,

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from reconciler.agent_memory import AgentMemory
     from reconciler.contact_memory import ContactMemory
 
-__all__ = ["CommandRow"]
-
 _FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
 """The calls name these types in their signatures, but do not import them at run time."""
 

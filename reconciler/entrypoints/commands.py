@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.sessions import SessionRecord
     from reconciler.domain.review.replay import Replayed
 
-__all__ = ["ROWS"]
-
 _QUESTIONS_SHOWN_MAX = 20
 """Questions that are shown at once, unless the operator gives a limit."""
 

@@ -15,8 +15,6 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from reconciler.service.writing.decision_log import LOGGER_NAME
 
-__all__ = ["counting_decisions"]
-
 _STAGES = ("embed", "compare", "arbitrate", "commit")
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 

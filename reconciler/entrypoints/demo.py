@@ -34,8 +34,6 @@ from reconciler.settings import Settings, load_settings
 if TYPE_CHECKING:
     from reconciler.ports.embedder import Embedder
 
-__all__ = ["DEMO_AGENT", "first_day", "run_demo"]
-
 DEMO_AGENT = "demo"
 _QUERY = ("priya", "Does she prefer phone or email?")
 _LAST_DAY = 38

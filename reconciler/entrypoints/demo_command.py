@@ -14,8 +14,6 @@ from reconciler.entrypoints.demo_judge import DemoJudge
 from reconciler.entrypoints.options import AsJson, print_json
 from reconciler.entrypoints.rendering import terminal
 
-__all__ = ["COMMANDS"]
-
 _DAY_TO_ASK_ABOUT = 16
 _LOOK_AROUND = """\
 Look around in it:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["DemoJudge"]
-
 
 class DemoJudge(StrEnum):
     """Who judges the notes that the rules alone cannot decide."""

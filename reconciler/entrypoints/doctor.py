@@ -50,8 +50,6 @@ from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
 
-__all__ = ["checks_table", "checkup", "describe_extractor"]
-
 _NONE_YET = "none yet"
 _ROUND_TRIPS = 11
 _SAMPLES = {

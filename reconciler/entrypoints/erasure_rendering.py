@@ -13,8 +13,6 @@ from reconciler.entrypoints.rendering import counted, lines, panel, panels, show
 if TYPE_CHECKING:
     from reconciler.domain.records.erasures import Erasure
 
-__all__ = ["erasure_panel", "erasures_view"]
-
 
 def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotten.") -> Group:
     """Each erasure with its receipt; without any, the text that says so."""

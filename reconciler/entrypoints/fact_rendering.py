@@ -35,17 +35,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence
     from reconciler.domain.records.facts import FoundFact
 
-__all__ = [
-    "archived_view",
-    "briefing_view",
-    "evidence_view",
-    "found_view",
-    "profile_view",
-    "recall_plain",
-    "recall_view",
-    "value_view",
-]
-
 _SINCE = "since, source"
 """Never broken over lines: "2026-01-" would read as another date."""
 

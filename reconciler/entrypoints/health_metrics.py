@@ -24,8 +24,6 @@ from reconciler.entrypoints.metrics import counter, gauge
 from reconciler.errors import ReconcilerError
 from reconciler.memory import Memory
 
-__all__ = ["HealthCollector", "health_of_all", "reading_health"]
-
 _LABELS = ("tenant", "agent")
 _BY_KIND = (
     (

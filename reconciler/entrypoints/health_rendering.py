@@ -13,8 +13,6 @@ from reconciler.entrypoints.rendering import counted, counts_column, shown, tabl
 if TYPE_CHECKING:
     from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
 
-__all__ = ["health_view"]
-
 _CONTACTS_SHOWN_MAX = 20
 
 

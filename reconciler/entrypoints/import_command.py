@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
-__all__ = ["EPILOG", "import_file"]
-
-
 _JSON_BYTES_MAX = 64 << 20
 """A larger file is not read a second time just to name its kind."""
 

@@ -29,8 +29,6 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import assessment_view
 
-__all__ = ["COMMANDS", "GROUPS"]
-
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")
 
 

@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.transcript_forms import Conversation
     from reconciler.domain.records.turns import Turn
 
-__all__ = ["COMMANDS"]
-
-
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 _ENDED = (JobState.DONE, JobState.DEAD)

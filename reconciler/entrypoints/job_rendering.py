@@ -24,18 +24,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.sessions import SessionRecord
     from reconciler.domain.tasks.tasks import Task
 
-__all__ = [
-    "drained_view",
-    "handed_over_words",
-    "job_panel",
-    "job_words",
-    "jobs_table",
-    "outcomes_words",
-    "retried_all_words",
-    "retried_words",
-    "tasks_table",
-]
-
 _STYLES = {
     JobState.WAITING: "cyan",
     JobState.RUNNING: "blue",

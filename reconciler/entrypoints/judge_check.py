@@ -27,8 +27,6 @@ from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerE
 from reconciler.ports.arbiter import Arbiter
 from reconciler.settings import Settings
 
-__all__ = ["check_judge"]
-
 _TRIES_TO_REACH = 2
 """A local model may load during the first call."""
 

@@ -14,8 +14,6 @@ from reconciler.job_context import job_under_way
 if TYPE_CHECKING:
     from reconciler.settings import LogSettings
 
-__all__ = ["logging_to_stderr", "quiet_the_driver"]
-
 _DRIVER = "neo4j"
 
 

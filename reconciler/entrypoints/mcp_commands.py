@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
     from reconciler.entrypoints.access.tokens import AccessToken
 
-__all__ = ["COMMANDS", "GROUPS"]
-
 _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
     "pip install 'mcp>=2.3,<3' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"

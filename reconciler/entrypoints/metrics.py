@@ -25,15 +25,6 @@ from reconciler.domain.records.jobs import QueueReport
 from reconciler.entrypoints.decision_metrics import counting_decisions
 from reconciler.errors import CredentialsRefusedError, InvalidRequestError, ReconcilerError
 
-__all__ = [
-    "LOOPBACK",
-    "QueueCollector",
-    "counter",
-    "gauge",
-    "queue_numbers",
-    "serve_metrics",
-]
-
 LOOPBACK = "127.0.0.1"
 _REQUESTS_AT_ONCE_MAX = 32
 

@@ -11,8 +11,6 @@ from reconciler.entrypoints.options import AsJson, or_by_its_holder, show
 from reconciler.entrypoints.progress import progress
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["COMMANDS"]
-
 
 def reembed(
     model: Annotated[

@@ -29,30 +29,6 @@ from reconciler.errors import (
 )
 from reconciler.memory import Memory
 
-__all__ = [
-    "STANDARD_INPUT",
-    "Agent",
-    "AsJson",
-    "ContactId",
-    "Limit",
-    "MaybeAgent",
-    "MaybeContactId",
-    "MaybeLimit",
-    "Overwrite",
-    "Tenant",
-    "call_of",
-    "descriptions",
-    "existing",
-    "field_descriptions",
-    "json_value",
-    "of_whom",
-    "opened",
-    "or_by_its_holder",
-    "parse_time",
-    "print_json",
-    "show",
-]
-
 Agent = Annotated[str, typer.Option("--agent", help="The agent that the memory belongs to.")]
 ContactId = Annotated[str, typer.Option("--contact", help="The contact that the notes are about.")]
 Tenant = Annotated[

@@ -10,8 +10,6 @@ from reconciler.domain.records.jobs import Job
 from reconciler.domain.records.notes import utc
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 
-__all__ = ["place_of", "read_dispute_place", "read_place", "read_waiting_place"]
-
 
 def place_of(item: Decision | Dispute | Job) -> str:
     """The place after an item of a list: its time, its id and, of a dispute, the contact."""

@@ -10,8 +10,6 @@ from typing import Any
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import terminal
 
-__all__ = ["bar", "progress"]
-
 
 @contextmanager
 def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], Any]]:

@@ -18,8 +18,6 @@ from reconciler.memory import Memory
 if TYPE_CHECKING:
     from reconciler.service.writing.rejudging import Rejudged
 
-__all__ = ["COMMANDS"]
-
 
 def rejudge(
     agent: Agent,

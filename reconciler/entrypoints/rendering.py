@@ -42,35 +42,6 @@ if TYPE_CHECKING:
     from reconciler.domain.review.explanation import Explanation
     from reconciler.service.writing.note_import import ImportReport
 
-__all__ = [
-    "Verbatim",
-    "as_it_is",
-    "contacts_table",
-    "counted",
-    "counts_column",
-    "decision_line",
-    "decision_made",
-    "decisions_table",
-    "disputes_view",
-    "expiring_view",
-    "explanation_panel",
-    "fact_lines",
-    "facts_table",
-    "history_tree",
-    "id_column",
-    "import_summary",
-    "lines",
-    "make_printable",
-    "panel",
-    "panels",
-    "recall_outcome",
-    "recall_table",
-    "shown",
-    "table",
-    "terminal",
-    "word_column",
-]
-
 T = TypeVar("T")
 
 _STYLES = {

@@ -24,8 +24,6 @@ from reconciler.entrypoints.serving import (
     token_file,
 )
 
-__all__ = ["COMMANDS"]
-
 _EXTRA = (
     "reconciler serve needs FastAPI: "
     "pip install 'fastapi>=0.165,<1' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"

@@ -26,22 +26,6 @@ if TYPE_CHECKING:
     from reconciler.entrypoints.access.http_door import Address
     from reconciler.entrypoints.access.tokens import TokenFile
 
-__all__ = [
-    "CallsPerMinute",
-    "Certificate",
-    "Host",
-    "Key",
-    "Names",
-    "Port",
-    "Tokens",
-    "Worker",
-    "address_of",
-    "check_installed",
-    "open_memory",
-    "serve",
-    "token_file",
-]
-
 _PANEL = "Over HTTP"
 _LOG = logging.getLogger(__name__)
 

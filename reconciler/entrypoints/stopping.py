@@ -7,8 +7,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["StopSignals", "stop_signals"]
-
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 

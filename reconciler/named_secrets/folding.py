@@ -15,8 +15,6 @@ from functools import cache
 
 from reconciler.sensitive_data import SensitiveSpan
 
-__all__ = ["FoldedText"]
-
 _CHARACTER = re.compile(r"(?s)\\u00[2-7][0-9a-fA-F]|.")
 _INVISIBLE = {"Cf", "Mn", "Me", "Cs", "Co", "Cn"}
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")

@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping
 from reconciler.named_secrets.grammar import ADDRESS, OPENING, TRAILING, is_remark, looks_made_up
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
-__all__ = ["said"]
-
 _NO_COMPOUND = r"""(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?
     |reviews?|audits?|regulations?|polic(?:y|ies)|rules?|requirements?|pads?|readers?|lists?|fields?|forms?|pages?
     |prompts?|hygiene|training|protection|strength|length|supplier|vendor|provider|requests?

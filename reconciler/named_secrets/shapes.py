@@ -12,8 +12,6 @@ from functools import cache
 
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["NEEDED", "find_account_numbers", "find_tokens"]
-
 _SHAPES = (
     r"-----BEGIN[ A-Z]*PRIVATE KEY[ A-Z]*-----(?:.*?-----END[ A-Z]*-----|.*)",
     r"\beyJ[\w-]{5,}={0,2}\.[\w-]{5,}={0,2}(?:\.[\w+/=-]*)?",

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ADDRESS", "is_drawn", "is_indian_postcode", "is_made_up"]
-
 ADDRESS = r"[^\s@]+@[^\s@]+\.\w+|https?:\S*"
 """A mail address, or one of the web: it may stand where a password would, and is none."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from reconciler.ports.embedder import Embedder
 
-__all__ = ["AskedAttributes"]
-
 Make: TypeAlias = Callable[[Sequence[str]], "NDArray[np.float32]"]
 Kept: TypeAlias = Callable[[Sequence[str], Make], "NDArray[np.float32]"]
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-__all__ = ["batches"]
-
 T = TypeVar("T")
 
 

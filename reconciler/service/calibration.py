@@ -47,19 +47,6 @@ from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidReque
 from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
 
-__all__ = [
-    "ERRORS",
-    "CalibrationReport",
-    "Measurement",
-    "calibrate",
-    "check_profile_name",
-    "measure_pairs",
-    "pairs_from_decisions",
-    "provenance_of",
-    "read_pairs",
-    "write_profile",
-]
-
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 _BATCH_PAIRS = 128

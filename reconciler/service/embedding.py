@@ -12,8 +12,6 @@ from reconciler.errors import EmbeddingError
 from reconciler.ports.embedder import Embedder, EmbedsQueries
 from reconciler.sensitive_data import without_hashes
 
-__all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "embed_queries", "question_of", "unread"]
-
 UNIT_LENGTH_TOLERANCE = 1e-3
 
 

@@ -46,8 +46,6 @@ from reconciler.service.writing.forgotten import keys_of
 from reconciler.service.writing.ids import IdCheck
 from reconciler.service.writing.ledger import Ledger
 
-__all__ = ["Erasures"]
-
 Progress = Callable[[int], None]
 
 _Read = Mapping[str, Sequence[Any]]

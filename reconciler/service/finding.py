@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from reconciler.service.stores.contact_store import ContactStore
     from reconciler.service.stores.fact_store import FactStore, Near
 
-__all__ = ["FactFinder"]
-
 _PAGE_ROWS = 500
 _OVERFETCH = 4
 """Facts that are first fetched for each wanted one, as some have ended or fit no filter."""

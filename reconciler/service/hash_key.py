@@ -10,8 +10,6 @@ from reconciler.errors import ConfigurationError
 from reconciler.sensitive_data import key_check
 from reconciler.service.stores.binding_store import BindingStore
 
-__all__ = ["HashKey"]
-
 
 class HashKey:
     """This host's key, after the store has confirmed it.

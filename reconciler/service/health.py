@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from reconciler.service.stores.decision_store import DecisionStore
     from reconciler.service.stores.fact_store import FactStore
 
-__all__ = ["Health"]
-
 _CONTACTS_AT_ONCE = 400
 
 _NUMBER_BYTES = 4

@@ -11,8 +11,6 @@ from typing import Any, BinaryIO
 
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["LINE_BYTES_MAX", "fault_of_encoding", "json_object", "loads", "read_lines"]
-
 LINE_BYTES_MAX = 128 * 1024
 """Bytes in a line: every text of a note at its longest, with each character escaped twice."""
 

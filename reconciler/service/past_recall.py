@@ -23,8 +23,6 @@ from reconciler.service.recall import open_disputes, with_asked
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
 
-__all__ = ["PastRecall"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PastRecall:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
-__all__ = ["Recall", "filter_of", "open_disputes", "with_asked"]
-
 _ORDINARY = "Where does she live?"
 _NOWHERE = Scope("any", "any", "any")
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     )
     from reconciler.domain.values.attributes import AttributeBook
 
-__all__ = ["Records"]
-
 _ALL = DecisionFilter()
 
 _HELD_AT_ONCE = 50

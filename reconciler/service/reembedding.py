@@ -26,8 +26,6 @@ from reconciler.service.batches import batches
 from reconciler.service.embedding import embed
 from reconciler.service.stores.model_store import ModelStore
 
-__all__ = ["BATCH_SIZE", "Reembedding"]
-
 BATCH_SIZE = 256
 """Facts that are embedded together, and written in one transaction."""
 

@@ -15,8 +15,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from reconciler.errors import ConfigurationError, GraphError
 
-__all__ = ["Asked", "Use", "UseTrace"]
-
 _WAITING_MAX = 10_000
 """Facts, or contacts, with counts that wait; during a long outage others are not counted."""
 

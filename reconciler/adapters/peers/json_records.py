@@ -13,8 +13,6 @@ from typing import Any, BinaryIO
 
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["RECORD_LENGTH_MAX", "json_records"]
-
 RECORD_LENGTH_MAX = 1024 * 1024
 """Characters in a record; it may be long because of its vectors, which are not needed."""
 

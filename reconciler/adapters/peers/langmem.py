@@ -13,8 +13,6 @@ from reconciler.adapters.peers.translating import Record, Translation
 from reconciler.errors import InvalidRequestError
 from reconciler.ports.peer_memory import Carried, NotCarried
 
-__all__ = ["CONTACT_FROM", "identity", "is_store", "store_records", "translate"]
-
 CONTACT_FROM = "namespace.last"
 _SQLITE = b"SQLite format 3\x00"
 _COLUMNS = ("prefix", "key", "value", "created_at", "updated_at")

@@ -7,8 +7,6 @@ from typing import Any
 from reconciler.adapters.peers.translating import Record, Translation
 from reconciler.ports.peer_memory import Carried, NotCarried
 
-__all__ = ["CONTACT_FROM", "identity", "translate"]
-
 CONTACT_FROM = "user"
 """Only a preference has a user there. ``subject`` is the person that a fact or a relationship is
 about, and the user of a preference."""

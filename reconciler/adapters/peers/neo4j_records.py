@@ -18,8 +18,6 @@ from neo4j.exceptions import (
 from reconciler.adapters.neo4j_reaching import to_check
 from reconciler.errors import ConfigurationError, GraphUnavailableError
 
-__all__ = ["neo4j_records"]
-
 
 def neo4j_records(
     uri: str, username: str, password: str, database: str | None, query: Path

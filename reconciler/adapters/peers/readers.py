@@ -16,8 +16,6 @@ from reconciler.errors import InvalidRequestError
 from reconciler.ports.peer_memory import Carried, NotCarried, PeerMemory
 from reconciler.resources import resource_path
 
-__all__ = ["SYSTEMS", "Login", "open_peer"]
-
 SYSTEMS: Mapping[str, ModuleType] = {
     "mem0": mem0,
     "graphiti": graphiti,

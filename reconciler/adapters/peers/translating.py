@@ -10,8 +10,6 @@ from typing import Any
 from reconciler.errors import InvalidRequestError
 from reconciler.ports.peer_memory import Carried, NotCarried
 
-__all__ = ["Record", "Translation"]
-
 LAST = "last"
 
 

@@ -27,8 +27,6 @@ from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.values.look_alikes import as_seen
 
-__all__ = ["ContactRecords", "Judged", "plan_of", "said_by"]
-
 _WORD_LENGTH_MIN = 4
 """Shorter words are not searched for in other texts: they would be found inside words."""
 

@@ -36,17 +36,6 @@ from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ErasedError
 
-__all__ = [
-    "STAYS",
-    "argued",
-    "check_not_erased",
-    "is_erased",
-    "without_argument",
-    "without_telling",
-    "without_words",
-    "words_of",
-]
-
 _LINK = frozenset({"new_id", "old_id", "decided_by"})
 
 STAYS: Mapping[type, frozenset[str]] = {

@@ -8,8 +8,6 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.look_alikes import as_seen
 from reconciler.domain.values.text import text
 
-__all__ = ["in_one_form", "sayings"]
-
 
 def in_one_form(words: str) -> str:
     """Words as a reader sees them, in one case, width and punctuation: "New-York!", ``new york``.

@@ -18,8 +18,6 @@ from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, Held, lexicon
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["ANSWERED_WITHIN", "asked_for"]
-
 Find = Callable[[str], Sequence[SensitiveSpan]]
 
 ANSWERED_WITHIN = 3

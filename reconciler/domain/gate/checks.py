@@ -22,8 +22,6 @@ from reconciler.domain.records.assessment import UNREAD, CheckFinding
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import OWN_WORDS, Disposal, GateReason, SourceKind
 
-__all__ = ["CHECKS", "FORBIDDING", "Case", "consent_topic", "findings"]
-
 _APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 """The sources that count as an approval, for a category that always needs one."""
 

@@ -15,22 +15,6 @@ from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, Held, lexicon
 
-__all__ = [
-    "Weight",
-    "find_hearsay",
-    "find_speculation",
-    "find_trigger",
-    "infer_category",
-    "infer_recall_semantics",
-    "infer_weight",
-    "is_asked_to_keep",
-    "is_in_person",
-    "is_permission",
-    "is_standing_ask",
-    "is_taking_back",
-    "is_withdrawal",
-]
-
 
 class Weight(StrEnum):
     """Kinds of long-term weight of a note, the heaviest first."""

@@ -14,8 +14,6 @@ from reconciler.domain.guard import count_words, denies_value, is_repeated_in, s
 from reconciler.domain.records.kinds import RecallSemantics
 from reconciler.domain.text_reading import read_text
 
-__all__ = ["CLAIMS_OPENING", "find_hedge_of", "forbids_something_else"]
-
 CLAIMS_OPENING = re.compile(
     r"\A\s*(?:the\s)?(?:contact|user|customer|client|caller)(?:['’]s)?\s", re.IGNORECASE
 )

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.slots import Slot
 
-__all__ = ["AS_GIVEN", "Cleaned", "clean", "clean_texts", "ids_of", "words_of"]
-
 AS_GIVEN: Mapping[type, frozenset[str]] = {
     Scope: frozenset({"tenant", "agent_id", "contact_id"}),
     Note: frozenset({"session_id", "idempotency_key"}),

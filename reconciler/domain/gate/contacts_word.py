@@ -35,8 +35,6 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.text_reading import read_text
 
-__all__ = ["find_contrary", "is_contacts_word"]
-
 _CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided|in case)\b", re.IGNORECASE)
 """What leaves a sentence open, wherever it stands: stricter than the gate, which only asks."""

@@ -35,8 +35,6 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Note, canonical_text
 
-__all__ = ["assess", "inference_key", "with_effective_source"]
-
 _NO_PRECEDENTS = Precedents()
 _WORD = re.compile(r"\w+")
 _MAY_BIND = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)

@@ -25,8 +25,6 @@ from reconciler.domain.text_reading import read_text
 from reconciler.domain.visible_text import visible
 from reconciler.lexicon import Cues, lexicon
 
-__all__ = ["CUE_LENGTH_MAX", "Directive", "DirectiveFinding", "find_directives"]
-
 CUE_LENGTH_MAX = 80
 """Characters of a cue that are kept: enough to see in a record what was found, and why."""
 

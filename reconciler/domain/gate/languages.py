@@ -20,8 +20,6 @@ from reconciler.domain.guard.vocabulary import vocabulary
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-__all__ = ["is_surely_english", "unread_language", "unread_script"]
-
 _READ = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "FULLWIDTH", "KATAKANA-HIRAGANA"})
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")

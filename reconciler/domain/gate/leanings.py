@@ -10,8 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-__all__ = ["NO_LEANINGS", "Leaning", "Leanings"]
-
 
 class Leaning(StrEnum):
     """Kinds of notes that are told apart by their sense."""

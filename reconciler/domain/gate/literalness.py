@@ -18,8 +18,6 @@ from functools import cache, lru_cache
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, Held, lexicon
 
-__all__ = ["Literalness", "LiteralnessFinding", "classify_literalness", "find_hedge"]
-
 
 class Literalness(StrEnum):
     """How a text is meant."""

@@ -20,8 +20,6 @@ from functools import cache
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, lexicon
 
-__all__ = ["Meaning", "MeaningFinding", "classify_meaning"]
-
 
 class Meaning(StrEnum):
     """What a text does; a statement is worth keeping, a remark for some days."""

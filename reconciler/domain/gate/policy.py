@@ -19,21 +19,6 @@ from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKin
 from reconciler.errors import ConfigurationError
 from reconciler.sensitive_data import SensitiveKind
 
-__all__ = [
-    "CategoryRule",
-    "Check",
-    "DomainRule",
-    "GatePolicy",
-    "Handling",
-    "ImportanceRule",
-    "LanguageRule",
-    "LifetimeRule",
-    "RefuseRule",
-    "ScoreRule",
-    "SourceRule",
-    "TrustRule",
-]
-
 Check = Literal[
     "source",
     "evidence",

@@ -9,8 +9,6 @@ from datetime import datetime
 from reconciler.domain.records.candidates import Precedents
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 
-__all__ = ["EarlierDecision", "precedents_of"]
-
 _SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
 """A candidate refused for one of these reasons still supports a later one by its episodes. One that
 was quarantined, not meant literally, or came from a tool or a model supports nothing."""

@@ -33,16 +33,6 @@ from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.lexicon import lexicon
 from reconciler.sensitive_data import SensitiveKind
 
-__all__ = [
-    "answer_since",
-    "answer_to",
-    "contradicts",
-    "is_worth_asking",
-    "may_answer",
-    "question",
-    "revalidation",
-]
-
 _PLAIN = re.compile(r"[A-Za-z0-9 ,'-]*\.?")
 """A text of which each word of letters that is read stands in it so, or begins one that does."""
 

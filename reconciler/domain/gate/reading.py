@@ -34,8 +34,6 @@ from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note, Remembered
 
-__all__ = ["ClaimReading", "has_given_slot", "read"]
-
 _BROUGHT = frozenset(field.name for field in fields(Remembered))
 _BESIDE_THE_TEXT = frozenset(field.name for field in fields(Note)) - {"text"}
 

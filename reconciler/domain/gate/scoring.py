@@ -14,8 +14,6 @@ from reconciler.domain.records.assessment import ScorePart
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import SourceKind
 
-__all__ = ["EXTRACTORS_CONFIDENCE", "score"]
-
 EXTRACTORS_CONFIDENCE = "extractor's confidence"
 """The first part of a score that an extractor gave."""
 

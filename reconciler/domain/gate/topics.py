@@ -15,8 +15,6 @@ from itertools import chain
 from reconciler.errors import ConfigurationError
 from reconciler.lexicon import Literals
 
-__all__ = ["TopicTerms", "Topics"]
-
 _TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
 """Words, each of which may end in an asterisk or be one; one of them at least says something."""
 

@@ -32,28 +32,6 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import lexicon
 
-__all__ = [
-    "answer_one_question",
-    "answers_anew",
-    "are_in_order",
-    "are_of_other_people",
-    "are_two_things",
-    "differ_in_head",
-    "ends",
-    "is_event",
-    "is_said_of_another",
-    "is_wording_of",
-    "moves_another",
-    "names_before",
-    "replaces_a_word",
-    "rewords",
-    "says_beside",
-    "says_it_changed",
-    "share_matter",
-    "stated",
-    "without_start",
-]
-
 SHARED_MIN = 1 / 3
 """Both texts share more than this part of the words about the change, or of the fact's words if
 those are fewer; of up to ``_FEW`` words one is enough.

@@ -26,26 +26,6 @@ from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
-__all__ = [
-    "count_stems",
-    "find_additions",
-    "find_alike",
-    "find_cessation",
-    "find_currencies",
-    "find_details",
-    "find_names",
-    "find_negation",
-    "find_signs",
-    "find_subject",
-    "find_values",
-    "find_words",
-    "has_no_other_words",
-    "is_of_another",
-    "says_no_more",
-    "words_of_its_own",
-]
-
-
 _RATIO_MAX = 10.0
 """How many times as large the later of two counts of one thing may be."""
 

@@ -20,8 +20,6 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = ["are_forms", "find_denial", "find_other_words", "is_english", "words_that_tell"]
-
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
 _PIECES = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")

@@ -15,18 +15,6 @@ from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded, 
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 
-__all__ = [
-    "are_other_matters",
-    "denies",
-    "has_values",
-    "is_lifted",
-    "is_over",
-    "is_over_itself",
-    "is_plainly_denied",
-    "stems_of",
-    "tells_of_end",
-]
-
 _SHORT = 2
 """Up to so many words, a clause that names a value must hold all of them; of longer values most."""
 

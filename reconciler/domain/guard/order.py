@@ -15,8 +15,6 @@ from typing import NamedTuple
 from reconciler.domain.guard.reading import Reading, Word
 from reconciler.domain.records.findings import Difference, Finding
 
-__all__ = ["find_order", "find_voice"]
-
 _COMPOUND_WORDS_MAX = 3
 """Words of a compound that may turn round: "block of stone", "stone block".
 

@@ -20,20 +20,6 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = [
-    "VALUE_KINDS",
-    "Clause",
-    "Count",
-    "Denial",
-    "Reading",
-    "Word",
-    "content_words",
-    "folded",
-    "lowered",
-    "may_be_verb",
-    "read",
-]
-
 VALUE_KINDS = {
     "number": Difference.NUMBER,
     "ordinal": Difference.NUMBER,

@@ -14,8 +14,6 @@ from reconciler.domain.guard.reading import Reading, Word, folded
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
-__all__ = ["exchange_names", "find_letters", "find_more", "find_parts", "find_ways"]
-
 _NAMES_MAX = 8
 """Names that are compared two by two; bounds the time for a text of names."""
 

@@ -13,8 +13,6 @@ from itertools import pairwise, takewhile
 from reconciler.domain.guard.tokens import Token, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 
-__all__ = ["is_change_stated", "is_denied_before", "is_end_stated"]
-
 _BEHIND_A_NOT = ("any", "anymore")
 """How an end begins that a denial before it makes: "does not smoke any more"."""
 

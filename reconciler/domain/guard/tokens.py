@@ -18,8 +18,6 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.text_reading import read_text
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["SENTENCE_ENDS", "TOKENS_MAX", "Token", "kind_of", "stem_of", "tokens_of"]
-
 TOKENS_MAX = 500
 """The most tokens read from a text, to bound the time for any string; a note has 2,000 characters
 at most."""

@@ -9,8 +9,6 @@ from functools import cache
 
 from reconciler.lexicon import Cues, lexicon
 
-__all__ = ["Vocabulary", "vocabulary"]
-
 
 class Vocabulary:
     """The classes of words; the file says what each is for.

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from reconciler.domain.recalling.ranking import cosines_to
 
-__all__ = ["AttributeQuestions", "AttributeSentences", "least_of", "questions_of"]
-
 Vectors = NDArray[np.float32]
 
 _SPREADS = 3.3

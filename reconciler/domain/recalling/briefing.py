@@ -20,19 +20,6 @@ from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateRea
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 
-__all__ = [
-    "ASKED_MAX",
-    "CONVERSATION",
-    "OLD_AFTER",
-    "Briefing",
-    "asked_together",
-    "changed_since_last_time",
-    "is_for_the_contact",
-    "is_put_by",
-    "most_important_first",
-    "unconfirmed",
-]
-
 ASKED_MAX = 2
 """Questions put to a contact in one conversation: more would be an interview."""
 

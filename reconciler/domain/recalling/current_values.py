@@ -29,8 +29,6 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.lexicon import lexicon
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["SlotValue", "current_values", "ends_own_value"]
-
 _TAKEN_OUT = "hidden"
 """One word in the place of a token; the marks around it end what a denial reaches."""
 

@@ -14,8 +14,6 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.domain.records.policies import DecayPolicy
 
-__all__ = ["faded", "is_protected", "strength", "strength_of"]
-
 _DAY = timedelta(days=1)
 _PROTECTED_KINDS = frozenset({Category.DECISION, Category.PROCEDURE})
 _BINDING = frozenset({RecallSemantics.CONSTRAINT, RecallSemantics.NEGATIVE})

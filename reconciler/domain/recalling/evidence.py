@@ -11,8 +11,6 @@ from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence, Taken
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import SourceKind
 
-__all__ = ["Said", "evidence_of", "mentions", "restated_beneath", "told_beside"]
-
 _SPEAKERS = {
     SourceKind.USER_EXPLICIT: "contact",
     SourceKind.OPERATOR: "operator",

@@ -16,8 +16,6 @@ from reconciler.domain.records.notes import unit_interval, utc
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["EVERYTHING", "FilterFields", "RecallFilter"]
-
 _TAG_COUNT_MAX = 100
 
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
 
-__all__ = ["chains", "events_of", "head_of", "strand_ids"]
-
 
 def chains(
     facts: Iterable[Fact],

@@ -16,8 +16,6 @@ from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
 from reconciler.domain.records.kinds import Category, FactState
 
-__all__ = ["HeldFacts", "held_at", "made_by", "true_at"]
-
 _NOTHING = Undo(before=())
 
 

@@ -17,8 +17,6 @@ from reconciler.domain.guard.tokens import UNSPACED
 from reconciler.domain.records.notes import canonical_text
 from reconciler.lexicon import lexicon
 
-__all__ = ["ENGLISH", "STOP_WORDS", "AskedWords", "is_letter", "plain_words", "stem_of"]
-
 ENGLISH = "english"
 _OTHERS = ("german", "spanish", "french", "italian", "portuguese", "dutch", "polish")
 _ENOUGH = 2

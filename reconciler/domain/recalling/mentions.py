@@ -15,8 +15,6 @@ from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.values.text import organisation, text
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["found_in", "longest_word", "mentioning", "mentions", "names_in", "needles"]
-
 T = TypeVar("T")
 
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)

@@ -23,16 +23,6 @@ from reconciler.domain.values.text import text
 from reconciler.errors import InvalidNoteError
 from reconciler.sensitive_data import TOKEN
 
-__all__ = [
-    "SUBJECT",
-    "Procedure",
-    "by_fit",
-    "may_be_offered",
-    "procedure_slot",
-    "procedure_text",
-    "procedures_of",
-]
-
 SUBJECT = "(procedure)"
 """The subject of a procedure's slot. A caller's words never equal it: they lose their brackets. So
 a passing remark never replaces an approved procedure."""

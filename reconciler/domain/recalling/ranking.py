@@ -24,26 +24,6 @@ from reconciler.domain.records.kinds import Category, FactState, RecallSemantics
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 
-__all__ = [
-    "NEVER",
-    "Numbers",
-    "Rows",
-    "Scores",
-    "best_first",
-    "cosines_to",
-    "holding",
-    "is_ahead",
-    "joined_ranks",
-    "numbers_in",
-    "numbers_of",
-    "recency_among",
-    "recency_now",
-    "said_since",
-    "score",
-    "strengths",
-    "telling",
-]
-
 Numbers = NDArray[Any]
 """The numbers that rank facts, one row a fact: importance, confidence, when it was last said,
 when it expires and, if it was said ahead, from when it holds, in microseconds since 1970 (UTC), how

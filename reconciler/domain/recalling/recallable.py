@@ -42,8 +42,6 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 
-__all__ = ["RecallQuery", "Recallable", "Recalling", "Told", "search_text", "told"]
-
 Vectors = NDArray[np.float32]
 
 _OTHERS_PART = 0.5

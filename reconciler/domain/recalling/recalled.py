@@ -8,8 +8,6 @@ from enum import StrEnum
 
 from reconciler.domain.records.facts import RankedFact
 
-__all__ = ["RecallOutcome", "Recalled"]
-
 
 class RecallOutcome(StrEnum):
     """The outcomes of a recall."""

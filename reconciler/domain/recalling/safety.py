@@ -9,15 +9,6 @@ from reconciler.domain.guard import is_lifted
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact, RankedFact
 
-__all__ = [
-    "ALLERGY",
-    "MATTERS_MOST",
-    "holds_always",
-    "holds_until_settled",
-    "is_never_cut",
-    "tells_of_allergy",
-]
-
 ALLERGY = "allergy"
 MATTERS_MOST = 0.95
 """The importance of a limit that binds, such as "never supply latex", or of a fact as grave."""

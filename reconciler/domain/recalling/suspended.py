@@ -10,8 +10,6 @@ from datetime import datetime
 
 from reconciler.domain.records.facts import Fact
 
-__all__ = ["suspended_ids", "suspends"]
-
 
 def suspended_ids(
     facts: Iterable[Fact], now: datetime, disputes: Mapping[str, Collection[str]]

@@ -29,8 +29,6 @@ from reconciler.domain.recalling.languages import (
 )
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = ["DATED", "WordIndex", "WordMatches", "content_words"]
-
 _PART = re.compile(r"[,;?\n、，；？]")
 """Marks between the things that a query lists: "knee, walking limits"."""
 _NAMED = re.compile(

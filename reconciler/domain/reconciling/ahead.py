@@ -25,8 +25,6 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["Ends", "Plans", "announced", "as_of_its_plan", "ends_after", "of_today"]
-
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
     """The verdict about a note for a later day, and the facts that end only on that day.

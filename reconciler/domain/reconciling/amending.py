@@ -12,8 +12,6 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["amended"]
-
 
 def amended(
     note: Note, neighbours: Sequence[Neighbour] | None, fact_id: str | None, why: str

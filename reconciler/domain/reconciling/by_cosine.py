@@ -30,8 +30,6 @@ from reconciler.domain.records.kinds import DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
-__all__ = ["ABOVE", "AGAIN", "BELOW", "FAR", "FILED_APART", "LEFT_OUT", "UNLIKE"]
-
 
 def _again(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     policy, candidates = seen.policy, seen.replaceable

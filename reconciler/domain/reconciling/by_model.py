@@ -37,8 +37,6 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["JUDGE", "TOLD"]
-
 
 def _as_told(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     """The verdict of a model that said what the note does to facts; None if it said nothing.

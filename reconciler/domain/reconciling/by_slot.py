@@ -46,8 +46,6 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["SLOT", "is_left_open", "slot_alone"]
-
 
 def by_slot(note: Note, seen: RuleInput, _: Verdict | None = None) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine.

@@ -38,8 +38,6 @@ from reconciler.domain.records.kinds import OWN_WORDS, Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["CHANGE", "RETRACTION", "TAKES_BACK", "WORDING"]
-
 _OF_PERMISSIONS = (
     "consent permission okay agree allow use share send keep pass give contact want no"
 )

@@ -15,8 +15,6 @@ from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 
-__all__ = ["contest"]
-
 
 def contest(
     verdict: Verdict,

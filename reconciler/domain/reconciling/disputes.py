@@ -23,8 +23,6 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["WHOSE", "disputes_of", "settle"]
-
 WHOSE: Mapping[SourceKind, str] = {
     SourceKind.USER_EXPLICIT: "the user's own word",
     SourceKind.OPERATOR: "an operator's word",

@@ -15,8 +15,6 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
 from reconciler.errors import ArbiterAnswerError
 
-__all__ = ["CANDIDATE_COUNT_MAX", "check_judgement", "replaceable", "shown_to_judge"]
-
 CANDIDATE_COUNT_MAX = 5
 """Facts that an arbiter is shown. Of the real updates in LongMemEval, 98.6 % have the right
 neighbour among the first three, and none has it after the fifth."""

@@ -26,8 +26,6 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["LIMITS", "OBSERVATIONS_OF_FIRM", "binds", "by_matter", "by_standing", "within_limits"]
-
 OBSERVATIONS_OF_FIRM = 3
 """Observations from which a guess cannot end a fact: three make a pattern."""
 

@@ -13,8 +13,6 @@ from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
 
-__all__ = ["LINKS"]
-
 
 def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """The verdict of a cosine, its reason saying how much of the note the model could not read."""

@@ -24,20 +24,6 @@ from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.sensitive_data import TOKEN
 
-__all__ = [
-    "NEIGHBOUR_COUNT_MAX",
-    "are_filed_apart",
-    "are_of_one_kind",
-    "are_of_several_matters",
-    "are_other_matters",
-    "filed",
-    "is_rival",
-    "match_of",
-    "may_both_hold",
-    "neighbour_of",
-    "neighbours_of",
-]
-
 NEIGHBOUR_COUNT_MAX = 10
 """Facts that are compared: those that share the note's slot first, then the nearest."""
 

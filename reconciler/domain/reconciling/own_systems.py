@@ -10,8 +10,6 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
-__all__ = ["as_ruled", "is_ruled", "yields"]
-
 
 def rules(note: Note, policy: ReconcilePolicy) -> bool:
     """Whether a system of the builder's own says it in an attribute that is listed for it."""

@@ -15,8 +15,6 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
 from reconciler.domain.records.notes import Note
 
-__all__ = ["as_past", "as_told_to_end", "ending", "over"]
-
 
 def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
     """The verdict about a note that no longer holds.

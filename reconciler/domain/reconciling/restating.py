@@ -30,18 +30,6 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
 
-__all__ = [
-    "confirmed",
-    "expiry_of",
-    "holds_value",
-    "observed",
-    "restating",
-    "taking_over",
-    "with_slot_of",
-    "without_ended_value",
-    "written_fact",
-]
-
 _BROUGHT = tuple(field.name for field in fields(Remembered))
 
 _WORDS = re.compile(r"\w+")

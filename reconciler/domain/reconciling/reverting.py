@@ -17,16 +17,6 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
 
-__all__ = [
-    "Reversal",
-    "fact_written_by",
-    "order_of",
-    "resting_on",
-    "reversal",
-    "touched_by",
-    "undone_by",
-]
-
 _WRITING = (Action.ADD, Action.UPDATE)
 _COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
 """Actions that change the state of facts, and are no evidence for them."""

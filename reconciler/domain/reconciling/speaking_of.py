@@ -20,8 +20,6 @@ from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot, SlotMatch
 
-__all__ = ["holders_of", "may_end"]
-
 _APART_COSINE_MIN = 0.7
 """The same for texts that share no more than whom they are about, or that are not English: the
 packaged model puts all texts of another language near each other. Source: as that of replies."""

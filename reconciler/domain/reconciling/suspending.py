@@ -20,8 +20,6 @@ from reconciler.domain.records.kinds import Action, Category, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["end_of_known", "is_suspended", "standing_beside", "with_suspended"]
-
 
 def standing_beside(
     note: Note,

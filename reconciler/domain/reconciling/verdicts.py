@@ -24,34 +24,6 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = [
-    "DENIALS",
-    "LINK_COSINE_MIN",
-    "Rule",
-    "RuleInput",
-    "RuleLimit",
-    "RuleRow",
-    "Unread",
-    "add",
-    "all_read",
-    "changes_of",
-    "cosine_of",
-    "denials_of",
-    "differences_of",
-    "is_conflict",
-    "kept_apart",
-    "listed",
-    "live_first",
-    "losses_of",
-    "news_of",
-    "repeating",
-    "sparing",
-    "unlike",
-    "update",
-    "with_value_named",
-    "without_loss",
-]
-
 LINK_COSINE_MIN = 0.45
 """Below this cosine two texts are about different things, even if they count the same noun. Source:
 measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates lie above it."""

@@ -6,8 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Backup", "ExportReport", "RestoreReport"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:

@@ -13,15 +13,6 @@ from reconciler.domain.records.kinds import (
     Sensitivity,
 )
 
-__all__ = [
-    "ALL_PASSED",
-    "UNREAD",
-    "Assessment",
-    "CheckFinding",
-    "ScorePart",
-]
-
-
 ALL_PASSED = "every check passed"
 
 UNREAD = "unread: "

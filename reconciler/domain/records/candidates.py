@@ -21,8 +21,6 @@ from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope, check_
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
 
-__all__ = ["CONTACT", "FALLBACK_PROPOSER", "Candidate", "Evidence", "Precedents"]
-
 CONTACT = "contact"
 """Who answers for the person that a fact is about; no one else can give their consent."""
 

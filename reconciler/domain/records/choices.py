@@ -14,17 +14,6 @@ from typing import TypeVar
 
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
-__all__ = [
-    "check_callable",
-    "check_flags",
-    "check_kind",
-    "excerpt",
-    "file_path",
-    "list_of",
-    "not_one_of",
-    "one_of",
-]
-
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
 

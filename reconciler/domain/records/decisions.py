@@ -18,24 +18,6 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 
-__all__ = [
-    "NO_MODEL",
-    "UNSURE",
-    "Archived",
-    "Comparison",
-    "Decision",
-    "Judgement",
-    "PlannedEnd",
-    "Proposal",
-    "RecordedOpinion",
-    "RecordedPolicy",
-    "Resting",
-    "Timings",
-    "Undo",
-    "Usage",
-    "Verdict",
-]
-
 NO_MODEL = "none"
 """The recorded model of raw words, so that no search by meaning finds them."""
 

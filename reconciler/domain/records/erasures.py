@@ -12,17 +12,6 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidRequestError
 
-__all__ = [
-    "ERASED",
-    "Erasure",
-    "ErasureKind",
-    "ErasurePlan",
-    "ErasureReceipt",
-    "ErasureState",
-    "ErasureTarget",
-    "FactEnd",
-]
-
 ERASED = "[erased]"
 """Replaces erased words."""
 

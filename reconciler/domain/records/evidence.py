@@ -9,8 +9,6 @@ from typing import Any
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, SourceKind
 
-__all__ = ["EvidenceTurn", "FactEvidence", "TakenBy"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenBy:

@@ -22,29 +22,6 @@ from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 
-__all__ = [
-    "SYSTEM_NAME",
-    "Conflict",
-    "Contact",
-    "Dispute",
-    "ExpiringFact",
-    "Fact",
-    "FactEvent",
-    "FactHistory",
-    "FoundFact",
-    "FoundIn",
-    "Neighbour",
-    "PlaceInHistory",
-    "Predecessor",
-    "RankedFact",
-    "RefusalCount",
-    "SaidFact",
-    "Standing",
-    "Supersession",
-    "may_have_changed",
-]
-
-
 SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 """The name of a system of the builder's own, which stands in the artefact of what it said."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["FAR_AHEAD", "later"]
-
 FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 """A day before the last time that Python knows, so that every zone can show it."""
 

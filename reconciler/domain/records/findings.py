@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Difference", "Finding"]
-
 
 class Difference(StrEnum):
     """What kind of difference a finding is.

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from reconciler.errors import UnknownFactError
 
-__all__ = ["HANDLE_LENGTH", "HANDLE_SIGN", "handle_of", "handles_of", "named_by"]
-
 HANDLE_SIGN = "#"
 
 HANDLE_LENGTH = 4

@@ -13,8 +13,6 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.scope import Scope
 
-__all__ = ["Job", "Outcomes", "QueueReport", "Stage"]
-
 
 class Stage(IntEnum):
     """The points of a job's work at which a test may end the process; in their order."""

@@ -9,8 +9,6 @@ from typing import Any
 from reconciler.domain.records.kinds import Relation
 from reconciler.errors import ConfigurationError
 
-__all__ = ["JudgeQuestion"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeQuestion:

@@ -10,8 +10,6 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["KeyedValue", "keyed"]
-
 _CODE = re.compile(
     r"((?:\w+ ){0,3}?)"
     r"(#?(?:[A-Z]{1,5} (?=\d))?(?=[\w/-]*\d)[^\W_]+(?:[-/_][^\W_]+)*)(?![\w/-]|[.,]\d)"

@@ -9,38 +9,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-__all__ = [
-    "EXTRACTION_DOOR",
-    "FOR_OPERATORS",
-    "IMPORT_DOOR",
-    "LIVE_DOOR",
-    "NOT_FOR_CONTACTS",
-    "OPERATOR_DOOR",
-    "OWN_WORDS",
-    "PATIENT_DOORS",
-    "PROPOSAL_DOOR",
-    "SPANS_JOINED",
-    "Action",
-    "AnyCategory",
-    "AnyDisposal",
-    "AnyGateReason",
-    "AnyJobState",
-    "AnyRelation",
-    "AnySourceKind",
-    "Category",
-    "DecidedBy",
-    "Disposal",
-    "FactState",
-    "GateReason",
-    "JobState",
-    "RecallSemantics",
-    "Relation",
-    "Sensitivity",
-    "SourceKind",
-    "Speech",
-]
-
-
 LIVE_DOOR = "live"
 """The door of notes that are given one at a time, during a conversation."""
 

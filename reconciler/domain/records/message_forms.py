@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-__all__ = ["Values", "as_object", "is_line_of_claude_code", "is_message", "plain_message"]
-
 Values: TypeAlias = Mapping[str, Any]
 
 

@@ -21,8 +21,6 @@ from reconciler.domain.records.notes import is_blank, utc
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
-__all__ = ["Message", "turns_of"]
-
 _ROLES = {
     Role.CONTACT: ("contact", "user", "customer", "human"),
     Role.AGENT: ("agent", "assistant", "ai", "bot", "model"),

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["ModelMove", "MoveState", "ReembedReport"]
-
 
 class MoveState(StrEnum):
     """How far a store is on its way to another model."""

@@ -18,24 +18,6 @@ from reconciler.domain.records.slots import Slot
 from reconciler.domain.visible_text import without_widthless
 from reconciler.errors import InvalidNoteError
 
-__all__ = [
-    "CLEANED_GROWTH_MAX",
-    "CLOCK_SKEW_MAX",
-    "TEXT_LENGTH_MAX",
-    "Note",
-    "Remembered",
-    "canonical_text",
-    "check_text",
-    "check_utterance",
-    "is_blank",
-    "is_of_the_day",
-    "not_in_the_future",
-    "source_kind_of",
-    "storable",
-    "unit_interval",
-    "utc",
-]
-
 TEXT_LENGTH_MAX = 2000
 """Characters in a note as it comes in. A note is one fact; a document belongs elsewhere. A token
 counts like any text: a discount for what looks like one let 396,815 characters in."""

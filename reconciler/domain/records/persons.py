@@ -9,8 +9,6 @@ from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
 
-__all__ = ["check_person", "is_agent", "plain_name"]
-
 
 def plain_name(name: str) -> str:
     """A name without case, width, spaces and punctuation, which may disguise another's name."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-__all__ = ["is_after", "newest_first"]
-
 
 def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
     """The sort key of a newest-first list: an item's time, then its id."""

@@ -18,16 +18,6 @@ from reconciler.errors import ConfigurationError
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Usage
 
-__all__ = [
-    "ArbitrationPolicy",
-    "ExtractionPolicy",
-    "JobPolicy",
-    "RankingPolicy",
-    "RecallFloor",
-    "ReconcilePolicy",
-    "RetryPolicy",
-]
-
 _FLOOR_WORDS_MAX = 5
 _FLOOR_COUNT_MAX = 1_000
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from reconciler.errors import ConfigurationError
 
-__all__ = ["Profile"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:

@@ -10,8 +10,6 @@ from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import RelationError, UnknownFactError
 
-__all__ = ["RELATED_MAX", "Relations", "check_not_ended"]
-
 RELATED_MAX = 3
 """Facts that one note may replace or end. A city, a landlord and a rent go together; a note that
 ends more is a rewrite of the memory, and an operator's to make."""

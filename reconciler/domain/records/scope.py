@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from reconciler.errors import InvalidScopeError
 
-__all__ = ["SCOPE_PART_LENGTH_MAX", "Scope"]
-
 SCOPE_PART_LENGTH_MAX = 200
 """Characters in a tenant, agent or contact id. Source: longest e-mail local part and domain fit."""
 

@@ -12,8 +12,6 @@ from enum import StrEnum
 
 from reconciler.domain.records.keyed_values import KeyedValue, keyed
 
-__all__ = ["CONTACT_SUBJECT", "Slot", "SlotMatch", "compare_slots", "unaccented"]
-
 CONTACT_SUBJECT = "contact"
 """The subject of a slot that is about the contact itself."""
 

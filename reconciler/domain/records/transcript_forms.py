@@ -17,8 +17,6 @@ from reconciler.domain.records.messages import Message
 from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidSessionError
 
-__all__ = ["Conversation", "chosen", "conversations_in", "is_conversation", "name_of_text"]
-
 _LISTED_MAX = 20
 _TITLE_LENGTH_MAX = 60
 _REMEDY = "give its messages as lines with role and content, see docs/background_door.md"

@@ -14,8 +14,6 @@ from reconciler.domain.records.notes import check_text, check_utterance, storabl
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
-__all__ = ["AnyRole", "Role", "Turn"]
-
 
 class Role(StrEnum):
     """Who speaks in a session; ``contact`` is whom the memory is about.

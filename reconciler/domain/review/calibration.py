@@ -28,28 +28,6 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import InvalidRequestError
 
-__all__ = [
-    "ALL_SOURCES",
-    "SEED_POLICY",
-    "SEED_POLICY_BARE",
-    "BoundBasis",
-    "CalibrationGoal",
-    "DecisionScores",
-    "LabelledPair",
-    "MeasuredPair",
-    "Outcome",
-    "PairLabel",
-    "ProbedPair",
-    "Rate",
-    "Thresholds",
-    "choose_thresholds",
-    "label_of_relation",
-    "outcome_of",
-    "outcome_of_verdict",
-    "probe",
-    "score",
-]
-
 ALL_SOURCES = "all sources"
 """The row that holds every pair, each counted once."""
 

@@ -32,8 +32,6 @@ from reconciler.domain.review.what_if import (
 )
 from reconciler.domain.visible_text import visible
 
-__all__ = ["Explanation", "explain", "explain_in_short"]
-
 QUOTE_LENGTH_MAX = 80
 """Characters of a note or fact that a sentence quotes: enough to recognise it by."""
 

@@ -17,18 +17,6 @@ from numpy.typing import NDArray
 from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.kinds import Action
 
-__all__ = [
-    "ActionCount",
-    "ContactHealth",
-    "HealthReport",
-    "LiveFact",
-    "Waiting",
-    "decided_rates",
-    "near_pairs",
-    "slots_with_rivals",
-    "waiting",
-]
-
 _BLOCK_ROWS = 512
 """Facts that are compared with all others at a time, so that memory stays bounded."""
 

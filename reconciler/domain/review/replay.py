@@ -27,14 +27,6 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.errors import ArbiterAnswerError
 
-__all__ = [
-    "ReplaySummary",
-    "Replayed",
-    "policy_of",
-    "replay",
-    "summarise",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:

@@ -17,18 +17,6 @@ from reconciler.domain.records.facts import Fact, FactHistory, Supersession
 from reconciler.domain.records.kinds import DecidedBy, FactState
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 
-__all__ = [
-    "ROWS_MAX",
-    "Arrow",
-    "Bar",
-    "Strand",
-    "Tick",
-    "Timeline",
-    "caption_of",
-    "timeline",
-    "why_of",
-]
-
 ROWS_MAX = 40
 """Bars in one strand; more of them are told apart by numbers."""
 

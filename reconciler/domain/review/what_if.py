@@ -18,8 +18,6 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceK
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.replay import Replayed, policy_of, replay
 
-__all__ = ["Change", "Reopened", "WhatIf", "focus_of", "reopen", "what_ifs"]
-
 WHAT_IF_COUNT_MAX = 5
 """Changes that are told; more than a handful explain nothing."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-__all__ = ["TURNS_OF_ONE_CONVERSATION", "place_in", "shared_at_the_end"]
-
 TURNS_OF_ONE_CONVERSATION = 4
 """So many turns are never said again word for word, so they belong to the session that has them.
 Fewer do only if that session was heard last."""

@@ -29,8 +29,6 @@ from reconciler.lexicon import Cues, lexicon
 if TYPE_CHECKING:
     from reconciler.domain.values.slot_reading import ReadSlot
 
-__all__ = ["ExplicitStatement", "find_statements"]
-
 SENTENCE_LENGTH_MAX = 400
 """Characters of the longest sentence that is read; a plain statement needs fewer."""
 

@@ -22,20 +22,6 @@ from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.records.turns import Role
 
-__all__ = [
-    "CANDIDATES_OF_A_TURN_MAX",
-    "CONFIDENCE_MAX_UNLESS_LITERAL",
-    "Citation",
-    "Claim",
-    "Extracted",
-    "Extraction",
-    "Window",
-    "candidate_from",
-    "capped",
-    "is_request",
-    "merged",
-]
-
 CANDIDATES_OF_A_TURN_MAX = 5
 """Candidates of one turn, besides those that it asks to have remembered: one turn cannot fill a
 memory."""

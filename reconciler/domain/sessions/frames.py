@@ -20,8 +20,6 @@ from reconciler.domain.sessions.extraction import Citation, Extracted, Extractio
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, lexicon
 
-__all__ = ["Frames", "frames_of"]
-
 _SPEAKERS = (Role.CONTACT, Role.OPERATOR, Role.AGENT)
 """The roles that may open and close a frame; the software around a conversation may not."""
 

@@ -15,8 +15,6 @@ from functools import lru_cache
 
 from reconciler.domain.text_reading import Sentence, read_text
 
-__all__ = ["Part", "is_marked_at", "parts_around"]
-
 _BEFORE_MAX, _BEHIND_MAX = 3, 2
 """Sentences before and behind the cited ones that are looked at, besides the turn's first."""
 

@@ -20,8 +20,6 @@ from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidSessionError
 from reconciler.lexicon import Cues, lexicon
 
-__all__ = ["turns_of_one_contact"]
-
 _WORD = r"[^\W\d_][\w.'’-]{0,30}"
 _LABEL = re.compile(
     rf"^(?:\[(?P<marked>[^\]\[\n:]{{1,60}})\]|(?P<plain>{_WORD}(?: {_WORD}){{0,2}})):[ \t]+",

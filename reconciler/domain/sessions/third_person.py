@@ -14,8 +14,6 @@ from functools import cache
 
 from reconciler.lexicon import lexicon
 
-__all__ = ["about_the_contact"]
-
 _TOKENS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[\W_]")
 _CONTACT, _WE = "the contact", "the contact and others"
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from reconciler.domain.records.sessions import Episode
 
-__all__ = ["windows"]
-
 
 def windows(
     episodes: Sequence[Episode], characters_max: int, overlap_count: int

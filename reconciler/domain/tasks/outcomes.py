@@ -15,8 +15,6 @@ from reconciler.domain.records.slots import Slot
 from reconciler.domain.tasks.task_states import TaskState
 from reconciler.domain.tasks.tasks import Task
 
-__all__ = ["SUBJECT", "outcome_slot", "outcome_text"]
-
 SUBJECT = "(task)"
 """The subject of an outcome's slot. Folded, a caller's words lose the brackets."""
 

@@ -14,19 +14,6 @@ from typing import Literal, TypeAlias
 from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
 
-__all__ = [
-    "LEGAL",
-    "OPEN",
-    "STEPS",
-    "AnyTaskState",
-    "Operation",
-    "Step",
-    "TaskState",
-    "after",
-    "check",
-    "states_named",
-]
-
 OPEN = "open"
 """The states of tasks that have not ended."""
 

@@ -15,8 +15,6 @@ from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.tasks.task_states import TaskState
 
-__all__ = ["Task", "WorkingMemory"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:

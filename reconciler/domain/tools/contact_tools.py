@@ -18,18 +18,6 @@ from reconciler.errors import InvalidRequestError
 if TYPE_CHECKING:
     from reconciler.domain.values.attributes import Attribute
 
-__all__ = [
-    "ADD_CONTACT_NOTE",
-    "AGENT_SOURCES",
-    "COLLEAGUE",
-    "RECALL_CONTACT",
-    "RELATE_CONTACT_NOTE",
-    "add_tool",
-    "agent_sources",
-    "recall_tool",
-    "relate_tool",
-]
-
 ADD_CONTACT_NOTE = "add_contact_note"
 RECALL_CONTACT = "recall_contact"
 RELATE_CONTACT_NOTE = "relate_contact_note"

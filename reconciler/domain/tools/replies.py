@@ -22,8 +22,6 @@ from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["Show", "ToolReply", "reply_about", "reply_about_relating"]
-
 Show = Callable[[Iterable[str]], Mapping[str, str]]
 """Gives the handles of facts that are shown, by id."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from reconciler.domain.records.handles import HANDLE_SIGN, handles_of
 from reconciler.errors import RelationError
 
-__all__ = ["Shown"]
-
 _SHOWN_MAX = 2_000
 """Facts that are remembered as shown: far more than fit a prompt."""
 

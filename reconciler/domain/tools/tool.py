@@ -14,8 +14,6 @@ from typing import Any, Literal, get_args
 from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["Dialect", "Kind", "Parameter", "Style", "Tool", "check_style"]
-
 Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
 

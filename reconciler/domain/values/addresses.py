@@ -10,8 +10,6 @@ import re
 
 from reconciler.domain.values.text import DASHES, plain, text
 
-__all__ = ["email", "iban", "phone", "url"]
-
 _MAILBOX = re.compile(r"([^\s<>@\"'(),;:\[\]]+)@([^\s<>@\"'(),;:\[\]]+)")
 
 

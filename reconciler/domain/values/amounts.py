@@ -15,8 +15,6 @@ from functools import cache
 from reconciler.domain.values.text import plain, text
 from reconciler.lexicon import any_of, lexicon
 
-__all__ = ["currency", "money", "number", "percent"]
-
 # A separator before exactly three digits groups them, in any country's way of writing: 1,200 and
 # 1.200 are both 1200, as amounts are seldom said to a thousandth.
 _NUMBER = re.compile(

@@ -14,8 +14,6 @@ from typing import Any
 
 from reconciler.domain.values.text import plain, text
 
-__all__ = ["date", "date_time", "time_zone"]
-
 _DATE = re.compile(r"[\w ,./:+\-()]{1,60}")
 # 03/04/2027 is March in one country and April in another; 13/04/2027 is the same day in both.
 _TWO_SMALL_NUMBERS = re.compile(

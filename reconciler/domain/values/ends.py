@@ -17,8 +17,6 @@ from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.named_days import ORDINAL, NamedDay, days_in, named_at
 from reconciler.lexicon import lexicon
 
-__all__ = ["SaidTimes", "said_times"]
-
 _LENGTH_MAX = 160
 _HALF_A_YEAR = timedelta(days=183)
 _WESTERNMOST = timezone(timedelta(hours=-12))

@@ -12,8 +12,6 @@ from functools import cache
 
 from reconciler.domain.values.text import text
 
-__all__ = ["country", "language"]
-
 _OWN_NAMES = """
 ar العربية, bg български, bn বাংলা, cs čeština, da dansk, de deutsch, el ελληνικά, es español,
 et eesti, fa فارسی, fi suomi, fr français, he עברית, hi हिन्दी, hr hrvatski, hu magyar,

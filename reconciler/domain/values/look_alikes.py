@@ -11,8 +11,6 @@ from functools import cache
 
 from reconciler.lexicon import lexicon
 
-__all__ = ["as_seen"]
-
 _BLANKS = frozenset("\u2800\u3164\uffa0")
 """What no space is, and looks like one."""
 

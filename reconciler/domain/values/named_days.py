@@ -16,8 +16,6 @@ from typing import Any
 
 from reconciler.lexicon import any_of, lexicon
 
-__all__ = ["ORDINAL", "NamedDay", "days_in", "named_at"]
-
 _LOCALES = ("en", "en_GB", "de", "de_AT", "fr", "es", "it", "nl", "pt")
 
 _DECEMBER = 12

@@ -17,8 +17,6 @@ from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.subjects import Meant, People
 
-__all__ = ["Placing", "needs_placing"]
-
 
 def needs_placing(note: Note) -> bool:
     """Whether the contact's facts may tell more of a note's slot than the note does."""

@@ -16,8 +16,6 @@ from reconciler.domain.values import addresses, amounts, dates, locales
 from reconciler.domain.values.text import text
 from reconciler.lexicon import lexicon
 
-__all__ = ["KINDS", "OF_ANY_OWNER", "TOLD_BY_CAPITALS", "is_value"]
-
 _DATE = re.compile(r"(?:\d{4}-\d{2}|--\d{2})(?:-\d{2})?(?:T.*)?")
 _PHONE = re.compile(r"\+?\d[\d ()./-]{5,24}\d")
 _NUMBER_IN_A_STREET = re.compile(r"\d{1,5}[A-Za-z]?(?:[-/]\d{1,4}[A-Za-z]?)?")

@@ -34,8 +34,6 @@ from reconciler.domain.values.slot_kinds import KINDS, OF_ANY_OWNER, TOLD_BY_CAP
 from reconciler.domain.values.text import text as key_of
 from reconciler.lexicon import lexicon
 
-__all__ = ["ReadSlot", "SlotReader", "complaint"]
-
 TEXT_LENGTH_MAX, WORDS_MAX = 160, 24
 """Of a text that is read; a longer one says more than one thing."""
 

@@ -21,8 +21,6 @@ from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.text import text
 from reconciler.lexicon import lexicon
 
-__all__ = ["Meant", "People", "is_name_alone"]
-
 _OTHER_LETTERS = str.maketrans("øłđıØŁĐæœ", "oldiOLDao")
 _SMALL, _CAPITAL = re.compile(r"\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w*")
 """A word in small letters, and one with a capital that no sentence begins with."""

@@ -14,17 +14,6 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import unaccented
 from reconciler.lexicon import lexicon
 
-__all__ = [
-    "DASHES",
-    "boolean",
-    "channel",
-    "identifier",
-    "organisation",
-    "person",
-    "plain",
-    "text",
-]
-
 DASHES = re.compile(r"[‐-―−]")
 """What is written for a hyphen or a minus."""
 

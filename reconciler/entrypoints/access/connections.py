@@ -19,8 +19,6 @@ from typing import Any, Literal, cast
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["LET_IN", "Bounds", "Place", "Places", "bounded_server"]
-
 LET_IN = "reconciler.let_in"
 """The key of a request's ``state`` for the context that keeps the place of its connection."""
 

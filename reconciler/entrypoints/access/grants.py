@@ -10,8 +10,6 @@ from typing import Any
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 
-__all__ = ["AGENT_ROLES", "AccessProfile", "Grant"]
-
 AGENT_ROLES = ("user", "assistant", "tool")
 """The roles in a conversation that an agent hands over; operators speak for themselves."""
 

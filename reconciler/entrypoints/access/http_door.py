@@ -32,24 +32,6 @@ from reconciler.entrypoints.access.telling import problem_answer
 from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ConfigurationError
 
-__all__ = [
-    "BODY",
-    "GRANT",
-    "REQUESTS_AT_ONCE_MAX",
-    "Address",
-    "BodyDoor",
-    "NameDoor",
-    "Refuse",
-    "TokenDoor",
-    "TokenSource",
-    "bearer",
-    "http_server",
-    "is_loopback",
-    "listen",
-    "serve_http",
-    "tls_of",
-]
-
 BODY = "reconciler.body"
 """The key of a request's scope for its whole body, behind a ``BodyDoor``."""
 

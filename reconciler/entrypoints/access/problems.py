@@ -27,16 +27,6 @@ from reconciler.errors import (
     UnknownTaskError,
 )
 
-__all__ = [
-    "MEDIA_TYPE",
-    "Problem",
-    "ProblemError",
-    "RefusedError",
-    "failure_words",
-    "problem_of",
-    "within",
-]
-
 T = TypeVar("T")
 
 MEDIA_TYPE = "application/problem+json"

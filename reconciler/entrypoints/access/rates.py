@@ -8,8 +8,6 @@ from threading import Lock
 
 from cachetools import LRUCache
 
-__all__ = ["Rates"]
-
 _KEYS_MAX = 10_000
 _SECONDS = 60.0
 _ROUNDING_SECONDS = 1e-6

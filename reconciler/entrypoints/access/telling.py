@@ -18,8 +18,6 @@ from starlette.responses import Response
 from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, ProblemError, problem_of
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
-__all__ = ["problem_answer", "telling"]
-
 _log = logging.getLogger(__name__)
 
 

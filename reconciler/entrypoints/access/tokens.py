@@ -32,8 +32,6 @@ from pydantic import (
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
-__all__ = ["TOKENS_MAX", "AccessToken", "TokenFile"]
-
 _PREFIX = "rcl_"
 _SECRET_BYTES = 32
 _PRESENTED_LENGTH_MAX = 200

@@ -30,8 +30,6 @@ from reconciler.entrypoints.http_api.answering import (
 from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["routes"]
-
 _CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
 _OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 

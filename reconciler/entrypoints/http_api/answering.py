@@ -30,22 +30,6 @@ from reconciler.entrypoints.options import json_value
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
-__all__ = [
-    "SLASH",
-    "AgentOf",
-    "ContactOf",
-    "GrantOf",
-    "MemoryOf",
-    "PageOf",
-    "WholeIdsRoute",
-    "answer",
-    "known_parameters_only",
-    "ok",
-    "ok_or_known",
-    "operators_only",
-    "unless_known",
-]
-
 SLASH = "\ud800"
 """Replaces a slash inside an id, in a path that is split at its slashes.
 

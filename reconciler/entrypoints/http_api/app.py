@@ -48,8 +48,6 @@ from reconciler.entrypoints.operator_page.app import operator_page
 from reconciler.errors import ReconcilerError
 from reconciler.memory import Memory
 
-__all__ = ["BOUNDS", "OPEN_PATHS", "api", "serve_app"]
-
 BOUNDS = Bounds(places_max=600, places_per_address_max=400)
 """A program calls from one address over many connections, which stay open between its requests."""
 

@@ -18,21 +18,6 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.entrypoints.options import field_descriptions
 from reconciler.service.writing.doors import NoteFields
 
-__all__ = [
-    "AmendmentBody",
-    "AnswerBody",
-    "ConfirmationBody",
-    "Filters",
-    "ForgettingBody",
-    "Instant",
-    "NoteBody",
-    "ResolutionBody",
-    "ReversalBody",
-    "RevocationBody",
-    "SessionBody",
-    "given",
-]
-
 _MESSAGES_MAX = 10_000
 _ENUMS = {"source_kind": SourceKind, "trust": SourceKind, "category": Category}
 

@@ -47,8 +47,6 @@ from reconciler.entrypoints.places import (
     read_waiting_place,
 )
 
-__all__ = ["routes"]
-
 _AGENT = "/agents/{agent_id}"
 _CONTACT = _AGENT + "/contacts/{contact_id}"
 _DECISION = _CONTACT + "/decisions/{decision_id}"

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reconciler.memory import Memory
     from reconciler.service.tools.agent_tools import AgentTools
 
-__all__ = ["AGENT_TOOL_NAMES", "HAND_OVER", "Desk", "Listed", "UnknownNameError"]
-
 HAND_OVER = "hand_over_session"
 AGENT_TOOL_NAMES = ("add_contact_note", "relate_contact_note", "recall_contact", HAND_OVER)
 

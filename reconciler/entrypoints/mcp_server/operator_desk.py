@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reconciler.contact_memory import ContactMemory
     from reconciler.memory import Memory
 
-__all__ = ["OperatorDesk"]
-
 
 class OperatorDesk:
     """Answers an operator's client. Safe to share between threads.

@@ -8,8 +8,6 @@ from __future__ import annotations
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.domain.tools.tool import Parameter, Tool
 
-__all__ = ["CONTACT_FREE", "CONTACT_OR_OPERATOR", "OPERATOR_TOOLS"]
-
 CONTACT_FREE = frozenset({"pending", "health"})
 """Tools that may ask about all of an agent's contacts at once."""
 

@@ -25,8 +25,6 @@ from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.mcp_server.desk import Desk, Listed, UnknownNameError
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
-__all__ = ["CALLS_AT_ONCE_MAX", "Calls", "mcp_server"]
-
 CALLS_AT_ONCE_MAX = 16
 """As many as the embedded engine has connections; other calls wait."""
 

@@ -30,8 +30,6 @@ from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
-__all__ = ["serve_stdio"]
-
 _GRACE_SECONDS = 10.0
 _POLL_SECONDS = 0.02
 _CANCELLED = "notifications/cancelled"

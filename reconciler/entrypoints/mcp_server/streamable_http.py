@@ -17,8 +17,6 @@ from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
 
-__all__ = ["PATH", "http_app"]
-
 PATH = "/mcp"
 
 

@@ -18,17 +18,6 @@ from reconciler.domain.review.explanation import Explanation
 from reconciler.domain.review.health import HealthReport, Waiting
 from reconciler.domain.visible_text import visible
 
-__all__ = [
-    "LENGTH_MAX",
-    "evidence_words",
-    "explanation_words",
-    "health_words",
-    "history_words",
-    "joined",
-    "pending_words",
-    "profile_words",
-]
-
 LENGTH_MAX = 12_000
 """Characters of one answer, some three thousand tokens; lines beyond this are left out whole."""
 

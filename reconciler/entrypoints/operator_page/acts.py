@@ -22,8 +22,6 @@ from reconciler.entrypoints.operator_page.telling import settled_by
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, RevertRefusedError
 
-__all__ = ["FORMS"]
-
 _LOOKED_AT_MAX = 200
 _CHOICES = "choose yes, no, or give the answer in other words"
 

@@ -47,8 +47,6 @@ from reconciler.entrypoints.operator_page.visits import (
 )
 from reconciler.memory import Memory
 
-__all__ = ["operator_page"]
-
 _BODY_BYTES_MAX = 256 * 1024
 _LOGIN_BYTES_MAX = 4 * 1024
 _ONWARDS_MAX = 1_000

@@ -9,8 +9,6 @@ from starlette.responses import Response
 from reconciler.entrypoints.operator_page.views import head_of
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
 
-__all__ = ["READS", "WRITES"]
-
 _NAMED_MAX = 10
 
 

@@ -16,8 +16,6 @@ from cachetools import TTLCache
 
 from reconciler.entrypoints.access.tokens import TOKENS_MAX, AccessToken, TokenFile
 
-__all__ = ["Logins", "OpenLogin"]
-
 _SECONDS_MAX = 12 * 60 * 60.0
 _PER_TOKEN_MAX = 10
 _SECRET_BYTES = 32

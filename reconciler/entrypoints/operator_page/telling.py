@@ -20,8 +20,6 @@ from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.memory import Memory
 from reconciler.service.writing.decision_ids import settlement_id_of
 
-__all__ = ["Since", "settled_by", "since", "subject_of"]
-
 _READ_MAX = 1_000
 _NAMED_MAX = 3
 

@@ -25,8 +25,6 @@ from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit, add
 from reconciler.entrypoints.places import place_of, read_place
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["PAGES", "fact", "head_of"]
-
 _PAGE = 50
 _ATTENTION_MAX = 20
 _WAITING_MAX = 500

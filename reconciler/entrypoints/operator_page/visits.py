@@ -35,21 +35,6 @@ from reconciler.entrypoints.operator_page.telling import subject_of
 from reconciler.memory import Memory
 from reconciler.service.pages.rendering import environment
 
-__all__ = [
-    "FORM_KEY",
-    "NotDoneError",
-    "Visit",
-    "act",
-    "address",
-    "form_of",
-    "is_from_here",
-    "login_of",
-    "page",
-    "same",
-    "text_of",
-    "view",
-]
-
 FORM_KEY = "form_key"
 """The field of every form that proves that this page made it."""
 

@@ -13,8 +13,6 @@ from graphlib import CycleError, TopologicalSorter
 from reconciler.domain.records.kinds import Action, FactState
 from reconciler.service.moving.lines import Link, Node
 
-__all__ = ["HOME_BY", "Coherence"]
-
 _HOLDING = (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
 _WRITING = (Action.ADD, Action.UPDATE)
 

@@ -21,8 +21,6 @@ from reconciler.service.pages.rendering import WHOSE_WORD, render
 from reconciler.service.records import Records
 from reconciler.service.stores.archive_store import ArchiveStore
 
-__all__ = ["ContactPage"]
-
 _DECISIONS_MAX = 100_000
 _ABOVE_ALL = "\U0010ffff"
 

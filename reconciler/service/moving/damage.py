@@ -43,8 +43,6 @@ from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, S
 from reconciler.service.stores.stored_facts import facts_in
 from reconciler.service.stores.task_store import TASKS
 
-__all__ = ["Damage", "DamagedNode", "ReadRecords", "is_citation", "read_node"]
-
 _OUTCOMES = ("added", "superseding", "known", "held", "refused", "left_out")
 _RECORDS_A_PAGE = 2_000
 _READ_OF: Mapping[str, tuple[str, ...]] = {"Decision": ("record", "correction")}

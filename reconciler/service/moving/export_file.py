@@ -41,8 +41,6 @@ from reconciler.service.moving.lines import (
 )
 from reconciler.service.stores.row_reader import UNREADABLE
 
-__all__ = ["CheckedExport", "ContactInFile", "ExportFile"]
-
 _LINE_BYTES_MAX = 64 << 20
 """A job's proposals and a decision's record are lines of their own; none comes near to this."""
 

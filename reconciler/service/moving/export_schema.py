@@ -6,8 +6,6 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["load_export_schema"]
-
 
 def load_export_schema() -> dict[str, Any]:
     """The schema as it is shipped; ``tools/export_schema.py`` writes it from the tables."""

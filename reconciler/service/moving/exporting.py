@@ -33,8 +33,6 @@ from reconciler.service.moving.lines import (
 )
 from reconciler.service.stores.archive_store import ArchiveStore, ContactFilter
 
-__all__ = ["Exporter"]
-
 _SPOOL_BYTES = 8 << 20
 """Bytes of one contact that are kept in memory; a longer one goes to an unnamed file."""
 

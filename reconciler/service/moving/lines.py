@@ -22,22 +22,6 @@ from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
 from reconciler.service.moving.export_schema import load_export_schema
 
-__all__ = [
-    "FORMAT",
-    "KEY_OF",
-    "LINKS",
-    "NOT_EXPORTED",
-    "VERSION",
-    "Link",
-    "LinkKind",
-    "Node",
-    "PropertyTypes",
-    "as_line",
-    "check_bounds",
-    "shipped_types",
-    "vector_text",
-]
-
 FORMAT = "reconciler-export"
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _NUMBER_MAX = 2**53

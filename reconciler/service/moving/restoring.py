@@ -28,8 +28,6 @@ from reconciler.service.moving.export_file import CheckedExport, ContactInFile, 
 from reconciler.service.moving.lines import Link, Node
 from reconciler.service.stores.archive_store import ArchiveStore
 
-__all__ = ["check_vectors", "restore"]
-
 NODES_A_PAGE = 200
 """Nodes that are written in one transaction; their texts are embedded together."""
 

@@ -19,8 +19,6 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.review.timeline import caption_of, why_of
 from reconciler.domain.visible_text import visible
 
-__all__ = ["WHOSE_WORD", "environment", "moment", "render", "standing_of"]
-
 WHOSE_WORD: Mapping[SourceKind, str] = {
     SourceKind.USER_EXPLICIT: "the contact",
     SourceKind.OPERATOR: "an operator",

@@ -23,8 +23,6 @@ from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
 
-__all__ = ["CONTACTS_MAX", "FACTS_MAX", "Report"]
-
 FACTS_MAX = 2_000
 """Facts in a report, over all of its contacts; the page then has about 4 MB."""
 

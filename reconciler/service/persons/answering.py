@@ -26,8 +26,6 @@ from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate, candidate_of
 
-__all__ = ["PersonsAnswers", "came_first"]
-
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
 """Actions after a yes: the note is stored, ends a fact, or leads to another person's question."""
 

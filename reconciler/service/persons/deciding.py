@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.policies import DecayPolicy
     from reconciler.domain.values.attributes import AttributeBook
 
-__all__ = ["PersonsDecisions"]
-
 _SHOWN_MAX = 10
 """Decisions that an error lists."""
 

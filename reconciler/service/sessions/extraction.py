@@ -59,8 +59,6 @@ from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
 
-__all__ = ["MemoryExtractor", "SessionReader"]
-
 _LOG = logging.getLogger(__name__)
 _FALLBACK_TEXT_LENGTH = 500
 _TAKEN_LENGTH_MIN = 4

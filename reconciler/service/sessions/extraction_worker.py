@@ -38,8 +38,6 @@ from reconciler.service.sessions.timed_claims import as_said
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.write_gate import WriteGate
 
-__all__ = ["ExtractionWorker", "WorkerThread"]
-
 _LOG = logging.getLogger(__name__)
 _RENEWALS_A_LEASE = 3
 _SILENT = "its workers ended without a word, every time"

@@ -15,8 +15,6 @@ from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.sessions.introductions import is_marked_at, parts_around
 
-__all__ = ["Introduced", "Measure"]
-
 Measure = Callable[[Sequence[str]], Sequence[float]]
 """How much the meaning of each text introduces another's words; above 0 it does."""
 

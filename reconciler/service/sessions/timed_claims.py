@@ -13,8 +13,6 @@ from reconciler.errors import InvalidNoteError
 from reconciler.service.writing.doors import beginning, ending_at, over_in_words
 from reconciler.service.writing.submissions import Submission
 
-__all__ = ["as_said"]
-
 
 def as_said(
     candidate: Candidate, now: datetime, judge: Callable[[Candidate], Submission]

@@ -23,14 +23,6 @@ from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import fault_of_encoding, json_object, loads
 
-__all__ = [
-    "TRANSCRIPT_BYTES_MAX",
-    "read_conversations",
-    "read_turns",
-    "too_large",
-    "turns_in",
-]
-
 TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024
 """Bytes in a file: about a thousand conversations of an export, which is one file."""
 

@@ -15,8 +15,6 @@ from reconciler.errors import UnknownContactError
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.service.batches import batches
 
-__all__ = ["IN_COLUMNS", "ArchiveStore", "BoundStore", "ContactFilter"]
-
 PAGE = 500
 """Nodes that are read in one query."""
 

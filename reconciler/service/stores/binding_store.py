@@ -10,9 +10,6 @@ from reconciler.errors import SchemaError
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 
-__all__ = ["BindingStore", "check_own_model"]
-
-
 _ID_KEY_BYTES = 32
 
 

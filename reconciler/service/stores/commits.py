@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
 
-__all__ = ["Commit", "contact_map", "record_of", "states_of", "supersession_of", "supersessions_of"]
-
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """Fields that a record leaves out: links, later changes, and values of one call."""

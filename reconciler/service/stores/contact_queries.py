@@ -9,8 +9,6 @@ from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Row
 from reconciler.service.batches import batches
 
-__all__ = ["EVERYTHING", "first_rows", "of_contact", "of_contacts", "pages"]
-
 T = TypeVar("T")
 
 EVERYTHING = 1_000_000_000

@@ -16,8 +16,6 @@ from reconciler.service.stores.rows import CONTACTS
 if TYPE_CHECKING:
     from reconciler.service.use_trace import Asked
 
-__all__ = ["ContactStore"]
-
 
 class ContactStore:
     """The contacts of all agents, in one graph: who they are, and how much is known of each."""

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.evidence import TakenBy
     from reconciler.domain.review.health import ActionCount
 
-__all__ = ["DecisionFilter", "DecisionStore"]
-
-
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 _LOOKED_UP_MAX = 500

@@ -38,18 +38,6 @@ from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.row_reader import RowReader, validated
 from reconciler.service.stores.rows import FACTS
 
-__all__ = [
-    "ERASURES",
-    "ContactState",
-    "ErasureStore",
-    "Marks",
-    "Words",
-    "erasure_plans",
-    "erasure_receipts",
-    "erasure_targets",
-]
-
-
 _LINKS_AT_ONCE = 5_000
 """Links from which one transaction removes the reason or the span."""
 

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from reconciler.service.stores.stored_facts import StoredFacts
     from reconciler.service.use_trace import Use
 
-__all__ = ["FactStore", "Near"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:

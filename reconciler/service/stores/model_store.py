@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ModelStore"]
-
 
 class ModelStore:
     """Vectors of two models side by side, in one graph.

@@ -16,8 +16,6 @@ from reconciler.errors import ReconcilerError
 from reconciler.ports.graph import EngineDescription, Graph, Purged, Row
 from reconciler.service.stores.retry import call_with_retries
 
-__all__ = ["PatientGraph"]
-
 
 class PatientGraph:
     """A graph that repeats ``run`` and ``begin``; all other calls are made once.

@@ -17,8 +17,6 @@ from tenacity import (
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphConflictError, GraphUnavailableError, ReconcilerError
 
-__all__ = ["call_with_retries"]
-
 T = TypeVar("T")
 
 _AFTER_CONFLICT = wait_random(0, 0.02)

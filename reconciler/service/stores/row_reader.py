@@ -17,8 +17,6 @@ from pydantic import TypeAdapter
 from reconciler.errors import DamagedRecordError, ReconcilerError
 from reconciler.ports.graph import Row
 
-__all__ = ["UNREADABLE", "RowReader", "adapter_of", "validated"]
-
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)

@@ -26,16 +26,6 @@ from reconciler.errors import (
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.row_reader import RowReader, validated
 
-__all__ = [
-    "EPISODES",
-    "JOBS",
-    "PROPOSALS",
-    "SESSIONS",
-    "JobFilter",
-    "ReadSession",
-    "SessionStore",
-]
-
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 

@@ -20,8 +20,6 @@ from reconciler.ports.graph import Row
 from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS
 
-__all__ = ["Columns", "LazyFacts", "StoredFacts", "facts_in", "readable"]
-
 Columns = dict[str, list[Any]]
 
 _FLAGS = ("is_single_valued", "is_known", "is_personal")

@@ -16,8 +16,6 @@ from reconciler.errors import ErasedError, UnknownTaskError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.row_reader import RowReader, validated
 
-__all__ = ["TASKS", "TaskStore"]
-
 _CAPTION_LENGTH = 80
 
 

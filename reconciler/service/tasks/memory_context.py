@@ -55,8 +55,6 @@ from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
 
-__all__ = ["TASK_DOOR", "Cited", "MemoryContext", "Proposed"]
-
 TASK_DOOR = "task"
 
 _QUERY_LENGTH_MAX = 20_000

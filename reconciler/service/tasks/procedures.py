@@ -17,8 +17,6 @@ from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, embed_queries
 from reconciler.service.stores.fact_store import FactStore
 
-__all__ = ["Procedures"]
-
 
 class Procedures:
     """An agent's procedures that operators approved, from all contacts.

@@ -16,8 +16,6 @@ from reconciler.domain.tasks.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError, UnknownTaskError
 from reconciler.service.stores.task_store import TaskStore
 
-__all__ = ["TaskMemory", "TaskRun"]
-
 _DECIDED_COUNT_MAX = 100
 
 

@@ -53,8 +53,6 @@ from reconciler.forks import Maker
 from reconciler.service.json_lines import json_object
 from reconciler.service.writing.doors import LiveDoor
 
-__all__ = ["BUDGET_TOKENS", "AgentTools"]
-
 BUDGET_TOKENS = 500
 """What a recall gives at most, unless the builder says otherwise: some fifteen facts."""
 

@@ -32,8 +32,6 @@ from reconciler.errors import (
 from reconciler.ports.arbiter import Arbiter
 from reconciler.tracing import traced
 
-__all__ = ["Arbitration", "Opinion"]
-
 MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
 

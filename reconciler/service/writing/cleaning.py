@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reconciler.sensitive_data import SensitiveKind
     from reconciler.service.writing.ids import IdCheck
 
-__all__ = ["Cleaner"]
-
 
 class Cleaner:
     """Removes the data that the agent's policy forbids to keep.

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from reconciler.domain.records.scope import Scope
 from reconciler.turns import Ticket, Turns
 
-__all__ = ["ContactTurn", "ContactTurns"]
-
 STALLED_SECONDS = 5.0
 """A turn takes some 30 ms, on a busy machine ten times that. One that takes longer than this waits
 for an unavailable engine, and the writers behind it should ask the engine themselves."""

@@ -12,8 +12,6 @@ import uuid
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 
-__all__ = ["DecisionIds", "settlement_id_of"]
-
 _NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
 
 

@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from reconciler.domain.records.decisions import Decision, RecordedOpinion
 
-__all__ = ["LOGGER_NAME", "log_decision"]
-
 LOGGER_NAME: Final = "reconciler.decisions"
 _log = logging.getLogger(LOGGER_NAME)
 

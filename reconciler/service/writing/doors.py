@@ -33,24 +33,6 @@ if TYPE_CHECKING:
     from reconciler.service.writing.submissions import Submission
     from reconciler.service.writing.write_gate import WriteGate
 
-__all__ = [
-    "LINE_KEYS",
-    "SCOPE_KEYS",
-    "AgentFields",
-    "EffectFields",
-    "LineFields",
-    "LiveDoor",
-    "NoteFields",
-    "SlotFields",
-    "as_candidate",
-    "as_said_to_end",
-    "beginning",
-    "end_in_words",
-    "ending_at",
-    "note_of",
-    "over_in_words",
-]
-
 
 class SlotFields(TypedDict, total=False):
     """A note's attribute, value and subject.

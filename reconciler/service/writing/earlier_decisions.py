@@ -15,8 +15,6 @@ from reconciler.domain.records.scope import Scope
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 
-__all__ = ["earlier_decisions"]
-
 
 def earlier_decisions(
     fact_store: FactStore,

@@ -25,8 +25,6 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.writing.submissions import Submission, recorded_plainly, withheld
 
-__all__ = ["NOTHING", "Forgotten", "ForgottenLook", "Withholding", "keys_of"]
-
 Digest = Callable[[str], str]
 
 _DETAIL = "it was forgotten or revoked before, and does not come back unasked"

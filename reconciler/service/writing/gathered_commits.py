@@ -24,8 +24,6 @@ from queue import Empty, SimpleQueue
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 
-__all__ = ["GatheredCommits"]
-
 _log = logging.getLogger(__name__)
 
 BATCH_MAX = 32

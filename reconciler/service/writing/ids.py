@@ -13,8 +13,6 @@ from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 if TYPE_CHECKING:
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 
-__all__ = ["IdCheck"]
-
 
 class IdCheck:
     """Checks ids and names of persons.

@@ -33,8 +33,6 @@ from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourho
 from reconciler.service.writing.submissions import Submission
 from reconciler.tracing import span, traced
 
-__all__ = ["Ledger", "Seen"]
-
 Other = TypeVar("Other")
 
 

@@ -81,9 +81,6 @@ from reconciler.service.writing.submissions import (
 )
 from reconciler.tracing import traced
 
-__all__ = ["MemoryReconciler"]
-
-
 _TAKEN_BACK_COSINE_MIN = 0.4
 """Below it a withdrawal is of another permission. Of 18 pairs by a blind writer those of one
 matter lie above it, and those of two below 0.25."""

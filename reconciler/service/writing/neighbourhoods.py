@@ -61,8 +61,6 @@ from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
-__all__ = ["Neighbourhood", "Neighbourhoods"]
-
 _LOOKS_MAX = 3
 """Looks of a recall at a contact that is being written about, before it loads it again."""
 

@@ -43,15 +43,6 @@ from reconciler.service.writing.submissions import (
 )
 from reconciler.service.writing.write_gate import WriteGate, is_compared, judge, reread
 
-__all__ = [
-    "ImportReport",
-    "LeftOut",
-    "LineError",
-    "NoteImport",
-    "place_of",
-    "source_of",
-]
-
 _LINES_AT_ONCE = 512
 """Lines that are judged together, so that those of one contact can be written together."""
 

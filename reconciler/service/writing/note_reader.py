@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from reconciler.domain.gate.leanings import Leanings
 
-__all__ = ["NoteReader"]
-
 
 class NoteReader:
     """Embeds judged notes, and reads their leanings.

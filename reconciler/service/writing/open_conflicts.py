@@ -11,8 +11,6 @@ from operator import attrgetter
 
 from reconciler.service.stores.commits import Commit
 
-__all__ = ["OpenConflicts"]
-
 
 class OpenConflicts:
     """The pairs of facts that are in dispute, looked up by either.

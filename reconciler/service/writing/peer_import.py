@@ -15,8 +15,6 @@ from dataclasses import replace
 from reconciler.ports.peer_memory import Carried, PeerMemory
 from reconciler.service.writing.note_import import ImportReport, LineError, NoteImport
 
-__all__ = ["PeerImport"]
-
 _BEGIN = """
 CREATE TABLE note (number INTEGER, has_ended INTEGER, began TEXT, line BLOB UNIQUE)"""
 _SOURCE = "peer"

@@ -32,8 +32,6 @@ from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.relating import Relating
 
-__all__ = ["IdleRejudging", "Rejudged", "Rejudging", "Upheld"]
-
 _SAYS_SAME = (Relation.SAME, Relation.REFINES)
 _PAUSE, _PAUSE_MAX = timedelta(minutes=10), timedelta(days=1)
 

@@ -43,8 +43,6 @@ from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.service.writing.submissions import Submission, check_key, own_episode_of
 from reconciler.service.writing.write_gate import WriteGate
 
-__all__ = ["Relating"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:

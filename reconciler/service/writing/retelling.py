@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-__all__ = ["Retelling"]
-
 Other = TypeVar("Other")
 Plan = Callable[[Submission, Neighbourhood], Commit | Other]
 Pair = frozenset[str]

@@ -41,22 +41,6 @@ if TYPE_CHECKING:
 
     from reconciler.domain.gate.cleaning import Cleaned
 
-__all__ = [
-    "KEY_OF_ANOTHER",
-    "WITHHELD",
-    "Submission",
-    "check_key",
-    "fault_between",
-    "fault_of_key",
-    "is_same_text",
-    "own_episode_of",
-    "recorded",
-    "recorded_plainly",
-    "recorded_policy",
-    "resubmitted",
-    "withheld",
-]
-
 WITHHELD = (
     GateReason.PENDING_ERASURE,
     GateReason.AMBIGUOUS_OWNER,

@@ -50,8 +50,6 @@ from reconciler.service.writing.submissions import (
 )
 from reconciler.tracing import traced
 
-__all__ = ["WriteGate", "candidate_of", "is_compared", "judge", "reread"]
-
 _MAY_AGREE = (
     GateReason.THIN_EVIDENCE,
     GateReason.UNTRUSTED_SOURCE,
