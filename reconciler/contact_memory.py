@@ -14,9 +14,10 @@ from reconciler.domain.records.choices import (
     check_callable,
     check_flags,
     check_kind,
+    not_one_of,
     one_of,
 )
-from reconciler.domain.records.kinds import PROPOSAL_DOOR, AnyRelation, Relation
+from reconciler.domain.records.kinds import PROPOSAL_DOOR, TOLD_RELATIONS, AnyRelation, Relation
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
     check_text,
@@ -923,6 +924,8 @@ class ContactMemory(BoundMemory):
             UnknownDecisionError: the contact has no decision of that id.
         """
         right = one_of(Relation, "relation", relation)
+        if right is Relation.UNSURE:
+            raise InvalidRequestError(not_one_of("relation", relation, TOLD_RELATIONS))
         return self._services.persons.correct(self._scope, decision_id, right)
 
     def digest(self, text: str) -> str:

@@ -15,7 +15,7 @@ from reconciler.adapters.model_arbiter import FAILURES, arbiter_prompt, data_of
 from reconciler.adapters.structured_calls import Connection, Prompt, Question, StructuredCalls
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ConfigurationError
 
@@ -114,7 +114,7 @@ def _meanings(text: str) -> dict[Relation, str]:
         ConfigurationError: the prompt lacks one.
     """
     meanings = {}
-    for relation in Relation:
+    for relation in TOLD_RELATIONS:
         line = re.search(rf"^ *- `{relation}`: (.+)$", text, re.MULTILINE)
         if line is None:
             raise ConfigurationError(f'the arbiter\'s prompt must have a line "- `{relation}`: …"')

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -24,7 +25,7 @@ from reconciler.adapters.structured_calls import (
 )
 from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Relation, SourceKind
+from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
@@ -48,6 +49,11 @@ FAILURES = Failures(
 )
 
 
+_Told = StrEnum(Relation.__name__, [(each.name, each.value) for each in TOLD_RELATIONS])
+_Told.__doc__ = Relation.__doc__
+"""What a model is offered: it says by a low confidence that it is unsure."""
+
+
 class _Answer(BaseModel):
     """The answer's schema. Reasoning comes first: a verdict before it is a guess.
 
@@ -57,7 +63,7 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reasoning: str
-    relation: Annotated[Relation, word_of(Relation)]
+    relation: Annotated[_Told, word_of(_Told)]
     target: Annotated[int | None, LaxInt]
     also: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
     action: Annotated[Action, word_of(Action)]
@@ -111,7 +117,7 @@ def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:
     """An answer as a judgement."""
     return Judgement(
         reasoning=answer.reasoning[:REASONING_LENGTH_MAX],
-        relation=answer.relation,
+        relation=Relation(answer.relation),
         target=answer.target,
         also=tuple(answer.also),
         action=answer.action,

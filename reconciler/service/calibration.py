@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
+from reconciler.domain.records.kinds import Relation
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.profile import Profile
 from reconciler.domain.records.slots import Slot
@@ -394,7 +395,7 @@ def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> NDArray[np.float32]
 
 
 def _labelled_by(decision: Decision) -> MeasuredPair | None:
-    is_used = decision.opinion.error is None
+    is_used = decision.opinion.error is None and decision.opinion.relation is not Relation.UNSURE
     relation = decision.correction or (decision.opinion.relation if is_used else None)
     fact = _decided_on(decision)
     if relation is None or fact is None or ERASED in (fact.text, decision.text):

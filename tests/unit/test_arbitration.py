@@ -167,12 +167,23 @@ def test_a_cost_that_nobody_knows_is_none(build: Build, ask: Ask, arbiter: Answe
 # An answer that is not
 
 
-def test_an_add_may_be_as_unsure_as_it_likes(build: Build, ask: Ask, arbiter: Answering) -> None:
-    unsure = replace(
+def test_an_add_too_unsure_to_close_a_dispute_is_not_used(
+    build: Build, ask: Ask, arbiter: Answering
+) -> None:
+    arbiter.outcome = replace(
         JUDGEMENT, relation=Relation.COEXISTS, action=Action.ADD, target=None, confidence=0.1
     )
-    arbiter.outcome = unsure
-    assert ask(build()).judgement == unsure
+    assert ask(build()).error == "its confidence 0.1 is below 0.5"
+
+
+@pytest.mark.parametrize("target", [None, 1])
+def test_a_judge_may_say_that_it_is_unsure_and_name_the_fact_that_it_suspects(
+    build: Build, ask: Ask, arbiter: Answering, target: int | None
+) -> None:
+    arbiter.outcome = replace(
+        JUDGEMENT, relation=Relation.UNSURE, action=Action.ADD, target=target, confidence=0.1
+    )
+    assert ask(build()).judgement == arbiter.outcome
 
 
 @pytest.mark.parametrize(("confidence", "is_used"), [(0.49, False), (0.5, True), (0.51, True)])

@@ -230,6 +230,7 @@ AGREEING = {
     (Relation.REPLACES, UPDATE),
     (Relation.COEXISTS, ADD),
     (Relation.UNRELATED, ADD),
+    (Relation.UNSURE, ADD),
 }
 
 
@@ -247,12 +248,15 @@ def test_a_judgement_is_let_through_only_where_relation_and_action_agree(
 
 
 @pytest.mark.parametrize(
-    ("relation", "action"), [(Relation.REPLACES, UPDATE), (Relation.SAME, SKIP)]
+    ("relation", "action"),
+    [(Relation.REPLACES, UPDATE), (Relation.SAME, SKIP), (Relation.UNSURE, ADD)],
 )
 @pytest.mark.parametrize("target", [None, -1, 0, 4, 1_000_000])
 def test_a_target_that_was_not_shown_is_refused(
     relation: Relation, action: Action, target: int | None
 ) -> None:
+    if relation is Relation.UNSURE and target is None:
+        return check_judgement(judgement(relation, action, target), 3)
     with pytest.raises(ArbiterAnswerError, match="but 3 were shown"):
         check_judgement(judgement(relation, action, target), 3)
 
@@ -709,6 +713,31 @@ def test_or_that_both_hold_which_is_no_conflict(cosine: float) -> None:
     near = [neighbour(cosine, UNPAID)]
     verdict = decide(note(OTHER_UNPAID), near, DEFAULT, judgement(Relation.COEXISTS, ADD, None))
     assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, DecidedBy.ARBITER, ())
+
+
+@pytest.mark.parametrize(
+    ("cosine", "text"), [(0.9, "the text"), (0.82, "the text"), (1.0, OTHER_UNPAID)]
+)
+def test_an_unsure_judge_leaves_the_verdict_and_its_dispute(cosine: float, text: str) -> None:
+    near = [neighbour(cosine, UNPAID if text == OTHER_UNPAID else "the text")]
+    unsure = judgement(Relation.UNSURE, ADD, None)
+    assert decide(note(text), near, DEFAULT, unsure) == decide(note(text), near, DEFAULT)
+
+
+def test_what_an_unsure_judge_suspects_is_linked_and_does_not_end() -> None:
+    near = neighbours(0.82, 0.81)
+    verdict = decide(note(), near, DEFAULT, judgement(Relation.UNSURE, ADD, 2))
+    plain = decide(note(), near, DEFAULT)
+    assert (verdict.action, verdict.targets) == (ADD, ())
+    assert verdict.conflicts == (*plain.conflicts, near[1])
+    assert verdict.decided_by is plain.decided_by
+    assert verdict.reason.endswith("the arbiter is unsure whether it replaces what is known")
+
+
+def test_what_an_unsure_judge_suspects_saves_no_fact_from_the_rule() -> None:
+    near = neighbours(0.9, 0.81)
+    verdict = decide(note(), near, DEFAULT, judgement(Relation.UNSURE, ADD, 2))
+    assert verdict == decide(note(), near, DEFAULT)
 
 
 # Order and trust

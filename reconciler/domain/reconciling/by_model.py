@@ -123,6 +123,8 @@ def _judged(note: Note, seen: RuleInput, verdict: Verdict | None) -> Verdict | N
     judgement, shown, policy = seen.judgement, seen.shown, seen.policy
     if judgement is None or verdict is None or not verdict.can_be_arbitrated:
         return None
+    if judgement.relation is Relation.UNSURE:
+        return _suspected(judgement, shown, verdict)
     reason = f"the arbiter calls it {judgement.relation}"
     if judgement.action is Action.ADD or judgement.target is None:
         return add(DecidedBy.ARBITER, reason)
@@ -154,6 +156,22 @@ def _judged(note: Note, seen: RuleInput, verdict: Verdict | None) -> Verdict | N
     return replace(verdict, targets=(target, *_also_ended(note, judgement, shown, policy)))
 
 
+def _suspected(
+    judgement: Judgement, shown: Sequence[Neighbour], verdict: Verdict
+) -> Verdict | None:
+    """The verdict that stands, with a link to the fact that an unsure judge suspects, if any."""
+    if judgement.target is None or verdict.action is not Action.ADD or verdict.is_history:
+        return None
+    fact = shown[judgement.target - 1]
+    if fact in verdict.conflicts or fact.is_expired:
+        return None
+    return replace(
+        verdict,
+        reason=f"{verdict.reason}; the arbiter is unsure whether it replaces what is known",
+        conflicts=(*verdict.conflicts, fact),
+    )
+
+
 def _also_ended(
     note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> tuple[Neighbour, ...]:
@@ -180,7 +198,8 @@ TOLD = Rule(
 JUDGE = Rule(
     decided_by="arbiter",
     when="a [judge](judges.md) is set, and the cosine decided or lies within the judge's reach",
-    what="a model reads up to five neighbours; its ADD, UPDATE or SKIP replaces the verdict so far",
+    what="a model reads up to five neighbours; its ADD, UPDATE or SKIP replaces the verdict so "
+    "far, which stands if the model is unsure",
     why="Thresholds and guard left it open, so the arbiter's answer decided.",
     apply=_judged,
 )

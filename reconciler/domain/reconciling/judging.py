@@ -9,7 +9,7 @@ from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import live_first
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
@@ -92,9 +92,11 @@ def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
     """
     if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
         raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
+    numbers = (judgement.target, *judgement.also)
     if judgement.action is Action.ADD:
-        return
-    for number in (judgement.target, *judgement.also):
+        is_suspected = judgement.relation is Relation.UNSURE and judgement.target is not None
+        numbers = (judgement.target,) if is_suspected else ()
+    for number in numbers:
         if type(number) is not int or not 1 <= number <= neighbour_count:
             raise ArbiterAnswerError(
                 f"{judgement.action} of fact {number}, but {neighbour_count} were shown"

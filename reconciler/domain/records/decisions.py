@@ -31,6 +31,7 @@ ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
     Relation.REPLACES: frozenset({Action.UPDATE}),
     Relation.COEXISTS: frozenset({Action.ADD}),
     Relation.UNRELATED: frozenset({Action.ADD}),
+    Relation.UNSURE: frozenset({Action.ADD}),
 }
 """Which actions agree with a relation; an answer in which they disagree is no answer."""
 
@@ -48,7 +49,8 @@ class Judgement:
     """An arbiter's answer; not yet checked against the neighbours it was shown.
 
     Attributes:
-        target: the neighbour's number as shown, counted from 1; None with ADD.
+        target: the neighbour's number as shown, counted from 1; None with ADD, except that an
+            unsure judge may name the fact that it suspects the note to replace.
         also: the numbers of further neighbours that the same relation applies to.
         confidence: how sure it says it is, 0 to 1.
         usage: what the answer cost; None if that is not known or it cost nothing.

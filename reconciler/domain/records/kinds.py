@@ -296,7 +296,11 @@ class Relation(StrEnum):
     REPLACES = "replaces"
     COEXISTS = "coexists"
     UNRELATED = "unrelated"
+    UNSURE = "unsure"
 
+
+TOLD_RELATIONS = tuple(relation for relation in Relation if relation is not Relation.UNSURE)
+"""What a judge may say that it can tell, and a person's correction."""
 
 AnyRelation: TypeAlias = Relation | Literal["same", "refines", "replaces", "coexists", "unrelated"]
 

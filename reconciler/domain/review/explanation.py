@@ -47,6 +47,7 @@ _RELATED = {
     Relation.REPLACES: "replaces {fact}",
     Relation.COEXISTS: "holds side by side with {fact}",
     Relation.UNRELATED: "has nothing to do with {fact}",
+    Relation.UNSURE: "may or may not replace {fact}",
 }
 
 _RULE = {DecidedBy(row.decided_by): row.why for row in (*RULES, *LIMITS) if row.why} | {

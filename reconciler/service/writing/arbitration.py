@@ -22,7 +22,7 @@ from cachetools import LRUCache
 from reconciler.domain.reconciling.judging import check_judgement
 from reconciler.domain.records.decisions import UNSURE, Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
@@ -43,7 +43,7 @@ class Opinion:
     Invariant: exactly one of ``judgement`` and ``error`` is None.
 
     Attributes:
-        judgement: the checked answer, to be used; its target is None if and only if it is an ADD.
+        judgement: the checked answer, to be used; an ADD has no target, unless it is unsure.
         error: the reason for which no answer can be used, in words.
         answer: the answer, used or not; None without one.
         milliseconds: how long it took, 0 or more.
@@ -194,9 +194,9 @@ class Arbitration:
             return _in_words(error)
         if not 0 <= answer.confidence <= 1:
             return f"a confidence of {answer.confidence} is not from 0 to 1"
-        # An unsure ADD is safe, because both facts stay. An answer that ends or drops must be sure.
-        is_add = answer.action is Action.ADD
-        if answer.confidence < self._policy.confidence_min and not is_add:
+        # An unsure ADD is no safe answer either: it would close the dispute that the rule opens.
+        is_told = answer.relation is not Relation.UNSURE
+        if answer.confidence < self._policy.confidence_min and is_told:
             return f"{UNSURE} {answer.confidence} is below {self._policy.confidence_min:g}"
         return None
 
@@ -301,8 +301,9 @@ def _day(time: datetime) -> date:
 
 
 def _without_idle_target(answer: Judgement) -> Judgement:
-    """The answer; the target of an ADD is removed, so that it is never looked up."""
-    return replace(answer, target=None) if answer.action is Action.ADD else answer
+    """The answer; an ADD keeps only a target that is suspected, so that no other is looked up."""
+    is_idle = answer.action is Action.ADD and answer.relation is not Relation.UNSURE
+    return replace(answer, target=None) if is_idle else answer
 
 
 def _failed(error: Exception) -> Opinion:
