@@ -19,7 +19,7 @@ DOCS  := $(VENV)/.installed-docs
 SERVER := $(VENV)/.installed-server
 
 .DEFAULT_GOAL := help
-.PHONY: help install light demo test faults check fmt neo4j bench bench-smoke typescript docs dist clean
+.PHONY: help install light demo test faults check judge fmt neo4j bench bench-smoke typescript docs dist clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -38,6 +38,9 @@ check:   $(STAMP) ## lint, format and types, changing nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+judge:   $(STAMP) ## train the packaged judge again, out of judge/; forty minutes on two cores
+	$(BIN)/python -m tools.train_judge $(VENV)/judge
 
 fmt:     $(STAMP) ## fix the format, and what the linter can fix
 	$(BIN)/ruff check --fix .

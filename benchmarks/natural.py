@@ -4,6 +4,7 @@ Each row of ``natural_changes.jsonl``, and each LongMemEval pair of ``note_pairs
 a contact of its own through the live door, its notes a day apart, with the default settings:
 
 - without a judge;
+- with the packaged judge;
 - with a judge that is always right about the row's label, so that what is still missed was not put
   to it, or not shown;
 - with recorded answers of a large language model to the shipped prompt (``tests/recordings.py``).
@@ -39,6 +40,7 @@ AGENT = "benchmark"
 BEGAN = datetime(2026, 1, 1, 9, tzinfo=UTC)
 CHANGES, BOTH = ("change", "end", "change_of_a_part", "update"), ("both", "distinct")
 LABELS = (*CHANGES, *BOTH)
+PACKAGED = "packaged"
 UNBOUNDED = {"calls_per_minute_max": 1_000_000, "calls_per_day_max": 1_000_000}
 HASH_KEY = "the key of a benchmark"
 """So that what stands for personal data, and with it a question, is the same in each run."""
@@ -90,7 +92,9 @@ def main(engines: Engines) -> None:
         return
     print("## natural changes\n")
     for title, judge in _judges().items():
-        chosen = {"arbiter": UNBOUNDED, "gate": {"hash_key": HASH_KEY}}
+        asked = {"provider": "packaged"} if judge == PACKAGED else UNBOUNDED
+        chosen = {"arbiter": asked, "gate": {"hash_key": HASH_KEY}}
+        judge = None if judge == PACKAGED else judge
         settings = load_settings(**engines.fresh("embedded"), **chosen)
         with Memory.open(settings, arbiter=judge, clock=lambda: BEGAN) as memory:
             _report(memory, told, judge, title)
@@ -105,8 +109,12 @@ def natural_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _judges() -> dict[str, Judge]:
-    judges: dict[str, Judge] = {"no judge": None, "a perfect judge": PerfectJudge()}
+def _judges() -> dict[str, Any]:
+    judges: dict[str, Any] = {
+        "no judge": None,
+        "the packaged judge": PACKAGED,
+        "a perfect judge": PerfectJudge(),
+    }
     if RECORDED.is_file():
         judges["recorded answers of a large language model"] = RecordedJudge(RECORDED)
     return judges

@@ -221,7 +221,7 @@ class _ModelSettings(_Group):
     @property
     def chosen_model(self) -> str:
         """The model that is set, else the provider's small one."""
-        return self.model or _USUAL_MODELS[self.provider]
+        return self.model or _USUAL_MODELS.get(self.provider, self.provider)
 
 
 class EmbedderSettings(_ModelSettings):
@@ -276,7 +276,8 @@ class ArbiterSettings(_ModelSettings):
 
     mode: Literal["auto", "off"] = "auto"
     reach: _Cosine | Literal["calibrated", "band"] = "calibrated"
-    provider: Literal["anthropic", "openai", "decisions"] = "anthropic"
+    provider: Literal["anthropic", "openai", "decisions", "packaged"] = "anthropic"
+    first: Literal["none", "packaged"] = "none"
     timeout_seconds: _Seconds = 10.0
     retries_max: _Count = 1
     confidence_min: _Share = _ARBITRATION.confidence_min
@@ -287,6 +288,20 @@ class ArbiterSettings(_ModelSettings):
     cache_size_max: _Count = _ARBITRATION.cache_size_max
     usd_per_million_input_tokens: _Amount | None = _ARBITRATION.usd_per_million_input_tokens
     usd_per_million_output_tokens: _Amount | None = _ARBITRATION.usd_per_million_output_tokens
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model can be asked: the packaged one always can."""
+        return self.provider == "packaged" or super().has_model
+
+    @model_validator(mode="after")
+    def _fits_its_provider(self) -> Self:
+        if self.provider == "packaged" and (self.model, self.base_url, self.api_key) != (None,) * 3:
+            raise ValueError(
+                "the packaged judge is one model on this machine: unset model, base_url and "
+                "api_key, or set provider to the judge that they are for"
+            )
+        return self
 
 
 class ExtractorSettings(_ModelSettings):

@@ -41,7 +41,7 @@ class Graph:
     def __init__(self, weights: Path) -> None:
         self.nodes: list[Any] = []
         self.initializers: list[TensorProto] = []
-        self._tensors, self._data_at = _header(weights)
+        self._tensors, self._data_at = header(weights)
 
     def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         output = f"{kind.lower()}_{len(self.nodes)}"
@@ -81,35 +81,41 @@ def build(weights: Path) -> ModelProto:
     graph = Graph(weights)
     mask = graph.op("Cast", "attention_mask", to=TensorProto.INT32)
     by_text = graph.op("Concat", graph.op("Shape", "input_ids"), graph.constant([WIDTH]), axis=0)
-    rows = _embedded(graph)
+    rows = embedded(graph)
     for number in range(LAYERS):
-        rows = _layer(graph, rows, by_text, mask, f"encoder.layer.{number}")
+        rows = layer(graph, rows, by_text, mask, f"encoder.layer.{number}")
     _pooled(graph, graph.op("Reshape", rows, by_text))
     made = helper.make_graph(
         graph.nodes,
         "all-MiniLM-L6-v2",
-        [_declared(name, TensorProto.INT64, "tokens") for name in ("input_ids", "attention_mask")],
-        [_declared("sentence_embedding", TensorProto.FLOAT, WIDTH)],
+        [declared(name, TensorProto.INT64, "tokens") for name in ("input_ids", "attention_mask")],
+        [declared("sentence_embedding", TensorProto.FLOAT, WIDTH)],
         graph.initializers,
     )
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", CONTRIB_OPSET)]
     return helper.make_model(made, opset_imports=opsets, ir_version=IR_VERSION)
 
 
-def _embedded(graph: Graph) -> str:
-    """One row a token, texts below each other: its word, its place, and "first sentence"."""
+def embedded(graph: Graph, kinds: str | None = None) -> str:
+    """One row a token, texts below each other: its word, its place, and its sentence's number.
+
+    Args:
+        graph: the graph to add to.
+        kinds: the input that numbers sentences from 0; None counts all tokens to the first.
+    """
     zero, one = graph.constant(0), graph.constant(1)
     count = graph.op("Gather", graph.op("Shape", "input_ids"), one)
     places = graph.op("Range", zero, count, one)
     words = graph.op("Gather", graph.weight("embeddings.word_embeddings.weight"), "input_ids")
     place = graph.op("Gather", graph.weight("embeddings.position_embeddings.weight"), places)
-    kind = graph.op("Gather", graph.weight("embeddings.token_type_embeddings.weight"), zero)
+    kind_weight = graph.weight("embeddings.token_type_embeddings.weight")
+    kind = graph.op("Gather", kind_weight, kinds or zero)
     summed = graph.op("Add", graph.op("Add", words, kind), place)
     rows = graph.op("Reshape", summed, graph.constant([-1, WIDTH]))
     return graph.normalised(rows, "embeddings.LayerNorm")
 
 
-def _layer(graph: Graph, rows: str, by_text: str, mask: str, name: str) -> str:
+def layer(graph: Graph, rows: str, by_text: str, mask: str, name: str) -> str:
     parts = [
         graph.op("Reshape", graph.linear(rows, f"{name}.attention.self.{part}"), by_text)
         for part in ("query", "key", "value")
@@ -134,11 +140,11 @@ def _pooled(graph: Graph, values: str) -> None:
     graph.nodes.append(node)
 
 
-def _declared(name: str, kind: int, width: int | str) -> Any:
+def declared(name: str, kind: int, width: int | str) -> Any:
     return helper.make_tensor_value_info(name, kind, ["texts", width])
 
 
-def _header(weights: Path) -> tuple[dict[str, Any], int]:
+def header(weights: Path) -> tuple[dict[str, Any], int]:
     """Which tensors a safetensors file has, and at which byte their data begins."""
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")

@@ -113,7 +113,7 @@ def _meanings(text: str) -> dict[Relation, str]:
     Raises:
         ConfigurationError: the prompt lacks one.
     """
-    meanings = {}
+    meanings: dict[Relation, str] = {}
     for relation in TOLD_RELATIONS:
         line = re.search(rf"^ *- `{relation}`: (.+)$", text, re.MULTILINE)
         if line is None:

@@ -49,7 +49,7 @@ FAILURES = Failures(
 )
 
 
-_Told = StrEnum(Relation.__name__, [(each.name, each.value) for each in TOLD_RELATIONS])
+_Told = StrEnum("Relation", {each.name: each.value for each in TOLD_RELATIONS})  # type: ignore[misc]
 _Told.__doc__ = Relation.__doc__
 """What a model is offered: it says by a low confidence that it is unsure."""
 

@@ -77,7 +77,7 @@ class _Loaded:
         self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self.tokenizer.no_padding()  # the file always asks for 128 tokens
         self.tokenizer.enable_truncation(TOKEN_COUNT_MAX)
-        self._session = _session(folder)
+        self._session = session_of(GRAPH.read_bytes(), folder)
 
     def encode(self, texts: list[str]) -> NDArray[np.float32]:
         """Encode texts, similar lengths together: a padded text costs as much as the longest."""
@@ -114,7 +114,8 @@ def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _session(folder: Path) -> Any:
+def session_of(graph: bytes, folder: Path) -> Any:
+    """A graph, ready to run, with its weights out of a folder."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -123,6 +124,4 @@ def _session(folder: Path) -> Any:
     options.add_session_config_entry(
         "session.model_external_initializers_file_folder_path", str(folder)
     )
-    return onnxruntime.InferenceSession(
-        GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"]
-    )
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -87,6 +87,10 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     chosen = settings.arbiter
     if not has_judge(settings):
         return None
+    if chosen.provider == "packaged":
+        from reconciler.adapters.packaged_arbiter import PackagedArbiter
+
+        return PackagedArbiter()
     if chosen.provider == "decisions":
         from reconciler.adapters.decisions_arbiter import DecisionsArbiter
 
@@ -94,6 +98,15 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     from reconciler.adapters.model_arbiter import ModelArbiter
 
     return ModelArbiter(_vendor(chosen.provider), _connection(chosen))
+
+
+def build_first_arbiter(settings: Settings) -> Arbiter | None:
+    """The packaged judge, if the settings ask it before another one."""
+    if settings.arbiter.first != "packaged" or settings.arbiter.provider == "packaged":
+        return None
+    from reconciler.adapters.packaged_arbiter import PackagedArbiter
+
+    return PackagedArbiter()
 
 
 def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:

@@ -17,6 +17,7 @@ from reconciler.bootstrap.chosen_models import (
     build_arbiter,
     build_embedder,
     build_extractor,
+    build_first_arbiter,
     has_judge,
 )
 from reconciler.bootstrap.clock import utc_now
@@ -724,13 +725,16 @@ class Services:
     def arbitration(self) -> Arbitration | None:
         """The arbiter within its bounds; None without one."""
         arbiter = self._given_arbiter
+        is_free = arbiter is None and self.settings.arbiter.provider == "packaged"
         if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
             self.closing.callback(arbiter.close)
         if arbiter is None:
             return None
         from reconciler.service.writing.arbitration import Arbitration
 
-        arbitration = Arbitration(arbiter, arbitration_policy(self.settings))
+        policy = arbitration_policy(self.settings)
+        first = build_first_arbiter(self.settings)
+        arbitration = Arbitration(arbiter, policy, is_free=is_free, first=first)
         self.closing.callback(arbitration.close)
         return arbitration
 

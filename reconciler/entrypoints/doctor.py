@@ -33,7 +33,7 @@ from reconciler.domain.records.jobs import QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.model_moves import MoveState
 from reconciler.entrypoints.check import DoctorCheck
-from reconciler.entrypoints.judge_check import check_judge
+from reconciler.entrypoints.judge_check import ask_once, check_judge
 from reconciler.entrypoints.metrics import queue_numbers
 from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ReconcilerError
@@ -258,8 +258,11 @@ def _arbiter(settings: Settings) -> str:
         chosen = settings.arbiter
         how = f" (set {chosen.key_variable} for one)" if chosen.mode == "auto" else ""
         return f"none; the midpoint decides between the thresholds{how}"
-    arbiter.close()
-    return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
+    with closing(arbiter):
+        if settings.arbiter.provider != "packaged":
+            return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
+        ask_once(arbiter)
+        return f"{arbiter.name}, on this machine"
 
 
 def _disputes(facts: FactStore) -> DoctorCheck:

@@ -74,6 +74,16 @@ def check_judge(settings: Settings) -> DoctorCheck:
         return _found(arbiter.name, _ask(arbiter, questions), arbitration_policy(settings))
 
 
+def ask_once(arbiter: Arbiter) -> None:
+    """Ask the first question alone.
+
+    Raises:
+        ArbiterError: there is no usable answer.
+    """
+    if error := _one(arbiter, load_judge_questions()[0]).error:
+        raise error
+
+
 def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_JudgeRun]:
     """The answers to all questions, or to the first ones if the judge cannot be reached."""
     asked: list[_JudgeRun] = []

@@ -139,6 +139,14 @@ def test_what_the_midpoint_ended_and_the_judge_keeps_apart_is_said_and_left_to_a
     assert merged.live == {OLD}
 
 
+def test_a_judge_that_is_unsure_changes_nothing_and_is_asked_once(merged: ShopWithJudge) -> None:
+    unsure = replace(COEXISTS, relation=Relation.UNSURE)
+    [rejudged] = merged.rejudge(unsure)
+    assert (rejudged.became, rejudged.why) == (Upheld.UPHELD, "the judge is unsure")
+    assert merged.rejudge(COEXISTS) == []
+    assert merged.live == {NEW}
+
+
 def test_what_the_midpoint_ended_and_the_judge_ends_too_stays(merged: ShopWithJudge) -> None:
     assert [one.became for one in merged.rejudge(REPLACES)] == [Upheld.UPHELD]
     assert merged.live == {NEW}

@@ -367,7 +367,7 @@ def test_beyond_the_budget_nothing_is_asked(
     assert used == [JUDGEMENT] * 3 + [None] * 2
     assert arbiter.count == 3
     over = f"over the budget of 3 calls a {unit}; decided without the arbiter"
-    assert ask(arbitration) == Opinion(error=over, cost_usd=0.0)
+    assert ask(arbitration) == Opinion(error=over, cost_usd=0.0, by=arbiter.name)
 
 
 @pytest.mark.parametrize(("bound", "seconds", "unit"), BUDGETS)
@@ -475,7 +475,7 @@ def test_an_open_circuit_says_until_when_and_asks_nobody(
 
     opinion = ask(arbitration)
     until = "circuit open after 5 failures, asked again in 42 s; decided without the arbiter"
-    assert opinion == Opinion(error=until, cost_usd=0.0)
+    assert opinion == Opinion(error=until, cost_usd=0.0, by=arbiter.name)
     assert arbiter.count == 5
 
 
@@ -866,3 +866,64 @@ def test_a_bound_within_its_range_works(
     arbiter.outcome = replace(JUDGEMENT, confidence=1.0)
     for value in right:
         assert ask(build(**{bound: value})).judgement == arbiter.outcome
+
+
+# A first judge that costs nothing
+
+BOTH_HOLD = replace(JUDGEMENT, relation=Relation.COEXISTS, action=Action.ADD, target=None)
+
+
+class First(Answering):
+    name = "first/judge"
+
+
+@pytest.fixture
+def first() -> First:
+    return First(BOTH_HOLD)
+
+
+@pytest.fixture
+def with_first(arbiter: Answering, first: First, clock: Stopwatch) -> Arbitration:
+    return Arbitration(arbiter, ArbitrationPolicy(calls_per_minute_max=1), clock, first=first)
+
+
+def test_where_the_first_judge_is_sure_that_all_holds_the_arbiter_is_not_asked(
+    with_first: Arbitration, ask: Ask, arbiter: Answering, first: First
+) -> None:
+    opinions = [ask(with_first) for _ in range(3)]
+    assert [each.judgement for each in opinions] == [BOTH_HOLD] * 3
+    assert {(each.by, each.cost_usd) for each in opinions} == {(first.name, 0.0)}
+    assert (first.count, arbiter.count) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        JUDGEMENT,
+        replace(BOTH_HOLD, relation=Relation.UNSURE),
+        replace(BOTH_HOLD, relation=Relation.UNSURE, target=1),
+        AWAY,
+    ],
+)
+def test_in_any_other_case_it_is(
+    with_first: Arbitration, ask: Ask, arbiter: Answering, first: First, outcome: Outcome
+) -> None:
+    first.outcome = outcome
+    opinion = ask(with_first)
+    assert (opinion.judgement, opinion.by) == (JUDGEMENT, arbiter.name)
+
+
+def test_what_the_first_judge_spares_is_no_call_of_the_budget(
+    with_first: Arbitration, ask: Ask, first: First
+) -> None:
+    for _ in range(3):
+        ask(with_first)
+    first.outcome = AWAY
+    assert ask(with_first).error is None
+    assert "over the budget" in str(ask(with_first).error)
+
+
+def test_a_free_judge_has_no_budget_and_no_cost(arbiter: Answering, ask: Ask) -> None:
+    free = Arbitration(arbiter, ArbitrationPolicy(calls_per_minute_max=0), is_free=True)
+    opinion = ask(free)
+    assert (opinion.judgement, opinion.cost_usd) == (JUDGEMENT, 0.0)

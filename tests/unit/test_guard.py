@@ -11,6 +11,7 @@ from reconciler.domain.guard import (
     find_differences,
     find_losses,
     has_many_other_words,
+    is_foreign,
     leaves_words_out,
     replaces_a_word,
     tell_of_other_matters,
@@ -645,3 +646,18 @@ def test_another_value_of_one_thing_is_no_other_matter(
 def test_any_string_may_stand_for_a_value(text: str, value: str) -> None:
     assert not (denies_value(text, value) and not text)
     tell_of_other_matters(text, value, value, [text])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ash blonde, chin length bob.", False),
+        ("deal stage: contract out", False),
+        ("Wohnt jetzt in Köln, nicht mehr in Bonn.", True),
+        ("Elle habite à Chicago avec ses deux enfants.", True),
+        ("彼女はデンバーに引っ越しました。", True),
+        ("", False),
+    ],
+)
+def test_foreign_is_only_what_shows_it(text: str, expected: bool) -> None:
+    assert is_foreign(text) is expected

@@ -15,7 +15,7 @@ from reconciler.domain.reconciling.rule import dated, decide
 from reconciler.domain.reconciling.verdicts import update
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Predecessor
-from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.kinds import Action, Category, DecidedBy, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -256,7 +256,8 @@ def test_a_target_that_was_not_shown_is_refused(
     relation: Relation, action: Action, target: int | None
 ) -> None:
     if relation is Relation.UNSURE and target is None:
-        return check_judgement(judgement(relation, action, target), 3)
+        check_judgement(judgement(relation, action, target), 3)
+        return
     with pytest.raises(ArbiterAnswerError, match="but 3 were shown"):
         check_judgement(judgement(relation, action, target), 3)
 
@@ -738,6 +739,12 @@ def test_what_an_unsure_judge_suspects_saves_no_fact_from_the_rule() -> None:
     near = neighbours(0.9, 0.81)
     verdict = decide(note(), near, DEFAULT, judgement(Relation.UNSURE, ADD, 2))
     assert verdict == decide(note(), near, DEFAULT)
+
+
+def test_what_a_judge_calls_a_change_is_linked_where_the_note_holds_for_the_moment() -> None:
+    near, passing = neighbours(0.82), note(category=Category.VOLATILE)
+    verdict = decide(passing, near, DEFAULT, judgement(Relation.REPLACES, UPDATE))
+    assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, GUARD, (near[0],))
 
 
 # Order and trust

@@ -334,6 +334,15 @@ def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> N
     assert build_arbiter(load_settings(arbiter={"provider": provider})) is None
 
 
+def test_the_packaged_judge_needs_no_key_and_takes_no_address() -> None:
+    arbiter = build_arbiter(load_settings(arbiter={"provider": "packaged"}))
+    assert arbiter is not None
+    assert arbiter.name.startswith("packaged-")
+    for given in ({"api_key": "sk-test"}, {"base_url": "http://127.0.0.1:1"}, {"model": "m"}):
+        with pytest.raises(ConfigurationError, match="the packaged judge is one model"):
+            load_settings(arbiter={"provider": "packaged", **given})
+
+
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
 @pytest.mark.parametrize("group", ["arbiter", "extractor"])
 def test_another_tools_address_without_a_key_chooses_no_model(
@@ -375,7 +384,9 @@ def test_the_doctor_shows_an_address_without_what_may_be_a_key(given: str, shown
 
 
 def test_a_provider_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ConfigurationError, match="'anthropic', 'openai' or 'decisions'"):
+    with pytest.raises(
+        ConfigurationError, match="'anthropic', 'openai', 'decisions' or 'packaged'"
+    ):
         load_settings(arbiter={"provider": "mistral"})
 
 

@@ -71,6 +71,7 @@ from reconciler.domain.guard.languages import (
     find_denial,
     find_other_words,
     is_english,
+    is_foreign,
     words_that_tell,
 )
 from reconciler.domain.guard.matters import (
@@ -128,6 +129,7 @@ __all__ = [
     "holds_no_more",
     "is_english",
     "is_event",
+    "is_foreign",
     "is_lifted",
     "is_over",
     "is_over_itself",

@@ -41,16 +41,27 @@ _PAIR = re.compile(rf"(?=([{UNSPACED}]{{2}}))")
 @lru_cache(maxsize=1024)
 def is_english(text: str) -> bool:
     """Whether the guard can read the text; a short text without clues counts as English."""
-    words = _WORDS.findall(canonical_text(text))
-    known, lower = vocabulary(), [word.lower() for word in words]
-    if text.isascii() and known.foreign.isdisjoint(lower):
-        foreign = 0
-    else:
-        foreign = sum(map(_is_foreign, range(len(words)), words, lower))
+    foreign, lower = _read(text)
+    known = vocabulary()
     if foreign:
         return foreign < len(known.english.intersection(lower))
     has_known = not known.function_words.isdisjoint(lower)
-    return has_known or len(words) < _MANY or any(map(_is_known, lower))
+    return has_known or len(lower) < _MANY or any(map(_is_known, lower))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether words show that the text is not English; a text that shows nothing may be either."""
+    foreign, lower = _read(text)
+    return foreign > 0 and foreign >= len(vocabulary().english.intersection(lower))
+
+
+def _read(text: str) -> tuple[int, list[str]]:
+    """How many of its words are of another language, and all of them in small letters."""
+    words = _WORDS.findall(canonical_text(text))
+    lower = [word.lower() for word in words]
+    if text.isascii() and vocabulary().foreign.isdisjoint(lower):
+        return 0, lower
+    return sum(map(_is_foreign, range(len(words)), words, lower)), lower
 
 
 def _is_foreign(at: int, word: str, lower: str) -> bool:

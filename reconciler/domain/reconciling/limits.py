@@ -79,14 +79,16 @@ def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A passing note never ends a lasting fact; both stay."""
+    """A passing note never ends a lasting fact; both stay, linked if a judge says otherwise."""
     if note.category is not Category.VOLATILE or not verdict.is_replacement:
         return None
     lasting = tuple(each for each in verdict.targets if each.category is not Category.VOLATILE)
     if not lasting:
         return None
     reason = f"what holds for the moment ends nothing that lasts ({verdict.reason})"
-    return replace(sparing(lasting, verdict, DecidedBy.GUARD, reason), conflicts=verdict.conflicts)
+    spared = sparing(lasting, verdict, DecidedBy.GUARD, reason)
+    is_judged = verdict.decided_by is DecidedBy.ARBITER
+    return spared if is_judged else replace(spared, conflicts=verdict.conflicts)
 
 
 def _is_firm(fact: Neighbour) -> bool:

@@ -302,7 +302,9 @@ class Relation(StrEnum):
 TOLD_RELATIONS = tuple(relation for relation in Relation if relation is not Relation.UNSURE)
 """What a judge may say that it can tell, and a person's correction."""
 
-AnyRelation: TypeAlias = Relation | Literal["same", "refines", "replaces", "coexists", "unrelated"]
+AnyRelation: TypeAlias = (
+    Relation | Literal["same", "refines", "replaces", "coexists", "unrelated", "unsure"]
+)
 
 
 class JobState(StrEnum):

@@ -92,7 +92,7 @@ class ArbitrationPolicy:
             more.
         breaker_reset_seconds: how long it is not asked before one question tries it again; above 0.
         cache_size_max: answers that are remembered, 0 for none.
-        confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
+        confidence_min: an answer that is less sure of itself is not used; 0 to 1.
         usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more; None if
             they are not known.
     """

@@ -27,6 +27,7 @@ from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,
+    ArbiterError,
     ArbiterRefusedError,
 )
 from reconciler.ports.arbiter import Arbiter
@@ -49,6 +50,7 @@ class Opinion:
         milliseconds: how long it took, 0 or more.
         cost_usd: the cost in US dollars; 0 if nothing was asked, None if it is not known.
         is_cached: the same question was answered before, and the answer was used again.
+        by: who answered, or was to be asked.
     """
 
     judgement: Judgement | None = None
@@ -57,6 +59,7 @@ class Opinion:
     cost_usd: float | None = None
     is_cached: bool = False
     answer: Judgement | None = None
+    by: str | None = None
 
     @property
     def reasoning(self) -> str | None:
@@ -73,6 +76,9 @@ class Arbitration:
         arbiter: the arbiter; its owner closes it.
         policy: the bounds.
         clock: seconds, never going back.
+        is_free: whether a call costs nothing, so that no budget bounds it.
+        first: a judge that costs nothing, asked first: the arbiter is not asked where it is sure
+            that the note touches none of the facts.
     """
 
     def __init__(
@@ -80,11 +86,16 @@ class Arbitration:
         arbiter: Arbiter,
         policy: ArbitrationPolicy,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        is_free: bool = False,
+        first: Arbiter | None = None,
     ) -> None:
         self.name = arbiter.name
         self.arbiter = arbiter
         self._policy = policy
         self._clock = clock
+        self._is_free = is_free
+        self._first = first
         self._lock = threading.Lock()
         self._budget = _Budget(policy)
         self._breaker = _Breaker(policy)
@@ -119,11 +130,24 @@ class Arbitration:
             if self._is_closed.wait(wait):
                 break
             opinion = self._remembered(question)
-        opinion = opinion or self._turned_away()
+        opinion = opinion or self._spared(note, neighbours) or self._turned_away()
         if opinion is None:
             opinion = self._asked(note, neighbours)
             self._remember(question, opinion)
-        return replace(opinion, milliseconds=(self._clock() - started) * 1000)
+        took = (self._clock() - started) * 1000
+        return replace(opinion, milliseconds=took, by=opinion.by or self.name)
+
+    def _spared(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion | None:
+        """The answer of the first judge, if the arbiter need not be asked."""
+        if self._first is None:
+            return None
+        try:
+            answer = self._first.judge(note, neighbours)
+        except ArbiterError:  # the arbiter itself is asked, as without it
+            return None
+        if answer.relation is not Relation.COEXISTS:
+            return None
+        return Opinion(judgement=answer, answer=answer, cost_usd=0.0, by=self._first.name)
 
     def _remembered(self, question: bytes) -> Opinion | None:
         with self._lock:
@@ -142,10 +166,13 @@ class Arbitration:
         """The reason not to ask now; None if the question may be asked, and it is counted."""
         with self._lock:
             now = self._clock()
-            obstacle = self._breaker.obstacle(now) or self._budget.obstacle(now)
+            obstacle = self._breaker.obstacle(now)
+            if not self._is_free:
+                obstacle = obstacle or self._budget.obstacle(now)
             if obstacle is None:
                 self._breaker.begin(now)
-                self._budget.spend(now)
+                if not self._is_free:
+                    self._budget.spend(now)
                 return None
         return Opinion(error=f"{obstacle}; decided without the arbiter", cost_usd=0.0)
 
@@ -182,7 +209,7 @@ class Arbitration:
         return Opinion(
             judgement=None if error else _without_idle_target(answer),
             error=error,
-            cost_usd=self._policy.cost_usd(answer.usage),
+            cost_usd=0.0 if self._is_free else self._policy.cost_usd(answer.usage),
             answer=answer,
         )
 

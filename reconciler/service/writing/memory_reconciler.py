@@ -708,7 +708,7 @@ class MemoryReconciler:
 
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
         """The arbiter's recorded opinion; its target is a rank among all compared facts."""
-        if self._arbitration is None or opinion is None:
+        if opinion is None:
             return RecordedOpinion()
         judgement, ranks = opinion.judgement, {}
         if judgement:
@@ -716,7 +716,7 @@ class MemoryReconciler:
             shown = enumerate(self._shown(note, seen), start=1)
             ranks = {number: neighbours.index(fact) + 1 for number, fact in shown}
         return RecordedOpinion(
-            arbiter=self._arbitration.name,
+            arbiter=opinion.by,
             reasoning=opinion.reasoning,
             error=opinion.error,
             relation=judgement.relation if judgement else None,

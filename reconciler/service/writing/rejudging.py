@@ -140,6 +140,8 @@ class Rejudging:
         opinion = self.arbitration.ask(asked, shown, is_patient=is_patient)
         if opinion.judgement is None:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
+        if opinion.judgement.relation is Relation.UNSURE:
+            return self._kept(decision, opinion.judgement, Upheld.UPHELD, "the judge is unsure")
         is_apart = opinion.judgement.action is Action.ADD
         if is_ending:
             became = Upheld.DOUBTED if is_apart else Upheld.UPHELD

@@ -1,0 +1,196 @@
+"""The packaged judge: a small cross-encoder that reads a note beside each fact, without a network.
+
+``judge.onnx`` beside this module holds its own layers and its bounds; embeddings and first layers
+are the packaged embedder's. ``tools/train_judge.py`` trains it, ``docs/packaged_judge.md`` tells
+what it gets right and wrong. It reads English. It answers only where it is sure, and says *unsure*
+everywhere else; so the rule decides as without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from reconciler.adapters.minilm_weights import TOKENIZER, check_files, weights_folder
+from reconciler.adapters.model_files import translated
+from reconciler.adapters.onnx_minilm import session_of
+from reconciler.domain.guard import is_foreign
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.errors import ArbiterUnavailableError
+from reconciler.forks import Maker, leave_alone_in_children
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.facts import Neighbour
+    from reconciler.domain.records.notes import Note
+
+FILE = Path(__file__).with_name("judge.onnx")
+SHA256 = "cadb374b769845651cf73f040dd4b6837320ee59d8f72f08db9a01422119241e"
+"""Of ``judge.onnx``, so that a damaged file is named and not misread."""
+
+TOKEN_COUNT_MAX = 128
+"""Of a fact and a note together; what is longer is not read, and the judge is unsure."""
+
+_ENDED, _SAME = "PEX", "SR"
+"""The relations after which a fact holds no longer, and those in which the note says it again."""
+
+
+class PairReading(NamedTuple):
+    """How a note relates to one fact: probabilities, 0 to 1.
+
+    Attributes:
+        ended: the fact holds no longer.
+        same: the note says it again, perhaps with more.
+        both: both hold.
+    """
+
+    ended: float
+    same: float
+
+    @property
+    def both(self) -> float:
+        """That both hold."""
+        return 1 - self.ended - self.same
+
+
+class JudgeBounds(NamedTuple):
+    """From which probability on an answer is given; set on pairs that were not trained on."""
+
+    ends: float
+    asks: float
+    same: float
+    both: float
+
+
+class PackagedArbiter:
+    """Judges from any thread; loads its model at the first judgement.
+
+    Args:
+        file: the judge; the packaged one.
+        digest: its sha256.
+    """
+
+    def __init__(self, file: Path = FILE, digest: str = SHA256) -> None:
+        self._file, self._digest = file, digest
+        self.name = f"packaged-{digest[:8]}"
+        self._reset()
+
+    def _reset(self) -> None:
+        self._maker, self._loading, self._model = Maker(), Lock(), cast("_Loaded | None", None)
+
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
+        """The relation of the note to its neighbours; see ``Arbiter.judge``."""
+        model = self.load()
+        numbered = enumerate(neighbours if _is_readable(note.text) else (), start=1)
+        facts = {number: fact.text for number, fact in numbered if _is_readable(fact.text)}
+        reads = zip(facts, model.read(note.text, list(facts.values())), strict=True)
+        found = {number: read for number, read in reads if read}
+        return _judgement(found, len(neighbours), model.bounds)
+
+    def load(self) -> _Loaded:
+        """The model, ready to read.
+
+        Raises:
+            ArbiterUnavailableError: a file is missing or damaged.
+        """
+        if not self._maker.is_here:  # a forked child lacks the threads of its parent's model
+            self._reset()
+        with self._loading:
+            if self._model is None:
+                self._model = self._loaded()
+                leave_alone_in_children(self._model)
+            return self._model
+
+    def _loaded(self) -> _Loaded:
+        content = self._file.read_bytes() if self._file.is_file() else b""
+        if sha256(content).hexdigest() != self._digest:
+            raise ArbiterUnavailableError(
+                f"{self._file.name} is missing or damaged: install graph-memory-reconciler again, "
+                "or set arbiter.mode to 'off'"
+            )
+        with translated(ArbiterUnavailableError, "the packaged judge cannot be loaded"):
+            return _Loaded(content)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Loaded:
+    def __init__(self, content: bytes) -> None:
+        from tokenizers import Tokenizer
+
+        folder = weights_folder()
+        check_files(folder)
+        self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._session = session_of(content, folder)
+        about = self._session.get_modelmeta().custom_metadata_map
+        self._relations = about["relations"]
+        self.bounds = JudgeBounds(*(float(about[name]) for name in JudgeBounds._fields))
+
+    def read(self, note: str, facts: Sequence[str]) -> list[PairReading | None]:
+        """The note beside each fact; None where both are too long to be read together."""
+        import numpy as np
+
+        # One by one, and each in as many rows as it has words: see OnnxMinilm.
+        pairs = [self._tokenizer.encode(fact, note) for fact in facts]
+        short = [pair for pair in pairs if len(pair.ids) <= TOKEN_COUNT_MAX]
+        if not short:
+            return [None] * len(pairs)
+        shape = (len(short), max(len(pair.ids) for pair in short))
+        names = {
+            "input_ids": "ids",
+            "attention_mask": "attention_mask",
+            "token_type_ids": "type_ids",
+        }
+        fed = {name: np.zeros(shape, dtype=np.int64) for name in names}
+        for number, pair in enumerate(short):
+            for name, part in names.items():
+                fed[name][number, : len(pair.ids)] = getattr(pair, part)
+        rows = iter(self._session.run(None, fed)[0])
+        return [
+            self._of(next(rows)) if len(pair.ids) <= TOKEN_COUNT_MAX else None for pair in pairs
+        ]
+
+    def _of(self, row: Any) -> PairReading:
+        chances = dict(zip(self._relations, map(float, row), strict=True))
+        return PairReading(*(sum(map(chances.__getitem__, letters)) for letters in (_ENDED, _SAME)))
+
+
+def _is_readable(text: str) -> bool:
+    return any(map(str.isalnum, text)) and not is_foreign(text)
+
+
+def _judgement(reads: dict[int, PairReading], count: int, bounds: JudgeBounds) -> Judgement:
+    """What the reads of the facts, by their numbers, say together."""
+    likeliest = sorted(reads, key=lambda number: reads[number].ended, reverse=True)
+    ended = [number for number in likeliest if reads[number].ended >= bounds.ends]
+    same = [number for number in reads if reads[number].same >= bounds.same]
+    relation, action, confidence = Relation.UNSURE, Action.ADD, 0.0
+    target: int | None = None
+    if ended:
+        relation, action, target = Relation.REPLACES, Action.UPDATE, ended[0]
+        confidence = reads[target].ended
+    elif same:
+        target = max(same, key=lambda number: reads[number].same)
+        relation, action, confidence = Relation.SAME, Action.UPDATE, reads[target].same
+    elif likeliest and reads[likeliest[0]].ended >= bounds.asks:
+        target, confidence = likeliest[0], reads[likeliest[0]].ended
+    elif len(reads) == count and all(read.both >= bounds.both for read in reads.values()):
+        relation, confidence = Relation.COEXISTS, min(read.both for read in reads.values())
+    return Judgement(
+        reasoning="; ".join(
+            f"fact {number}: over {read.ended:.2f}, said again {read.same:.2f}"
+            for number, read in reads.items()
+        )
+        or "not read: another language, or too long",
+        relation=relation,
+        target=target,
+        also=tuple(ended[1:]),
+        action=action,
+        confidence=confidence,
+    )
