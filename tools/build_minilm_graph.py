@@ -41,7 +41,7 @@ class Graph:
     def __init__(self, weights: Path) -> None:
         self.nodes: list[Any] = []
         self.initializers: list[TensorProto] = []
-        self._tensors, self._data_at = header(weights)
+        self._tensors, self._data_at = _header(weights)
 
     def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         output = f"{kind.lower()}_{len(self.nodes)}"
@@ -144,7 +144,7 @@ def declared(name: str, kind: int, width: int | str) -> Any:
     return helper.make_tensor_value_info(name, kind, ["texts", width])
 
 
-def header(weights: Path) -> tuple[dict[str, Any], int]:
+def _header(weights: Path) -> tuple[dict[str, Any], int]:
     """Which tensors a safetensors file has, and at which byte their data begins."""
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")

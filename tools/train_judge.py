@@ -19,7 +19,6 @@ held out, which hold near negatives only.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
@@ -35,10 +34,13 @@ import torch
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
+from benchmarks.data import json_lines
 from reconciler.adapters.minilm_weights import weights_folder
+from reconciler.adapters.packaged_arbiter import ENDED, SAME
 from tools.build_judge_graph import write
 
-ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(__file__).resolve().parents[1] / "judge"
+WRITTEN, BESIDE = DATA / "relations.jsonl", DATA / "neighbours.jsonl"
 RELATIONS = {
     "same": "S",
     "refines": "R",
@@ -51,7 +53,6 @@ RELATIONS = {
     "both": "B",
 }
 LETTERS = "".join(RELATIONS.values())
-ENDED, SAME = "PEX", "SR"
 HELD_OUT = ("second_language", "companion")
 """The writers whose notes set the bounds."""
 TESTED = ("care",)
@@ -106,16 +107,10 @@ class Judge(nn.Module):
         return self.h(self.drop(torch.cat([rows[:, 0], *means, apart], -1)))
 
 
-def lines(name: str) -> list[dict[str, Any]]:
-    """The rows of a file of ``judge/``."""
-    text = (ROOT / "judge" / name).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
 def pairs_of(writers: Sequence[str], *, is_crossed: bool) -> list[Pair]:
     """What these writers wrote, and what was read of their memories."""
     groups: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in lines("relations.jsonl"):
+    for row in json_lines(WRITTEN):
         if row["writer"] in writers:
             groups[row["group"]].append(row)
     rng = random.Random(SEED)
@@ -127,7 +122,7 @@ def pairs_of(writers: Sequence[str], *, is_crossed: bool) -> list[Pair]:
             RELATIONS[row["relation"]],
             "picked" if row["is_read"] else "beside",
         )
-        for row in lines("neighbours.jsonl")
+        for row in json_lines(BESIDE)
         if row["writer"] in writers
     ]
 
@@ -289,7 +284,7 @@ def main() -> None:
     """Train, set the bounds, and write the judge."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    known = sorted({row["writer"] for row in lines("relations.jsonl")})
+    known = sorted({row["writer"] for row in json_lines(WRITTEN)})
     writers = sys.argv[2:] or [writer for writer in known if writer not in HELD_OUT + TESTED]
     source = weights_folder()
     tokenizer, judge = AutoTokenizer.from_pretrained(source), Judge(source)
@@ -300,10 +295,8 @@ def main() -> None:
     bounds = bounds_of(chances(judge, tokenizer, held_out), held_out)
     about = {"version": VERSION, "relations": LETTERS} | {k: str(v) for k, v in bounds.items()}
     trained = {
-        name.removeprefix("m.").replace("h.", "head.", 1)
-        if name.startswith("h.")
-        else name[2:]: rows
-        for name, rows in ((name, rows.numpy()) for name, rows in judge.state_dict().items())
+        f"head.{name[2:]}" if name.startswith("h.") else name[2:]: rows.numpy()
+        for name, rows in judge.state_dict().items()
         if name.startswith("h.") or _layer(name) >= TRAINED_FROM_LAYER
     }
     target = folder / "judge.onnx" if sys.argv[2:] else None

@@ -34,7 +34,7 @@ SHA256 = "cadb374b769845651cf73f040dd4b6837320ee59d8f72f08db9a01422119241e"
 TOKEN_COUNT_MAX = 128
 """Of a fact and a note together; what is longer is not read, and the judge is unsure."""
 
-_ENDED, _SAME = "PEX", "SR"
+ENDED, SAME = "PEX", "SR"
 """The relations after which a fact holds no longer, and those in which the note says it again."""
 
 
@@ -158,7 +158,7 @@ class _Loaded:
 
     def _of(self, row: Any) -> PairReading:
         chances = dict(zip(self._relations, map(float, row), strict=True))
-        return PairReading(*(sum(map(chances.__getitem__, letters)) for letters in (_ENDED, _SAME)))
+        return PairReading(*(sum(map(chances.__getitem__, letters)) for letters in (ENDED, SAME)))
 
 
 def _is_readable(text: str) -> bool:
