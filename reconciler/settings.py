@@ -296,10 +296,10 @@ class ArbiterSettings(_ModelSettings):
 
     @model_validator(mode="after")
     def _fits_its_provider(self) -> Self:
-        if self.provider == "packaged" and (self.model, self.base_url, self.api_key) != (None,) * 3:
+        if self.provider == "packaged" and (self.base_url, self.api_key) != (None, None):
             raise ValueError(
-                "the packaged judge is one model on this machine: unset model, base_url and "
-                "api_key, or set provider to the judge that they are for"
+                "the packaged judge is a file on this machine: unset base_url and api_key, or set "
+                "provider to the judge that they are for"
             )
         return self
 

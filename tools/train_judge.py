@@ -1,11 +1,16 @@
 """Trains the packaged judge out of ``judge/``, and writes ``reconciler/adapters/judge.onnx``.
 
     make judge        or: python -m tools.train_judge FOLDER [WRITERS ...]
+    python -m tools.train_judge FOLDER --own PAIRS
 
 FOLDER keeps a checkpoint every 200 steps: started again, the training goes on from there. WRITERS
 are trained on, all but ``HELD_OUT`` and ``TESTED`` if none is named, so that a learning curve is a
 few runs; with them the judge is written into FOLDER. Half an hour on two cores that do nothing
 else, minutes on a GPU. It needs PyTorch and transformers (the extra ``dev``).
+
+PAIRS are decisions of one's own, as ``reconciler calibrate`` takes them: JSON lines of fact, note
+and label (same, update, distinct). The packaged judge is trained on with them for some minutes, and
+``FOLDER/judge.onnx`` is what ``arbiter.model`` names. A fifth of them measures only.
 
 * ``judge/relations.jsonl``: notes beside a fact, written for it.
 * ``judge/neighbours.jsonl``: notes beside facts of other matters in the same memory, which an
@@ -21,8 +26,8 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -31,12 +36,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from onnx import load, numpy_helper
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from benchmarks.data import json_lines
 from reconciler.adapters.minilm_weights import weights_folder
-from reconciler.adapters.packaged_arbiter import ENDED, SAME
+from reconciler.adapters.packaged_arbiter import ENDED, FILE, SAME
+from reconciler.config_files import load_attribute_book
+from reconciler.domain.review.calibration import PairLabel
+from reconciler.service.calibration import read_pairs
 from tools.build_judge_graph import write
 
 DATA = Path(__file__).resolve().parents[1] / "judge"
@@ -57,16 +66,20 @@ HELD_OUT = ("second_language", "companion")
 """The writers whose notes set the bounds."""
 TESTED = ("care",)
 """The writers whose notes only measure."""
-VERSION = "1"
+VERSION = "2"
 SEED = 7
 
-STEPS = int(os.environ.get("STEPS", "3600"))
+STEPS = int(os.environ.get("STEPS", "7200"))
+STEPS_OF_OWN = int(os.environ.get("STEPS", "300"))
+OWN_LETTERS = {PairLabel.SAME: "S", PairLabel.UPDATE: "P", PairLabel.DISTINCT: "B"}
 PAIRS_A_STEP = 32
 WARM_UP_STEPS = 60
 TRAINED_FROM_LAYER = 2
 RATE, RATE_OF_HEAD = 1.5e-4, 7.5e-4
 TOKENS_MAX = 80
 WEIGHTS = {"written": 4.0, "picked": 4.0, "beside": 4.0, "crossed": 1.0}
+OWN_SHARE = 0.25
+"""Of a step's pairs, how many are one's own; the others keep what the judge knows."""
 STEPS_A_CHECKPOINT = 200
 UNSTOPPED = 0.3
 
@@ -175,7 +188,9 @@ def chances(judge: Judge, tokenizer: Any, pairs: Sequence[Pair]) -> Any:
     return found
 
 
-def train(folder: Path, pairs: Sequence[Pair], judge: Judge, tokenizer: Any) -> None:
+def train(
+    folder: Path, pairs: Sequence[Pair], judge: Judge, tokenizer: Any, steps: int = STEPS
+) -> None:
     """Train, from a checkpoint if there is one; prints the loss and the speed."""
     for part in (judge.m.embeddings, *judge.m.encoder.layer[:TRAINED_FROM_LAYER]):
         for parameter in part.parameters():
@@ -187,14 +202,14 @@ def train(folder: Path, pairs: Sequence[Pair], judge: Judge, tokenizer: Any) -> 
     )
     kept = folder / "checkpoint.pt"
     step = _resumed(kept, judge, optimizer) if kept.exists() else 0
-    weights = [WEIGHTS[pair.source] for pair in pairs]
+    weights = _weights(pairs)
     rng = random.Random(SEED + step)
     torch.manual_seed(SEED + step)
     began, first, average = time.monotonic(), step, 0.0
-    while step < STEPS:
+    while step < steps:
         many = [_loosely(pair, rng) for pair in rng.choices(pairs, weights, k=PAIRS_A_STEP * 8)]
         for batch in _batches(many, rng):
-            slope = min(1, (step + 1) / WARM_UP_STEPS) * max(0.02, 1 - step / STEPS)
+            slope = min(1, (step + 1) / WARM_UP_STEPS) * max(0.02, 1 - step / steps)
             for group, rate in zip(optimizer.param_groups, (RATE, RATE_OF_HEAD), strict=True):
                 group["lr"] = rate * slope
             loss = _learnt(judge, tokenizer, optimizer, batch)
@@ -202,10 +217,18 @@ def train(folder: Path, pairs: Sequence[Pair], judge: Judge, tokenizer: Any) -> 
             average = 0.98 * average + 0.02 * loss if average else loss
             if step % 50 == 0:
                 speed = (step - first) * PAIRS_A_STEP / (time.monotonic() - began)
-                print(f"{step} of {STEPS}: loss {average:.3f}, {speed:.0f} pairs/s", flush=True)
+                print(f"{step} of {steps}: loss {average:.3f}, {speed:.0f} pairs/s", flush=True)
             if step % STEPS_A_CHECKPOINT == 0:
                 _keep(kept, step, judge, optimizer)
     _keep(kept, step, judge, optimizer)
+
+
+def _weights(pairs: Sequence[Pair]) -> list[float]:
+    """How often each pair is drawn, beside the others."""
+    others = sum(WEIGHTS[pair.source] for pair in pairs if pair.source != "own")
+    own = sum(pair.source == "own" for pair in pairs)
+    share = OWN_SHARE / (1 - OWN_SHARE) * others / max(own, 1)
+    return [share if pair.source == "own" else WEIGHTS[pair.source] for pair in pairs]
 
 
 def _loosely(pair: Pair, rng: random.Random) -> Pair:
@@ -280,27 +303,62 @@ def bounds_of(found: Any, pairs: Sequence[Pair]) -> dict[str, float]:
     return {name: round(bound, 3) for name, bound in made.items()}
 
 
-def main() -> None:
-    """Train, set the bounds, and write the judge."""
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    known = sorted({row["writer"] for row in json_lines(WRITTEN)})
-    writers = sys.argv[2:] or [writer for writer in known if writer not in HELD_OUT + TESTED]
-    source = weights_folder()
-    tokenizer, judge = AutoTokenizer.from_pretrained(source), Judge(source)
-    pairs = pairs_of(writers, is_crossed=True)
-    print(f"{len(pairs):,} pairs of {len(writers)} writers", flush=True)
-    train(folder, pairs, judge, tokenizer)
-    held_out = [pair for pair in pairs_of(HELD_OUT, is_crossed=False) if pair.source != "picked"]
-    bounds = bounds_of(chances(judge, tokenizer, held_out), held_out)
-    about = {"version": VERSION, "relations": LETTERS} | {k: str(v) for k, v in bounds.items()}
-    trained = {
-        f"head.{name[2:]}" if name.startswith("h.") else name[2:]: rows.numpy()
+def own_pairs(file: Path) -> tuple[list[Pair], list[Pair]]:
+    """One's own pairs: those to train on, and every fifth, which only measures."""
+    with file.open(encoding="utf-8") as lines:
+        read = read_pairs(lines, load_attribute_book(None))
+    pairs = [Pair(row.fact_text, row.note_text, OWN_LETTERS[row.label], "own") for row in read]
+    random.Random(SEED).shuffle(pairs)
+    return [pair for at, pair in enumerate(pairs) if at % 5], pairs[::5]
+
+
+def _packaged_parts(judge: Judge) -> None:
+    """Give the judge the layers and the head of ``judge.onnx``."""
+    known = {tensor.name: numpy_helper.to_array(tensor) for tensor in load(FILE).graph.initializer}
+    taken = {name: known[f"half.{_in_graph(name)}"] for name in _trained(judge)}
+    judge.load_state_dict(
+        {n: torch.tensor(rows).float() for n, rows in taken.items()}, strict=False
+    )
+
+
+def _trained(judge: Judge) -> dict[str, Any]:
+    """The tensors that are trained, by their names in the judge."""
+    return {
+        name: rows
         for name, rows in judge.state_dict().items()
         if name.startswith("h.") or _layer(name) >= TRAINED_FROM_LAYER
     }
-    target = folder / "judge.onnx" if sys.argv[2:] else None
-    write(trained, about, target)
+
+
+def _in_graph(name: str) -> str:
+    """The name of one of the judge's tensors in the graph: the model's own, or the head's."""
+    return f"head.{name[2:]}" if name.startswith("h.") else name[2:]
+
+
+def main() -> None:
+    """Train, set the bounds, and write the judge."""
+    asked = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("writers", nargs="*")
+    asked.add_argument("--own", type=Path, metavar="PAIRS")
+    given = asked.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    known = sorted({row["writer"] for row in json_lines(WRITTEN)})
+    writers = given.writers or [writer for writer in known if writer not in HELD_OUT + TESTED]
+    source = weights_folder()
+    tokenizer, judge = AutoTokenizer.from_pretrained(source), Judge(source)
+    own, measured = own_pairs(given.own) if given.own else ([], [])
+    if own:
+        _packaged_parts(judge)
+    pairs = pairs_of(writers, is_crossed=True) + own
+    print(f"{len(pairs):,} pairs of {len(writers)} writers, {len(own)} of your own", flush=True)
+    train(given.folder, pairs, judge, tokenizer, STEPS_OF_OWN if own else STEPS)
+    held_out = [pair for pair in pairs_of(HELD_OUT, is_crossed=False) if pair.source != "picked"]
+    held_out += measured
+    bounds = bounds_of(chances(judge, tokenizer, held_out), held_out)
+    about = {"version": VERSION, "relations": LETTERS} | {k: str(v) for k, v in bounds.items()}
+    trained = {_in_graph(name): rows.numpy() for name, rows in _trained(judge).items()}
+    write(trained, about, given.folder / "judge.onnx" if own or given.writers else None)
 
 
 def _layer(name: str) -> int:

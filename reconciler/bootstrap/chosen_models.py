@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
@@ -88,9 +89,7 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     if not has_judge(settings):
         return None
     if chosen.provider == "packaged":
-        from reconciler.adapters.packaged_arbiter import PackagedArbiter
-
-        return PackagedArbiter()
+        return _packaged_arbiter(chosen.model)
     if chosen.provider == "decisions":
         from reconciler.adapters.decisions_arbiter import DecisionsArbiter
 
@@ -104,9 +103,13 @@ def build_first_arbiter(settings: Settings) -> Arbiter | None:
     """The packaged judge, if the settings ask it before another one."""
     if settings.arbiter.first != "packaged" or settings.arbiter.provider == "packaged":
         return None
+    return _packaged_arbiter()
+
+
+def _packaged_arbiter(file: str | None = None) -> Arbiter:
     from reconciler.adapters.packaged_arbiter import PackagedArbiter
 
-    return PackagedArbiter()
+    return PackagedArbiter(Path(file).expanduser(), digest=None) if file else PackagedArbiter()
 
 
 def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:

@@ -72,6 +72,14 @@ def test_it_names_the_fact_by_its_number(judge: PackagedArbiter, place: int) -> 
     assert judged(judge, PRO, *known).target == place
 
 
+def test_what_lies_far_behind_the_nearest_fact_is_not_read(judge: PackagedArbiter) -> None:
+    near, far = facts(OTHERS[0], BASIC)
+    assert judge.judge(note(PRO), [near, replace(far, cosine=0.85)]).target == 2
+    made = judge.judge(note(PRO), [near, replace(far, cosine=0.7)])
+    assert (made.action, made.target) == (Action.ADD, None)
+    assert "fact 2" not in made.reasoning
+
+
 def test_another_matter_ends_nothing(judge: PackagedArbiter) -> None:
     made = judged(judge, "Prefers a window seat.", *OTHERS)
     assert (made.action, made.target) == (Action.ADD, None)

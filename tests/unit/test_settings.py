@@ -338,9 +338,15 @@ def test_the_packaged_judge_needs_no_key_and_takes_no_address() -> None:
     arbiter = build_arbiter(load_settings(arbiter={"provider": "packaged"}))
     assert arbiter is not None
     assert arbiter.name.startswith("packaged-")
-    for given in ({"api_key": "sk-test"}, {"base_url": "http://127.0.0.1:1"}, {"model": "m"}):
-        with pytest.raises(ConfigurationError, match="the packaged judge is one model"):
+    for given in ({"api_key": "sk-test"}, {"base_url": "http://127.0.0.1:1"}):
+        with pytest.raises(ConfigurationError, match="the packaged judge is a file"):
             load_settings(arbiter={"provider": "packaged", **given})
+
+
+def test_a_packaged_judge_of_ones_own_is_a_file_that_is_there(tmp_path: Path) -> None:
+    given = load_settings(arbiter={"provider": "packaged", "model": str(tmp_path / "judge.onnx")})
+    with pytest.raises(ConfigurationError, match=r"name a judge\.onnx, or unset it"):
+        build_arbiter(given)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
