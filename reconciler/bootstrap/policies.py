@@ -93,10 +93,7 @@ def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 
 def extraction_policy(settings: Settings) -> ExtractionPolicy:
     """How sessions are read, by the settings."""
-    chosen = settings.extractor
-    return ExtractionPolicy(
-        **set_of(chosen, ExtractionPolicy), has_fallback=chosen.fallback == "raw"
-    )
+    return ExtractionPolicy(**set_of(settings.extractor, ExtractionPolicy))
 
 
 def retry_policy(settings: Settings) -> RetryPolicy:

@@ -276,8 +276,8 @@ class MemoryReconciler:
         )
 
     def _embedded(self, submission: Submission) -> Submission:
-        """The submission with its vector; raw words get none, because they may end no fact."""
-        if submission.is_fallback or submission.vector is not None:
+        """The submission with its vector."""
+        if submission.vector is not None:
             return submission
         started = time.perf_counter()
         [vector] = self.embed([submission.note.text])
