@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.ports.embedder import Embedder
     from reconciler.service.stores.archive_store import ContactFilter
-    from reconciler.settings import (
-        Settings,
-    )
+    from reconciler.settings import Settings
 
 
 def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:

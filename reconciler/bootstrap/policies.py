@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from reconciler.domain.recalling.recallable import Recalling
-    from reconciler.settings import (
-        RecallSettings,
-        Settings,
-    )
+    from reconciler.settings import RecallSettings, Settings
 
 
 def build_policy(

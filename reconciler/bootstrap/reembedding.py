@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.graph import Graph
     from reconciler.service.reembedding import Reembedding
-    from reconciler.settings import (
-        EmbedderSettings,
-        Settings,
-    )
+    from reconciler.settings import EmbedderSettings, Settings
 
 
 def build_reembedding(graph: Graph, settings: Settings) -> Reembedding:

@@ -48,10 +48,7 @@ from reconciler.bootstrap.policies import (
     set_of,
 )
 from reconciler.bootstrap.reembedding import build_reembedding
-from reconciler.domain.records.policies import (
-    JobPolicy,
-    ReconcilePolicy,
-)
+from reconciler.domain.records.policies import JobPolicy, ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
@@ -117,9 +114,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.submissions import Submission
     from reconciler.service.writing.write_gate import WriteGate
-    from reconciler.settings import (
-        Settings,
-    )
+    from reconciler.settings import Settings
 
 T = TypeVar("T")
 

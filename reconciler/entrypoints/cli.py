@@ -39,20 +39,9 @@ from reconciler.entrypoints import (
 )
 from reconciler.entrypoints.commands import ROWS
 from reconciler.entrypoints.logs import quiet_the_driver
-from reconciler.entrypoints.options import (
-    AsJson,
-    Tenant,
-    existing,
-    of_whom,
-    opened,
-    show,
-)
+from reconciler.entrypoints.options import AsJson, Tenant, existing, of_whom, opened, show
 from reconciler.entrypoints.progress import bar
-from reconciler.entrypoints.rendering import (
-    as_it_is,
-    make_printable,
-    terminal,
-)
+from reconciler.entrypoints.rendering import as_it_is, make_printable, terminal
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,

@@ -22,12 +22,7 @@ from reconciler.bootstrap import (
     hash_key_of,
     open_graph,
 )
-from reconciler.config_files import (
-    load_attribute_book,
-    load_gate_policy,
-    load_profile,
-    profiles_of,
-)
+from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile, profiles_of
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.jobs import QueueReport
 from reconciler.domain.records.kinds import JobState

@@ -48,11 +48,7 @@ from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.sessions.windows import windows
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.errors import (
-    InvalidNoteError,
-    InvalidRequestError,
-    InvalidSessionError,
-)
+from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore

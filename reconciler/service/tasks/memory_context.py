@@ -19,11 +19,7 @@ from typing import Any, NamedTuple
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.mentions import mentioning
-from reconciler.domain.recalling.procedures import (
-    Procedure,
-    procedure_slot,
-    procedure_text,
-)
+from reconciler.domain.recalling.procedures import Procedure, procedure_slot, procedure_text
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.choices import check_kind, list_of

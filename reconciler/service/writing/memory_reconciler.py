@@ -52,13 +52,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import (
-    OWN_WORDS,
-    PATIENT_DOORS,
-    Action,
-    DecidedBy,
-    FactState,
-)
+from reconciler.domain.records.kinds import OWN_WORDS, PATIENT_DOORS, Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended

@@ -28,10 +28,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import (
-    InvalidNoteError,
-    InvalidRequestError,
-)
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
@@ -42,12 +39,7 @@ from reconciler.service.writing.earlier_decisions import earlier_decisions
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.note_reader import NoteReader
-from reconciler.service.writing.submissions import (
-    Submission,
-    check_key,
-    own_episode_of,
-    withheld,
-)
+from reconciler.service.writing.submissions import Submission, check_key, own_episode_of, withheld
 from reconciler.tracing import traced
 
 _MAY_AGREE = (
