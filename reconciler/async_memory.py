@@ -21,8 +21,7 @@ from reconciler.async_calls import (
     bound,
 )
 from reconciler.async_threads import CLOSING_SECONDS_MAX, THREADS_MAX, Opening, Threads
-from reconciler.class_calls import class_call
-from reconciler.memory import Memory
+from reconciler.memory import Memory, class_call
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -47,7 +47,6 @@ from reconciler.bootstrap.policies import (
     retry_policy,
     set_of,
 )
-from reconciler.bootstrap.reembedding import build_reembedding
 from reconciler.domain.records.policies import JobPolicy, ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
@@ -86,10 +85,9 @@ if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
     from reconciler.service.moving.exporting import Exporter
     from reconciler.service.pages.report import Report
-    from reconciler.service.past_recall import PastRecall
     from reconciler.service.persons.answering import PersonsAnswers
     from reconciler.service.persons.deciding import PersonsDecisions
-    from reconciler.service.recall import Recall
+    from reconciler.service.recall import PastRecall, Recall
     from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -591,7 +589,10 @@ class Services:
     @_Part
     def reembedding(self) -> Reembedding:
         """Moves the store to another model."""
-        return build_reembedding(self._graph, self.settings)
+        from reconciler.service.reembedding import Reembedding
+        from reconciler.service.stores.model_store import ModelStore
+
+        return Reembedding(ModelStore(self._patient_graph))
 
     @_Part
     def archive_store(self) -> ArchiveStore:
@@ -663,7 +664,7 @@ class Services:
     @_Part
     def past_recall(self) -> PastRecall:
         """Answers a query about the past."""
-        from reconciler.service.past_recall import PastRecall
+        from reconciler.service.recall import PastRecall
 
         return PastRecall(
             store=self.fact_store,

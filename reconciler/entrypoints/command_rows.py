@@ -27,13 +27,13 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     Tenant,
+    bar,
     descriptions,
     field_descriptions,
     of_whom,
     parse_time,
     show,
 )
-from reconciler.entrypoints.progress import bar
 from reconciler.memory import Memory
 from reconciler.service.writing.doors import NoteFields
 

@@ -23,8 +23,7 @@ from reconciler.errors import (
     InvalidRequestError,
 )
 from reconciler.service.moving import restoring
-from reconciler.service.moving.export_schema import load_export_schema
-from reconciler.service.moving.lines import KEY_OF, LINKS
+from reconciler.service.moving.lines import KEY_OF, LINKS, load_export_schema
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.testing import HashingEmbedder

@@ -26,8 +26,7 @@ from reconciler.domain.reconciling.ahead import (
 )
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.by_slot import is_left_open
-from reconciler.domain.reconciling.contesting import contest
-from reconciler.domain.reconciling.disputes import settle
+from reconciler.domain.reconciling.disputes import contest, settle
 from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.reconciling.own_systems import as_ruled
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
