@@ -186,7 +186,7 @@ class Memory:
 
     def describe(self) -> EngineDescription:
         """The engine of this memory and its place. It asks the engine, so it is also a check."""
-        return self._services.binding_store.describe()
+        return self._services.binding_store.graph.describe()
 
     def contact(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None

@@ -24,7 +24,7 @@ from reconciler.bootstrap.services import Services
 from reconciler.domain.records.choices import check_callable, check_flags, file_path
 from reconciler.errors import ConfigurationError
 from reconciler.service.stores.binding_store import BindingStore
-from reconciler.service.stores.patient_graph import PatientGraph
+from reconciler.service.stores.patient_graph import patient
 
 if TYPE_CHECKING:
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
@@ -49,7 +49,7 @@ def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:
     is_setting = settings.gate.hash_key is not None
     is_kept = not is_setting and key_file.exists()
     return write_backup(
-        services.binding_store.copy_store,
+        services.binding_store.graph.copy_store,
         path,
         key_file=key_file if is_kept else None,
         hash_key="setting" if is_setting else "file" if is_kept else "none",
@@ -164,7 +164,7 @@ def _restore_export(
         return restore(
             file,
             checked,
-            store=ArchiveStore(PatientGraph(graph, patience)),
+            store=ArchiveStore(patient(graph, patience)),
             embedder=embedder,
             hash_key=hash_key_if_any(settings),
             keep_hash_key=lambda key: keep_hash_key(settings, key),
@@ -188,7 +188,7 @@ def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
     check_memory_exists(settings)
     with closing(open_graph(settings)) as graph:
         BindingStore(graph).check_schema_version()
-        yield Reembedding(ModelStore(PatientGraph(graph, retry_policy(settings))))
+        yield Reembedding(ModelStore(patient(graph, retry_policy(settings))))
 
 
 def reembed(

@@ -57,7 +57,7 @@ from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.patient_graph import PatientGraph
+from reconciler.service.stores.patient_graph import patient
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
 
@@ -172,12 +172,12 @@ class Services:
         self.policy = replace(policy, systems=systems) if own else policy
         self.clock = clock
         self.closing = closing
-        patient = PatientGraph(graph, patience, GraphUnavailableError)
+        waiting = patient(graph, patience, GraphUnavailableError)
         model = (embedder.model_id, embedder.dimension)
-        self.fact_store = FactStore(patient, model)
-        self.decision_store = DecisionStore(patient, model)
-        self.contact_store = ContactStore(patient)
-        self.binding_store = BindingStore(patient)
+        self.fact_store = FactStore(waiting, model)
+        self.decision_store = DecisionStore(waiting, model)
+        self.contact_store = ContactStore(waiting)
+        self.binding_store = BindingStore(waiting)
         self._decision_ids = DecisionIds(id_key)
         self.records = Records(
             fact_store=self.fact_store,
@@ -189,7 +189,7 @@ class Services:
         )
         self.ids = IdCheck(build_secret_finder(of_ids=True))
         self._graph = graph
-        self._patient_graph = PatientGraph(graph, patience)
+        self._patient_graph = patient(graph, patience)
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
@@ -782,7 +782,7 @@ def build_services(
             settings, embedder.model_id, is_judged=arbiter is not None or has_judge(settings)
         )
         if migrate:
-            at_opening(lambda: binding_store.migrate(embedder.dimension))
+            at_opening(lambda: graph.migrate(embedder.dimension))
         services = Services(
             settings=settings,
             graph=graph,
