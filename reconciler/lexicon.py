@@ -21,6 +21,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cue:
     """A pattern that gives something away, and texts that show what it finds.
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, MutableMappi
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
@@ -34,6 +34,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from reconciler.adapters.answer_reading import UnreadableAnswerError, fault_of, read_answer
 from reconciler.domain.records.decisions import Usage
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 from reconciler.resources import read_config
 
 WAIT_SECONDS_MAX = 3600.0
@@ -64,7 +65,7 @@ ClientT = TypeVar("ClientT", bound="Closable")
 ResultT = TypeVar("ResultT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Connection:
     """The address, key and time-out of calls.
 
@@ -97,7 +98,7 @@ class Connection:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Failures:
     """The classes of a caller's three kinds of failure.
 
@@ -112,7 +113,7 @@ class Failures:
     answer: Callable[[str], Exception]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prompt:
     """A text that tells the model what to do; its name ends with its version."""
 
@@ -120,7 +121,7 @@ class Prompt:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Question(Generic[AnswerT]):
     """A prompt and the schema of its answer; the data come with each call.
 
@@ -137,7 +138,7 @@ class Question(Generic[AnswerT]):
     failures: Failures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Correction:
     """An unreadable answer of a model, and the reason."""
 
@@ -145,7 +146,7 @@ class Correction:
     fault: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reply:
     """A server's reply, in no protocol.
 

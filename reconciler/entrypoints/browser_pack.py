@@ -11,7 +11,6 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 from reconciler.resources import resource_path
 
 PACK_HOST = "127.0.0.1"
@@ -26,7 +26,7 @@ _TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(
 """Pages that may read the pack: a Browser on this machine, or the one of Neo4j."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SavedQuery:
     """One of the pack's queries.
 

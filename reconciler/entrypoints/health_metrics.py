@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
@@ -22,6 +21,7 @@ from prometheus_client.registry import Collector
 from reconciler.domain.review.health import HealthReport
 from reconciler.entrypoints.metrics import counter, gauge
 from reconciler.errors import ReconcilerError
+from reconciler.frozen import frozen
 from reconciler.memory import Memory
 
 _LABELS = ("tenant", "agent")
@@ -66,7 +66,7 @@ Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
 """Reads the health of all agents, and reports its progress after each contact."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _HealthReading:
     """The last reading, its time and its duration; without reports if it failed."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
@@ -24,6 +23,7 @@ from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.entrypoints.check import DoctorCheck
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
+from reconciler.frozen import frozen
 from reconciler.ports.arbiter import Arbiter
 from reconciler.settings import Settings
 
@@ -35,7 +35,7 @@ _SAID_AT = datetime(2026, 6, 1, tzinfo=UTC)
 _KNOWN_SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _JudgeRun:
     """The answer to one question; ``made`` is None without a usable one."""
 

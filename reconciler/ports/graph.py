@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from reconciler.frozen import frozen
 
 __all__ = ["Engine", "EngineDescription", "Graph", "Purged", "Row"]
 
@@ -13,7 +14,7 @@ Row = dict[str, Any]
 """One result row: strings, numbers, booleans, UTC-aware datetimes, lists, maps or None."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EngineDescription:
     """The engine, for ``doctor``: its name, version and place."""
 
@@ -22,7 +23,7 @@ class EngineDescription:
     location: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Purged:
     """The remains of overwritten and removed bytes.
 

@@ -6,15 +6,16 @@ A reader only translates. It writes nothing, judges nothing, and holds no more t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
+
+from reconciler.frozen import frozen
 
 __all__ = ["Carried", "NotCarried", "PeerMemory", "PeerSystem"]
 
 PeerSystem: TypeAlias = Literal["mem0", "graphiti", "neo4j-agent-memory", "langmem"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Carried:
     """A record that says something about a contact.
 
@@ -27,7 +28,7 @@ class Carried:
     line: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NotCarried:
     """A record that is left where it is, and why.
 

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ from reconciler.domain.review.calibration import (
 )
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
 
@@ -62,7 +63,7 @@ ERRORS = (
 """What goes wrong, in words, and as ``DecisionScores`` has it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Measurement:
     """One rule's results on the pairs.
 
@@ -95,7 +96,7 @@ class Measurement:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CalibrationReport:
     """The measurements on the pairs, and the profile that was chosen.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -37,6 +37,7 @@ from reconciler.errors import (
     UnknownContactError,
     UnknownFactError,
 )
+from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.moving.damage import Damage, DamagedNode
 from reconciler.service.moving.lines import KEY_OF
@@ -60,7 +61,7 @@ _READ = tuple(label for label in KEY_OF if label != "Contact")
 _NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Erasures:
     """Forgets for good what a contact or an operator asks to be forgotten.
 
@@ -409,7 +410,7 @@ class Erasures:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Going:
     """All that loses words: what was planned, and the jobs and tasks of its sessions."""
 

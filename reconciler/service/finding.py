@@ -21,6 +21,7 @@ from reconciler.domain.recalling.mentions import (
 from reconciler.domain.recalling.ranking import cosines_to
 from reconciler.domain.records.facts import FoundFact
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.service.embedding import embed, embed_queries
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class _Name:
         return is_about or found_in(hit.fact, self.spellings) is not None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FactFinder:
     """Finds what is known about a named person or thing, also across contacts.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from reconciler.domain.review.health import (
     slots_with_rivals,
     waiting,
 )
+from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.moving.lines import KEY_OF
 from reconciler.service.stores.rows import vectors_in
@@ -49,7 +49,7 @@ _FEW = tuple(label for label in KEY_OF if label not in ("Contact", *_MANY))
 """What most contacts have none of, and so is read of many at once."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Health:
     """Measures how well an agent's contacts are kept. Only reads.
 

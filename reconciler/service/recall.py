@@ -6,7 +6,7 @@ Only reads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.service.embedding import embed, question_of
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
@@ -41,7 +42,7 @@ _ORDINARY = "Where does she live?"
 _NOWHERE = Scope("any", "any", "any")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Recall:
     """Recalls the facts about a contact that hold now.
 
@@ -217,7 +218,7 @@ def _slot_names(
     return names | ({"subject": slot.subject} if is_asked else {})
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PastRecall:
     """Answers queries about the past, as a recall at that time would have answered them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
 from reconciler.domain.records.places import is_after
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownDecisionError, UnknownFactError
+from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
@@ -45,7 +46,7 @@ _HELD_AT_ONCE = 50
 memory."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Records:
     """Reads decisions, facts, and held notes.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ from reconciler.adapters.peers.json_records import json_records
 from reconciler.adapters.peers.translating import Record, Translation
 from reconciler.domain.records.choices import excerpt
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.ports.peer_memory import Carried, NotCarried, PeerMemory
 from reconciler.resources import resource_path
 
@@ -27,7 +28,7 @@ _IN_NEO4J = ("graphiti", "neo4j-agent-memory")
 _SCHEMES = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Login:
     """The login of a Neo4j that is read."""
 
@@ -36,7 +37,7 @@ class Login:
     database: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Reader:
     """A source of one system."""
 

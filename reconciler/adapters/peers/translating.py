@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.ports.peer_memory import Carried, NotCarried
 
 LAST = "last"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Record:
     """One record of another system.
 
@@ -62,7 +62,7 @@ class Record:
         return NotCarried(record=self.name, reason=reason)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Translation:
     """The operator's choices for all records.
 

@@ -8,7 +8,7 @@ reason of the replacement is erased, because it quotes both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.redaction import argued, without_words
@@ -26,6 +26,7 @@ from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.values.look_alikes import as_seen
+from reconciler.frozen import frozen
 
 _WORD_LENGTH_MIN = 4
 """Shorter words are not searched for in other texts: they would be found inside words."""
@@ -33,7 +34,7 @@ _WORD_LENGTH_MIN = 4
 _OPERATORS = (Action.REVOKE, Action.RESOLVE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judged:
     """An episode that a decision rests on, and its cited words; None for the whole text."""
 
@@ -44,7 +45,7 @@ class Judged:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContactRecords:
     """All records of a contact that a plan is made of.
 

@@ -7,7 +7,6 @@ about, then how sure it is. Adding one means adding it to ``CHECKS`` and to the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from reconciler.domain.gate.classification import is_withdrawal
 from reconciler.domain.gate.cleaning import Cleaned
@@ -21,12 +20,13 @@ from reconciler.domain.gate.reading import ClaimReading, has_given_slot
 from reconciler.domain.records.assessment import UNREAD, CheckFinding
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import OWN_WORDS, Disposal, GateReason, SourceKind
+from reconciler.frozen import frozen
 
 _APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 """The sources that count as an approval, for a category that always needs one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Case:
     """All that the checks look at.
 

@@ -20,6 +20,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Session
+from reconciler.frozen import frozen
 from reconciler.named_secrets import kind_of_name
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans, redact
 
@@ -43,7 +44,7 @@ _VALUE_LENGTH_MIN = 4
 """A shorter value is not looked for in other texts: it would be found inside of words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cleaned:
     """A candidate without the sensitive data that its policy takes out, and what there was.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, get_args
 
@@ -17,6 +17,7 @@ from reconciler.domain.gate.classification import Weight
 from reconciler.domain.gate.topics import Topics, TopicTerms
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 from reconciler.sensitive_data import SensitiveKind
 
 Check = Literal[
@@ -221,7 +222,7 @@ class _PolicyFile(_PolicyTable):
         return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GatePolicy:
     """The policy as one domain sees it.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.domain.records.candidates import Precedents
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
+from reconciler.frozen import frozen
 
 _SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
 """A candidate refused for one of these reasons still supports a later one by its episodes. One that
 was quarantined, not meant literally, or came from a tool or a model supports nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EarlierDecision:
     """A decision about an inference, and one of the episodes that it rests on.
 

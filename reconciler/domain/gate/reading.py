@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ from reconciler.domain.guard import is_english
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note, Remembered
+from reconciler.frozen import frozen
 
 _BROUGHT = frozenset(field.name for field in fields(Remembered))
 _BESIDE_THE_TEXT = frozenset(field.name for field in fields(Note)) - {"text"}
@@ -43,7 +44,7 @@ _GRAVEST_FIRST = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClaimReading:
     """What the words of a claim and of its evidence give away; cues are quoted from them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,7 @@ from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.frozen import frozen
 
 ASKED_MAX = 2
 """Questions put to a contact in one conversation: more would be an interview."""
@@ -42,7 +43,7 @@ _TOGETHER_MAX = 3
 _TOGETHER_LENGTH_MAX = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Briefing:
     """The facts known about a contact, and the questions that only the contact can answer.
 

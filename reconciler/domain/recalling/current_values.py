@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
@@ -26,6 +26,7 @@ from reconciler.domain.records.keyed_values import keyed
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.frozen import frozen
 from reconciler.lexicon import lexicon
 from reconciler.sensitive_data import TOKEN
 
@@ -39,7 +40,7 @@ _BEGINNING = 5
 """Letters at the beginning that the forms of a word share: "allergic" and "allergy"."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SlotValue:
     """One value that a slot holds now, and how well it is known.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence, TakenBy
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import SourceKind
+from reconciler.frozen import frozen
 
 _SPEAKERS = {
     SourceKind.USER_EXPLICIT: "contact",
@@ -32,7 +32,7 @@ _READ_AT = "extractor"
 """The door of notes that are read out of sessions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Said:
     """A turn that a fact rests on."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict
@@ -15,6 +15,7 @@ from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category
 from reconciler.domain.records.notes import unit_interval, utc
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 
 _TAG_COUNT_MAX = 100
 
@@ -48,7 +49,7 @@ class FilterFields(TypedDict, total=False):
     trust: AnySourceKind | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecallFilter:
     """The filters of ``FilterFields``, checked; a fact must pass all of them.
 

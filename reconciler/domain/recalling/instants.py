@@ -8,18 +8,19 @@ decision changes, such as how often a fact was recalled, is as it is now.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.reconciling.reverting import fact_written_by, order_of
 from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
 from reconciler.domain.records.kinds import Category, FactState
+from reconciler.frozen import frozen
 
 _NOTHING = Undo(before=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HeldFacts:
     """A contact's facts, and the links between them.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice, pairwise
 
@@ -21,6 +21,7 @@ from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.values.text import text
 from reconciler.errors import InvalidNoteError
+from reconciler.frozen import frozen
 from reconciler.sensitive_data import TOKEN
 
 SUBJECT = "(procedure)"
@@ -38,7 +39,7 @@ _NEAR_MIN = 0.35
 _NOT_IN_A_NAME = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Procedure:
     """An approved way to do something.
 

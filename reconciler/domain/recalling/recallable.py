@@ -41,6 +41,7 @@ from reconciler.domain.recalling.words import WordIndex, WordMatches, content_wo
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.frozen import frozen
 
 Vectors = NDArray[np.float32]
 
@@ -76,7 +77,7 @@ class RecallQuery:
     unread: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recalling:
     """The settings by which questions are answered.
 

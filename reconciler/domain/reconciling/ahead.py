@@ -9,7 +9,7 @@ end that the fact has by itself: so a plan that is dropped gives back what it al
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.reconciling.neighbours import match_of
@@ -24,6 +24,7 @@ from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
+from reconciler.frozen import frozen
 
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
@@ -230,7 +231,7 @@ def _said_since(own: Fact, said_at: datetime | None) -> Fact:
     return replace(own, expires_at=later(own.expires_at, delay))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Ends:
     """A decision's consequences for the ends of facts on days to come.
 

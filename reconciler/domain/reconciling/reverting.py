@@ -7,7 +7,7 @@ so any decision is undone from its record, one that undid others too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision, Resting, Undo
@@ -16,13 +16,14 @@ from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 
 _WRITING = (Action.ADD, Action.UPDATE)
 _COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
 """Actions that change the state of facts, and are no evidence for them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reversal:
     """The result of undoing decisions: changed facts and conflicts, and the record of it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reconciler.domain.guard import (
     find_differences,
@@ -23,6 +23,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
+from reconciler.frozen import frozen
 
 LINK_COSINE_MIN = 0.45
 """Below this cosine two texts are about different things, even if they count the same noun. Source:
@@ -34,7 +35,7 @@ Unread = Callable[[str], str]
 DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RuleInput:
     """The input of the rules: a note's neighbours, thresholds and judgement.
 
@@ -71,7 +72,7 @@ class RuleInput:
         return self.policy.reach is not None and bool(self.shown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RuleRow:
     """One row of the table.
 
@@ -87,7 +88,7 @@ class RuleRow:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rule(RuleRow):
     """A rule. The first that gives a verdict decides; a judge is asked last, and may overrule it.
 
@@ -100,7 +101,7 @@ class Rule(RuleRow):
     is_linked: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RuleLimit(RuleRow):
     """A limit, which every verdict of these actions must pass.
 

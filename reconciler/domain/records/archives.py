@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reconciler.frozen import frozen
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen
 class Backup:
     """The contents of a backup.
 
@@ -29,7 +31,7 @@ class Backup:
     hash_key: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportReport:
     """The counts of an export.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from reconciler.domain.records.kinds import (
@@ -12,6 +12,7 @@ from reconciler.domain.records.kinds import (
     RecallSemantics,
     Sensitivity,
 )
+from reconciler.frozen import frozen
 
 ALL_PASSED = "every check passed"
 
@@ -19,7 +20,7 @@ UNREAD = "unread: "
 """The start of a finding that a check cannot read the text's language."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CheckFinding:
     """One check's finding; ``disposal`` is what it alone would do with the candidate.
 
@@ -35,7 +36,7 @@ class CheckFinding:
         return f"{self.check}: {self.disposal}: {self.detail}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScorePart:
     """One row of the score: what it is for, and by how much it moves the score."""
 
@@ -46,7 +47,7 @@ class ScorePart:
         return f"{self.name} {self.effect:+.2f}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Assessment:
     """The gate's disposal of a candidate, with all findings.
 

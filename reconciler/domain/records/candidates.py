@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from reconciler.domain.records.kinds import DecidedBy, SourceKind
@@ -20,6 +20,7 @@ from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
+from reconciler.frozen import frozen
 
 CONTACT = "contact"
 """Who answers for the person that a fact is about; no one else can give their consent."""
@@ -30,7 +31,7 @@ EVIDENCE_LENGTH_MAX = 20_000
 """Characters in one episode of evidence: a long message or a tool's page, not a document."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Evidence:
     """One episode that a candidate rests on, and the exact words in it.
 
@@ -90,7 +91,7 @@ class Evidence:
         return self.spans or (self.text,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidate:
     """A note that was proposed as a durable fact, with its evidence; a nomination, no decision.
 
@@ -189,7 +190,7 @@ class Candidate:
         return frozenset(evidence.session_id for evidence in self.evidence)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Precedents:
     """Earlier decisions about the same inference about the contact.
 

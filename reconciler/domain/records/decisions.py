@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic
@@ -17,6 +17,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateRea
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
+from reconciler.frozen import frozen
 
 NO_MODEL = "none"
 """The recorded model of a fact without a vector, as of raw words that earlier versions kept."""
@@ -36,7 +37,7 @@ ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
 """Which actions agree with a relation; an answer in which they disagree is no answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Usage:
     """The cost of one judgement: tokens as the API counted them, without retries."""
 
@@ -44,7 +45,7 @@ class Usage:
     output_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judgement:
     """An arbiter's answer; not yet checked against the neighbours it was shown.
 
@@ -69,7 +70,7 @@ FactT = TypeVar("FactT", default=Neighbour)
 """How a verdict names facts: the rule by the neighbours that it saw, a record by ids."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Verdict(Generic[FactT]):
     """A conclusion of the rule, of the gate, or of a person.
 
@@ -134,7 +135,7 @@ _ENDING = (Action.UPDATE, Action.REVOKE, Action.RESOLVE)
 _OF_FACTS = ("targets", "conflicts", "settled", "voided")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Comparison(Neighbour):
     """One neighbour that a decision looked at, as it was then; rank 1 is the nearest.
 
@@ -144,7 +145,7 @@ class Comparison(Neighbour):
     rank: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Resting:
     """A fact that also rests on the evidence of a decision other than its own."""
 
@@ -152,7 +153,7 @@ class Resting:
     decision_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PlannedEnd:
     """The planned end of a fact: the day on which another fact, the plan, begins.
 
@@ -175,7 +176,7 @@ class PlannedEnd:
     is_released: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Undo:
     """A decision's changes to facts that lived on, so that it can be undone.
 
@@ -197,7 +198,7 @@ class Undo:
     conflicts: tuple[Conflict, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecordedPolicy:
     """The thresholds of a decision, and the embedding model that they are for.
 
@@ -219,7 +220,7 @@ class RecordedPolicy:
     reach: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecordedOpinion:
     """An arbiter's answer, as it is kept.
 
@@ -256,7 +257,7 @@ class RecordedOpinion:
         return self.reasoning is None or not self.error.startswith(UNSURE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Proposal:
     """Who proposed a note, and how the decision relates to other decisions.
 
@@ -276,7 +277,7 @@ class Proposal:
     holds_until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Timings:
     """How long a decision took.
 
@@ -291,7 +292,7 @@ class Timings:
     arbitrate_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Decision:
     """The record of one attempt to remember something, enough to decide it again.
 
@@ -477,7 +478,7 @@ class Decision:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Archived:
     """Facts of a contact that a sweep archived, or would archive.
 

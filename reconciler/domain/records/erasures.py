@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 
 ERASED = "[erased]"
 """Replaces erased words."""
@@ -35,7 +36,7 @@ class ErasureState(StrEnum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ErasureTarget:
     """The target of an erasure: one fact, session or attribute of a contact, or all of it.
 
@@ -85,7 +86,7 @@ class ErasureTarget:
         return ErasureTarget(fact_id=self.fact_id, session_id=self.session_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactEnd:
     """How a fact ends, as in ``Fact``."""
 
@@ -94,7 +95,7 @@ class FactEnd:
     expires_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ErasurePlan:
     """The ids that an erasure removes or changes. A whole contact loses everything.
 
@@ -117,7 +118,7 @@ class ErasurePlan:
     session_keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ErasureReceipt:
     """What an erasure removed and then checked, in numbers.
 
@@ -157,7 +158,7 @@ class ErasureReceipt:
         return not (self.remaining_ids or self.texts_in_files)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Erasure:
     """One request to forget something, and how far it got.
 

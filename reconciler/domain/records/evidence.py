@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, SourceKind
+from reconciler.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TakenBy:
     """A decision that was made on a turn.
 
@@ -33,7 +34,7 @@ class TakenBy:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EvidenceTurn:
     """One turn that a fact rests on.
 
@@ -72,7 +73,7 @@ class EvidenceTurn:
         return self.source_kind is SourceKind.USER_EXPLICIT and not self.is_answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactEvidence:
     """A fact's evidence, as one answer to "I never told you that".
 

@@ -21,6 +21,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
+from reconciler.frozen import frozen
 
 SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 """The name of a system of the builder's own, which stands in the artefact of what it said."""
@@ -31,7 +32,7 @@ def may_have_changed(said_at: datetime) -> str:
     return f"last said on {said_at:%Y-%m-%d}, may have changed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Standing:
     """A fact's state: all parts that later decisions may change, as in ``Fact``."""
 
@@ -47,7 +48,7 @@ class Standing:
     slot: Slot | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fact(Remembered):
     """A durable memory. Kept for ever, whatever its state.
 
@@ -211,7 +212,7 @@ class Fact(Remembered):
         return self if state is self.state else replace(self, state=state)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
@@ -244,7 +245,7 @@ class Neighbour:
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Predecessor:
     """An ended fact that a live one replaced, directly or through facts between.
 
@@ -266,7 +267,7 @@ class Predecessor:
     was_live: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RankedFact:
     """A recalled fact with the parts of its score, each in [0, 1] before weighting.
 
@@ -309,7 +310,7 @@ class FoundIn(StrEnum):
     TEXT = "text"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundFact:
     """A fact that was looked for across contacts, or by a name.
 
@@ -326,7 +327,7 @@ class FoundFact:
     found_in: FoundIn | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Supersession:
     """Why one fact took another's place: who decided, when, at which cosine."""
 
@@ -339,7 +340,7 @@ class Supersession:
     is_restatement: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Conflict:
     """Two live facts that may contradict each other, and were kept side by side.
 
@@ -358,7 +359,7 @@ class Conflict:
         return self.decided_by != DecidedBy.ANSWER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dispute:
     """Live facts that seem to contradict each other, until a person settles it.
 
@@ -386,7 +387,7 @@ class Dispute:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactEvent:
     """A person's decision about a fact: a revocation, for example, or a revert.
 
@@ -407,7 +408,7 @@ class FactEvent:
     decision_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExpiringFact:
     """A fact that ends soon, or has ended, and what to ask so that it is renewed.
 
@@ -431,7 +432,7 @@ class PlaceInHistory:
     recorded_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FactHistory:
     """A fact that nothing superseded, and all that lies beneath it.
 
@@ -447,7 +448,7 @@ class FactHistory:
     events: tuple[FactEvent, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RefusalCount:
     """How often the gate refused something about a contact for one reason."""
 
@@ -473,7 +474,7 @@ class SaidFact(NamedTuple):
     slot_key: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Contact:
     """A contact of an agent with what is known about it, in numbers: its facts by their state.
 

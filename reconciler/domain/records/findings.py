@@ -6,8 +6,9 @@ follows from them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from reconciler.frozen import frozen
 
 
 class Difference(StrEnum):
@@ -32,7 +33,7 @@ class Difference(StrEnum):
     UNREAD = "unread"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finding:
     """One difference between a note and a fact.
 

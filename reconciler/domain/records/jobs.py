@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from enum import IntEnum
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.scope import Scope
+from reconciler.frozen import frozen
 
 
 class Stage(IntEnum):
@@ -27,7 +28,7 @@ class Stage(IntEnum):
     DONE = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcomes:
     """The outcomes of a job's candidates, in numbers that add up to all of them.
 
@@ -72,7 +73,7 @@ _OUTCOMES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Job:
     """A session, or what was added to one, on its way through extractor, gate and reconciler.
 
@@ -117,7 +118,7 @@ class Job:
         return {**asdict(self), "advice": self.advice}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QueueReport:
     """All jobs of a store in numbers.
 

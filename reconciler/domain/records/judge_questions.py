@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from reconciler.domain.records.kinds import Relation
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgeQuestion:
     """One question and its expected answers.
 

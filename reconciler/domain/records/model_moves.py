@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 from typing import Any
+
+from reconciler.frozen import frozen
 
 
 class MoveState(StrEnum):
@@ -16,7 +18,7 @@ class MoveState(StrEnum):
     SETTLING = "settling"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelMove:
     """Which model a store is bound to, and which one it moves to.
 
@@ -45,7 +47,7 @@ class ModelMove:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReembedReport:
     """What a run of ``reembed`` did; the store is bound to the new model by then.
 

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import cast
@@ -17,6 +17,7 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.visible_text import without_widthless
 from reconciler.errors import InvalidNoteError
+from reconciler.frozen import frozen
 
 TEXT_LENGTH_MAX = 2000
 """Characters in a note as it comes in. A note is one fact; a document belongs elsewhere. A token
@@ -39,7 +40,7 @@ CLOCK_SKEW_MAX = timedelta(minutes=5)
 """How far ahead another machine's clock may be; a later date lies in the future."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Remembered:
     """The part of a note that the fact made of it keeps.
 
@@ -63,7 +64,7 @@ class Remembered:
     artefact: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Note(Remembered):
     """The text to remember, with what came with it.
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Usage
@@ -22,7 +23,7 @@ _FLOOR_WORDS_MAX = 5
 _FLOOR_COUNT_MAX = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReconcilePolicy:
     """The thresholds of the rule, in raw cosine.
 
@@ -80,7 +81,7 @@ class ReconcilePolicy:
         return (self.cosine_update_min + self.cosine_add_max) / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ArbitrationPolicy:
     """The bounds on asking an arbiter, for one process; a restart forgets what was used up.
 
@@ -114,7 +115,7 @@ class ArbitrationPolicy:
         return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RetryPolicy:
     """How long to try again.
 
@@ -128,7 +129,7 @@ class RetryPolicy:
     unavailable_seconds_max: float = 6.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RankingPolicy:
     """How facts are chosen, and the weights of a chosen fact's score.
 
@@ -160,7 +161,7 @@ class RankingPolicy:
     rank_constant: float = 20.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecallFloor:
     """How near a fact must be to answer a question, and how near the nearest must be.
 
@@ -203,7 +204,7 @@ class RecallFloor:
         return self.base if self.fact is None else self.fact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DecayPolicy:
     """How facts fade that are not said again.
 
@@ -217,7 +218,7 @@ class DecayPolicy:
     floor: float = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExtractionPolicy:
     """How sessions are cut into windows, and what is not proposed at all.
 
@@ -236,7 +237,7 @@ class ExtractionPolicy:
     session_turns_max: int = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobPolicy:
     """How often a job is tried, and how long its worker may be silent.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Profile:
     """The thresholds of the rule, in raw cosine, for one embedding model.
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import RelationError, UnknownFactError
+from reconciler.frozen import frozen
 
 RELATED_MAX = 3
 """Facts that one note may replace or end. A city, a landlord and a rent go together; a note that
 ends more is a rewrite of the memory, and an operator's to make."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Relations:
     """A model's relations between a note and facts that it read; all are fact ids.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reconciler.domain.records.candidates import Evidence
@@ -13,6 +12,7 @@ from reconciler.domain.records.notes import utc
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
+from reconciler.frozen import frozen
 
 __all__ = ["Episode", "Session", "SessionRecord", "Turn", "time_of_saying"]
 
@@ -20,7 +20,7 @@ _MOMENT = timedelta(microseconds=1)
 """The least difference between two times that both engines keep."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Session:
     """A conversation as it is handed over, whole or as far as it went.
 
@@ -84,7 +84,7 @@ def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
     return now if heard_at is None else max(now, heard_at + _MOMENT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Episode:
     """One turn as it is kept: append-only evidence, with an id of its own.
 
@@ -125,7 +125,7 @@ class Episode:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SessionRecord:
     """A session as it is kept, without its turns.
 

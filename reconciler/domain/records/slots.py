@@ -7,16 +7,17 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from reconciler.domain.records.keyed_values import KeyedValue, keyed
+from reconciler.frozen import frozen
 
 CONTACT_SUBJECT = "contact"
 """The subject of a slot that is about the contact itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Slot:
     """Subject, attribute and value of a note, normalised so that equal means equal.
 

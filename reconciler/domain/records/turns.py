@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -13,6 +12,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import check_text, check_utterance, storable, utc
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
+from reconciler.frozen import frozen
 
 
 class Role(StrEnum):
@@ -54,7 +54,7 @@ _SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Turn:
     """One message of a session, as it is handed over.
 

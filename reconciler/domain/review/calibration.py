@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from functools import cache
@@ -27,6 +27,7 @@ from reconciler.domain.records.profile import Profile
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 
 ALL_SOURCES = "all sources"
 """The row that holds every pair, each counted once."""
@@ -59,7 +60,7 @@ class PairLabel(StrEnum):
     """Both hold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LabelledPair:
     """A fact, a note that came after it, and how the two really relate.
 
@@ -77,7 +78,7 @@ class LabelledPair:
     note_slot: Slot | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MeasuredPair:
     """A pair with the raw cosine of its two texts under one model, in [-1, 1]."""
 
@@ -183,7 +184,7 @@ class Zone(IntEnum):
     TOP = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Thresholds:
     """The three thresholds of the rule, in raw cosine; their order is the policy's to check."""
 
@@ -216,7 +217,7 @@ class Thresholds:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ProbedPair:
     """A pair with what ``decide`` makes of it in every zone, so that thresholds can be tried.
 
@@ -264,7 +265,7 @@ def _probed(measured: MeasuredPair, policy: ReconcilePolicy) -> ProbedPair:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rate:
     """So many of so many, with what that says about all that were not looked at."""
 
@@ -299,7 +300,7 @@ def _wilson(count: int, of: int) -> tuple[float, float]:
     return (low, high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DecisionScores:
     """The outcomes of one source's pairs, as quoted figures: how often each error occurs.
 
@@ -371,7 +372,7 @@ class BoundBasis(StrEnum):
         return cls.WILSON_UPPER if upper <= share_max else cls.NO_ERROR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CalibrationGoal:
     """What the chosen thresholds have to keep; shares from 0 to 1.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
 
@@ -24,6 +24,7 @@ from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, co
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.domain.review.what_if import Change, Reopened, WhatIf, focus_of, reopen, what_ifs
 from reconciler.domain.visible_text import visible
+from reconciler.frozen import frozen
 
 QUOTE_LENGTH_MAX = 80
 """Characters of a note or fact that a sentence quotes: enough to recognise it by."""
@@ -94,7 +95,7 @@ _MEETING = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Explanation:
     """A decision in plain words; every field holds whole sentences of one line.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.kinds import Action
+from reconciler.frozen import frozen
 
 _BLOCK_ROWS = 512
 """Facts that are compared with all others at a time, so that memory stays bounded."""
@@ -29,7 +30,7 @@ _RATES = ("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty
 _AGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Waiting:
     """Questions that wait for an answer, by how long they have waited.
 
@@ -61,7 +62,7 @@ class Waiting:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContactHealth:
     """The health of one contact, or of several together, in numbers.
 
@@ -144,7 +145,7 @@ class ContactHealth:
         return asdict(self) | {name: getattr(self, name) for name in _RATES}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HealthReport:
     """How well an agent's memory is kept.
 
@@ -178,7 +179,7 @@ class HealthReport:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ActionCount:
     """How many decisions of one kind there are; ``is_answer`` where they settled a question."""
 

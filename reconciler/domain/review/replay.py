@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from reconciler.domain.reconciling.ahead import announced, of_today
@@ -26,9 +26,10 @@ from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.errors import ArbiterAnswerError
+from reconciler.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Replayed:
     """A recorded decision, and what would be decided today.
 
@@ -57,7 +58,7 @@ class Replayed:
         return outcome_of_verdict(self.verdict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReplaySummary:
     """Many replays in numbers.
 

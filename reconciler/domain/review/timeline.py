@@ -16,6 +16,7 @@ from textwrap import shorten
 from reconciler.domain.records.facts import Fact, FactHistory, Supersession
 from reconciler.domain.records.kinds import DecidedBy, FactState
 from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.frozen import frozen
 
 ROWS_MAX = 40
 """Bars in one strand; more of them are told apart by numbers."""
@@ -25,7 +26,7 @@ _HOURS_SHOWN = timedelta(days=3)
 _CAPTION_LENGTH_MAX = 46
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Bar:
     """One value, from when it became true to its end, if it has one.
 
@@ -48,7 +49,7 @@ class Bar:
         return self.facts[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Arrow:
     """A change, from the end of the old bar to where the new fact begins.
 
@@ -64,7 +65,7 @@ class Arrow:
     tip: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Strand:
     """Facts that belong together, by their slot or by their kind.
 
@@ -79,7 +80,7 @@ class Strand:
     arrows: tuple[Arrow, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tick:
     """A time on the axis, and where it stands, 0 to 1."""
 
@@ -87,7 +88,7 @@ class Tick:
     place: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Timeline:
     """A contact's facts over time.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import islice
 from typing import Any
@@ -17,6 +17,7 @@ from reconciler.domain.records.decisions import Comparison, Decision, Verdict
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.replay import Replayed, policy_of, replay
+from reconciler.frozen import frozen
 
 WHAT_IF_COUNT_MAX = 5
 """Changes that are told; more than a handful explain nothing."""
@@ -58,7 +59,7 @@ class Change(StrEnum):
     COEXISTS = "coexists"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WhatIf:
     """One thing changed about a decision.
 
@@ -88,7 +89,7 @@ class WhatIf:
         return not is_answer and _decide_unaided(self.record).can_be_arbitrated
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reopened:
     """A decision, decided again as it was.
 

@@ -24,6 +24,7 @@ from reconciler.domain.sessions.introductions import is_marked_at
 from reconciler.domain.sessions.third_person import about_the_contact
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.frozen import frozen
 from reconciler.lexicon import Cues, lexicon
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ REQUEST_LENGTH_MAX = 1_000
 """Characters of the longest sentence that is read if it asks to be remembered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExplicitStatement:
     """A sentence's statement about its speaker.
 

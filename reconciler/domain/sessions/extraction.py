@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -21,6 +21,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.records.turns import Role
+from reconciler.frozen import frozen
 
 CANDIDATES_OF_A_TURN_MAX = 5
 """Candidates of one turn, besides those that it asks to have remembered: one turn cannot fill a
@@ -30,7 +31,7 @@ CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
 """The highest confidence of make-believe, what-ifs and sarcasm, even if an extractor is surer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Citation:
     """The exact words of one episode that support a claim.
 
@@ -43,7 +44,7 @@ class Citation:
     span: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Extracted:
     """One finding of an extractor; not checked against the evidence.
 
@@ -85,7 +86,7 @@ class Extracted:
             object.__setattr__(self, "confidence", capped)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Window:
     """A piece of a session that an extractor reads at once.
 
@@ -102,7 +103,7 @@ class Window:
     known: tuple[Fact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Extraction:
     """The candidates that an extractor read from a window; none is a good answer.
 
@@ -119,7 +120,7 @@ class Extraction:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Claim:
     """An extracted claim with the episodes that it rests on, counted over all windows.
 

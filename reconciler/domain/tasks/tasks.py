@@ -19,9 +19,10 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.tasks.task_states import TaskState
+from reconciler.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Task:
     """One task as it is kept: how far it is, never a guess.
 

@@ -6,7 +6,6 @@ What is quoted of the memory is data: on one line, without markup, and cut.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from reconciler.domain.guard import is_over, share_a_word, share_more_than, tells_of_change
 from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
@@ -20,6 +19,7 @@ from reconciler.domain.records.handles import handles_of
 from reconciler.domain.records.kinds import Action, Category, GateReason
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
+from reconciler.frozen import frozen
 from reconciler.sensitive_data import TOKEN
 
 Show = Callable[[Iterable[str]], Mapping[str, str]]
@@ -63,7 +63,7 @@ _HOW_OVER = "A note that is over itself ends nothing: note that it has ended, wi
 _HOW_OLDER = "If the note holds now instead, note it again without valid_from, and with replaces."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ToolReply:
     """A tool's answer.
 

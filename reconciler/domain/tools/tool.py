@@ -7,12 +7,12 @@ model's mistake is an error with a text that says what to send instead.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
 from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 
 Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
@@ -42,7 +42,7 @@ class Kind(StrEnum):
     """Of words; an empty one stands for none, so that its type is one also in a strict mode."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Parameter:
     """One value that a model may send.
 
@@ -128,7 +128,7 @@ class Parameter:
             raise InvalidRequestError(f"{self.name} must be from 0 to 1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tool:
     """A tool as a model is told of it.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import cache
 
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.named_days import ORDINAL, NamedDay, days_in, named_at
+from reconciler.frozen import frozen
 from reconciler.lexicon import lexicon
 
 _LENGTH_MAX = 160
@@ -30,7 +30,7 @@ _WORD = re.compile(r"(?<![\w.-])(?:(?:on|in|am|im|op|em|nel|en) )?(?=\w)")
 _DASH = re.compile(" ?- ?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SaidTimes:
     """When a note says that it is true.
 
@@ -44,7 +44,7 @@ class SaidTimes:
     ends_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Found:
     """What says a first day, a last day, or both, and its place in the text."""
 

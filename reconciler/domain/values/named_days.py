@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
+from reconciler.frozen import frozen
 from reconciler.lexicon import any_of, lexicon
 
 _LOCALES = ("en", "en_GB", "de", "de_AT", "fr", "es", "it", "nl", "pt")
@@ -33,7 +33,7 @@ _GERMAN_STOP = r"(?<=\.\d)\.|(?<=\.\d\d)\."
 """What ends "5.12." """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NamedDay:
     """Days that a text names, as far as it says them.
 

@@ -32,6 +32,7 @@ from reconciler.domain.records.attributes import Attribute
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.slot_kinds import KINDS, OF_ANY_OWNER, TOLD_BY_CAPITALS, is_value
 from reconciler.domain.values.text import text as key_of
+from reconciler.frozen import frozen
 from reconciler.lexicon import lexicon
 
 TEXT_LENGTH_MAX, WORDS_MAX = 160, 24
@@ -41,7 +42,7 @@ _NAME_WORDS_MAX = 5
 """Words in the name of an attribute."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReadSlot:
     """A slot that a sentence states, and its subject.
 

@@ -19,6 +19,8 @@ from typing import Any, Literal, cast
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from reconciler.frozen import frozen
+
 LET_IN = "reconciler.let_in"
 """The key of a request's ``state`` for the context that keeps the place of its connection."""
 
@@ -26,7 +28,7 @@ _ACCEPTED_AT_ONCE_MAX = 100
 """So that connections that lose their place are closed before many more are accepted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Bounds:
     """The resources that a client may use without a valid token.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.frozen import frozen
 
 AGENT_ROLES = ("user", "assistant", "tool")
 """The roles in a conversation that an agent hands over; operators speak for themselves."""
@@ -23,7 +23,7 @@ class AccessProfile(StrEnum):
     OPERATOR = "operator"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Grant:
     """The memory that a client may reach. None of its requests can reach beyond.
 

@@ -15,7 +15,6 @@ import ssl
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,6 +30,7 @@ from reconciler.entrypoints.access.rates import Rates
 from reconciler.entrypoints.access.telling import problem_answer
 from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen
 
 BODY = "reconciler.body"
 """The key of a request's scope for its whole body, behind a ``BodyDoor``."""
@@ -49,7 +49,7 @@ _BY_NAME = "the server is not known by this name; see --name"
 _ANY = ("0.0.0.0", "::")  # noqa: S104  a name for it; nothing listens because of it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Address:
     """The address to listen on, and the names that clients may use for it.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ from reconciler.errors import (
     UnknownJobError,
     UnknownTaskError,
 )
+from reconciler.frozen import frozen
 
 T = TypeVar("T")
 
@@ -50,7 +51,7 @@ _TOLD_BELOW = 4
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Problem:
     """A client's view of an error.
 

@@ -25,6 +25,7 @@ from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, TypeAdapte
 
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
+from reconciler.frozen import frozen
 
 _PREFIX = "rcl_"
 _SECRET_BYTES = 32
@@ -36,7 +37,7 @@ _IS_FOLDER = "it is a folder; name a file in it"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AccessToken:
     """A token as it is kept: its hash, and what it grants.
 

@@ -6,7 +6,7 @@ twice. Answers are not validated against them when they are sent; the contract t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Generic, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, create_model
@@ -19,6 +19,7 @@ from reconciler.domain.records.facts import Contact, Dispute, FactHistory, Ranke
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review import health
+from reconciler.frozen import frozen
 
 T = TypeVar("T")
 _OF_THE_GATE = ("said_subject", "said_attribute", "is_open")
@@ -76,7 +77,7 @@ JobShape = _model(jobs.Job, adding=("advice",))
 FactEvidenceShape = _model(evidence.FactEvidence, adding=("has_contacts_words",))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RecallAnswer:
     """What a recall found.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
@@ -23,6 +22,7 @@ from reconciler.entrypoints.mcp_server import wording
 from reconciler.entrypoints.mcp_server.operator_desk import OperatorDesk
 from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError, ReconcilerError
+from reconciler.frozen import frozen
 
 if TYPE_CHECKING:
     from reconciler.contact_memory import ContactMemory
@@ -61,7 +61,7 @@ class UnknownNameError(Exception):
     """This client has no such tool, resource or prompt; another one may."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Listed:
     """A client's view of a resource, a pattern of resources, or a prompt."""
 

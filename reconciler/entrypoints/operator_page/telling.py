@@ -6,7 +6,6 @@ The text of a person's decision is their reason; a reader wants to know which fa
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from reconciler.contact_memory import ContactMemory
@@ -17,6 +16,7 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, DecidedBy
 from reconciler.entrypoints.operator_page import words
 from reconciler.errors import UnknownDecisionError, UnknownFactError
+from reconciler.frozen import frozen
 from reconciler.memory import Memory
 from reconciler.service.writing.decision_ids import settlement_id_of
 
@@ -24,7 +24,7 @@ _READ_MAX = 1_000
 _NAMED_MAX = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Since:
     """What became of a decision since.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, partial
 from hashlib import sha256
@@ -32,6 +31,7 @@ from reconciler.entrypoints.access.problems import Problem, ProblemError, Refuse
 from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.logins import OpenLogin
 from reconciler.entrypoints.operator_page.telling import subject_of
+from reconciler.frozen import frozen
 from reconciler.memory import Memory
 from reconciler.service.pages.rendering import environment
 
@@ -57,7 +57,7 @@ class NotDoneError(ProblemError):
         super().__init__(Problem(kind="not-done", status=status, detail=told))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Visit:
     """One request of a person who is logged in.
 

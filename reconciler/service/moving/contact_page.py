@@ -7,7 +7,6 @@ was decided, and the conversations. It needs nothing beside itself: no network, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.domain.recalling.evidence import told_beside
@@ -16,6 +15,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.explanation import explain_in_short
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.pages.rendering import WHOSE_WORD, render
 from reconciler.service.records import Records
@@ -25,7 +25,7 @@ _DECISIONS_MAX = 100_000
 _ABOVE_ALL = "\U0010ffff"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Kept:
     """Nodes as they are kept, and the links between them, read beside the records."""
 
@@ -36,7 +36,7 @@ class _Kept:
     tasks: Sequence[Row]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ContactPage:
     """Writes the page of a contact.
 

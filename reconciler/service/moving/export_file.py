@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.json_lines import loads
@@ -53,7 +54,7 @@ _HEADER: Mapping[str, type] = {
 """The values that the first line must have, and the type of each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContactInFile:
     """One contact of a checked file."""
 
@@ -70,7 +71,7 @@ class _Vectors:
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CheckedExport:
     """A complete file: its first line, its contacts by key, its vectors by model."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
@@ -17,6 +16,7 @@ from typing import IO
 from reconciler.domain.records.archives import ExportReport
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import DamagedRecordError, GraphConflictError, InvalidScopeError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.sensitive_data import key_check
 from reconciler.service.moving.coherence import HOME_BY
@@ -46,7 +46,7 @@ _PAGES_AT_ONCE = 10
 """Pages of nodes with links that one query reads; each query reads all links of the contact."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Exporter:
     """Writes exports.
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.errors import InvalidArchiveError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
 
@@ -90,7 +91,7 @@ NOT_EXPORTED: Mapping[str, frozenset[str]] = {
 key), or mean nothing in another store (locks, leases, next vectors)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Node:
     """A node of a line; its vector as float32 bytes, None if it has none."""
 
@@ -104,7 +105,7 @@ class Node:
         return str(self.properties[KEY_OF[self.label]])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Link:
     """A relationship of a line."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from reconciler.domain.recalling.evidence import Said, told_beside
@@ -19,6 +18,7 @@ from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.timeline import Timeline, timeline
 from reconciler.errors import UnknownContactError
+from reconciler.frozen import frozen
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
@@ -44,7 +44,7 @@ _LEGEND = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Day:
     """The decisions of a day (UTC), by action."""
 
@@ -56,7 +56,7 @@ class _Day:
         return self.counts.total()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _ContactSection:
     """The report on one contact."""
 
@@ -92,7 +92,7 @@ class _ContactSection:
         return max(day.total for day in self.days)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Report:
     """Writes the report.
 

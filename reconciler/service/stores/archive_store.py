@@ -6,12 +6,13 @@ It reads and writes whole nodes and links, contact by contact. It does not inter
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import UnknownContactError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.service.batches import batches
 
@@ -60,7 +61,7 @@ LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
 """The properties of links that may be null: one engine needs the same keys in a whole page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContactFilter:
     """A filter of contacts by owner; a field that is None lets all pass."""
 
@@ -69,7 +70,7 @@ class ContactFilter:
     contact_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BoundStore:
     """The model and keys that a store is bound to. Never show ``id_key``.
 

@@ -7,7 +7,7 @@ the embedded engine three times as long to write.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from datetime import datetime
 from enum import StrEnum
 from itertools import permutations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.slots import Slot
+from reconciler.frozen import frozen
 from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, no_vectors
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _KEPT_FIELDS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Commit:
     """A decision, and all that follows from it, as it is written.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from reconciler.domain.records.kinds import Disposal, GateReason, Relation
 from reconciler.domain.records.places import is_after, newest_first
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, UnknownDecisionError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.binding_store import check_own_model
 from reconciler.service.stores.commits import Commit, contact_map
@@ -51,7 +52,7 @@ at once, which costs a twentieth of a look-up for each."""
 _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DecisionFilter:
     """A filter of decisions; None lets all through. ``until`` is not included.
 

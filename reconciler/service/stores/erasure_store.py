@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -30,6 +30,7 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.contact_queries import EVERYTHING
@@ -42,7 +43,7 @@ _LINKS_AT_ONCE = 5_000
 """Links from which one transaction removes the reason or the span."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContactState:
     """A contact's version, and whether anything about it is being erased or was."""
 
@@ -51,7 +52,7 @@ class ContactState:
     has_forgotten: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Words:
     """All words of one node, as one text, with the node's label and key."""
 
@@ -61,7 +62,7 @@ class Words:
     session_key: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Marks:
     """What the mark of an erasure writes beside the plan.
 

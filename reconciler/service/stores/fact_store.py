@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import QueryError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.binding_store import check_own_model
 from reconciler.service.stores.contact_queries import (
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from reconciler.service.use_trace import Use
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Near:
     """A fact of one of an agent's contacts, with its raw cosine to a vector, in [-1, 1]."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
@@ -18,13 +18,14 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Claim
 from reconciler.errors import ErasedError, InvalidSessionError, LeaseLostError, UnknownJobError
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.row_reader import RowReader, validated
 
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobFilter:
     """A filter of jobs; a field that is None lets all pass.
 
@@ -37,7 +38,7 @@ class JobFilter:
     after: tuple[datetime, str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReadSession:
     """The result of reading a session, as it is kept on its job.
 

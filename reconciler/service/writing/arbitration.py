@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from cachetools import LRUCache
@@ -26,6 +26,7 @@ from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import ArbiterAnswerError, ArbiterError, ArbiterRefusedError
+from reconciler.frozen import frozen
 from reconciler.ports.arbiter import Arbiter
 from reconciler.tracing import traced
 
@@ -33,7 +34,7 @@ MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Opinion:
     """The arbiter's answer or its failure; ``ask`` never raises.
 

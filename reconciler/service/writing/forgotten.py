@@ -7,7 +7,7 @@ version, so a stale look costs a retry, and lets no forgotten word through.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.tombstones import sayings
@@ -21,6 +21,7 @@ from reconciler.domain.records.kinds import Action, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ErasedError
+from reconciler.frozen import frozen
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.writing.submissions import Submission, recorded_plainly, withheld
@@ -35,7 +36,7 @@ def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozens
     return frozenset(digest(saying) for one in said for saying in sayings(scope, one))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Forgotten:
     """The forgotten words of a contact, or those about to be.
 

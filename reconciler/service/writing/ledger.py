@@ -25,6 +25,7 @@ from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
+from reconciler.frozen import frozen
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.retry import call_with_retries
@@ -39,7 +40,7 @@ from reconciler.turns import Ticket, Turns
 Other = TypeVar("Other")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Seen:
     """A contact as a plan sees it.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 
@@ -57,6 +57,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
+from reconciler.frozen import frozen
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
@@ -82,7 +83,7 @@ _Opinions = Mapping[tuple[str, tuple[Neighbour, ...]], Opinion]
 """An arbiter's answers, by the note's decision and the neighbours that it was shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Question:
     """A question for the arbiter, asked after the contact's turn is given back."""
 

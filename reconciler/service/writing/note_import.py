@@ -22,6 +22,7 @@ from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
@@ -55,7 +56,7 @@ _ID_KEYS = AS_GIVEN[Note]
 _ENDED_AND_ASKED = "it is over, and the gate would ask about it first"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LineError:
     """A line that was refused; the others went on."""
 

@@ -26,6 +26,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.service.writing.decision_ids import DecisionIds
@@ -52,7 +53,7 @@ class Upheld(StrEnum):
     """It still does not answer, or its answer cannot be carried out; ``why`` says more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rejudged:
     """A decision that was judged later.
 

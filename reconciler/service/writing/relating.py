@@ -33,6 +33,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.frozen import frozen
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
@@ -44,7 +45,7 @@ from reconciler.service.writing.submissions import Submission, check_key, own_ep
 from reconciler.service.writing.write_gate import WriteGate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Outcome:
     """The result of relating: the fact that stays, those that end for it, and contradictions.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
+from reconciler.frozen import frozen
 from reconciler.sensitive_data import is_redaction_of
 from reconciler.service.writing.decision_ids import settlement_id_of
 
@@ -60,7 +61,7 @@ the gate may fill in, nor what says when and in which conversation the call was 
 _WITHHELD_TEXT = "(withheld: the evidence may not be used here)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Submission:
     """A candidate as the gate disposes of it, on its way into the graph.
 
