@@ -20,6 +20,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note, canonical_text
@@ -62,7 +63,7 @@ class HashingEmbedder:
         """Length of a vector."""
         return self._dimension
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector a text: float32, shape (n, dimension).
 
         Raises:
@@ -118,7 +119,7 @@ class TableEmbedder:
         """Length of a vector."""
         return self._dimension
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """The named vectors, at unit length: float32, shape (n, dimension).
 
         Raises:
@@ -235,12 +236,12 @@ def _direction(word: str, dimension: int) -> NDArray[np.float64]:
     return np.random.default_rng(seed).standard_normal(dimension)
 
 
-def _checked(text: str, vector: Sequence[float], dimension: int) -> NDArray[np.float32]:
+def _checked(text: str, vector: Sequence[float], dimension: int) -> Floats:
     if len(vector) != dimension or not np.any(vector) or not np.all(np.isfinite(vector)):
         raise EmbeddingError(f"{text!r} needs {dimension} numbers, not all zero, not {vector}")
     return _unit(np.array([vector], dtype=np.float64)).reshape(dimension)
 
 
-def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+def _unit(vectors: NDArray[np.float64]) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / lengths, dtype=np.float32)

@@ -22,7 +22,8 @@ from reconciler.config_files import (
     load_attribute_sentences,
     sentences_digest,
 )
-from reconciler.domain.recalling.asking import Vectors, least_of
+from reconciler.domain.floats import Floats
+from reconciler.domain.recalling.asking import least_of
 from reconciler.resources import resource_path
 from reconciler.settings import load_settings
 
@@ -66,14 +67,14 @@ def load_questions_in_languages() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def leanings_of(facts: Sequence[Vectors]) -> Vectors:
+def leanings_of(facts: Sequence[Floats]) -> Floats:
     """The place of each attribute's facts, seen from the middle of all facts; a row each.
 
     Args:
         facts: the vectors of some facts of each attribute.
     """
     middles = np.array([vectors.mean(axis=0) for vectors in facts])
-    leanings: Vectors = middles - np.concatenate(facts).mean(axis=0)
+    leanings: Floats = middles - np.concatenate(facts).mean(axis=0)
     return leanings
 
 

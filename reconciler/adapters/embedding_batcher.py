@@ -9,8 +9,8 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.errors import EmbedderClosedError
 
 CLOSE_SECONDS_MAX = 30
@@ -23,10 +23,10 @@ class _Request:
         self.texts = texts
         by_length = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
         self.pending = deque(by_length)  # neighbours of one length waste no padding
-        self.vectors: dict[int, NDArray[np.float32]] = {}
-        self.future: Future[NDArray[np.float32]] = Future()
+        self.vectors: dict[int, Floats] = {}
+        self.future: Future[Floats] = Future()
 
-    def give(self, index: int, vector: NDArray[np.float32]) -> None:
+    def give(self, index: int, vector: Floats) -> None:
         self.vectors[index] = vector
         if len(self.vectors) == len(self.texts):
             self.future.set_result(np.stack([self.vectors[i] for i in range(len(self.texts))]))
@@ -41,7 +41,7 @@ class _Request:
 class EmbeddingBatcher:
     """One thread that encodes all waiting texts as one batch, shared fairly among the callers."""
 
-    def __init__(self, encode: Callable[[list[str]], NDArray[np.float32]], size: int) -> None:
+    def __init__(self, encode: Callable[[list[str]], Floats], size: int) -> None:
         self._encode = encode
         self._size = size
         self._waiting: deque[_Request] = deque()
@@ -50,7 +50,7 @@ class EmbeddingBatcher:
         self._thread = threading.Thread(target=self._run, name="reconciler-embedder", daemon=True)
         self._thread.start()
 
-    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+    def encode(self, texts: list[str]) -> Floats:
         """The vectors of these texts, in their order; waits for the batches that they are part of.
 
         Raises:

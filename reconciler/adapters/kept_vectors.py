@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.errors import ConfigurationError
 from reconciler.resources import user_cache_folder
 
@@ -21,8 +21,8 @@ from reconciler.resources import user_cache_folder
 def kept_vectors(
     model_id: str,
     texts: Sequence[str],
-    embed: Callable[[Sequence[str]], NDArray[np.float32]],
-) -> NDArray[np.float32]:
+    embed: Callable[[Sequence[str]], Floats],
+) -> Floats:
     """The vectors of the texts: read from the user's cache folder, else embedded and kept there.
 
     A folder that cannot be read or written costs the time of embedding, and no error.

@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from reconciler.adapters.model_files import translated
 from reconciler.adapters.unit_vectors import unit
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
     from reconciler.adapters.embedding_batcher import EmbeddingBatcher
@@ -71,7 +70,7 @@ class LoadedModel(Protocol):
         """Tokens that the model sees of one text, its special ones among them."""
         ...
 
-    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+    def encode(self, texts: list[str]) -> Floats:
         """One vector of any length a text: float32, shape (n, dimension); n is 1 or more."""
         ...
 
@@ -117,7 +116,7 @@ class LocalEmbedder:
             self._ready()
         return self._dimension or 0
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector a text: float32, shape (n, dimension); n may be 0.
 
         Raises:
@@ -181,7 +180,7 @@ class LocalEmbedder:
 
         model = self._model.load()
 
-        def encode(texts: list[str]) -> NDArray[np.float32]:
+        def encode(texts: list[str]) -> Floats:
             return unit(model.encode(texts))
 
         with translated(ConfigurationError, f"{self.model_id} cannot embed"):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from reconciler.domain.floats import Floats
 
 
 class NoopEmbedder:
@@ -16,7 +13,7 @@ class NoopEmbedder:
     model_id = "noop"
     dimension = 0
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """An array of shape (n, 0)."""
         import numpy as np
 

@@ -9,12 +9,10 @@ import re
 import zlib
 from typing import TYPE_CHECKING
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.gate.leanings import Leaning, Leanings
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.linear_head import LinearHead
 
 BINS = 1024
@@ -25,7 +23,7 @@ _WORDS_MAX = 20
 _DIGITS_MAX = 8
 
 
-def leanings(head: LinearHead, text: str, vector: NDArray[np.float32]) -> Leanings:
+def leanings(head: LinearHead, text: str, vector: Floats) -> Leanings:
     """What the head is sure of in a text; ``vector`` is the text's, float32, unit length."""
     shares = _shares(head.values(features(text, vector)))
     kinds = list(zip(head.kinds, shares, head.bounds, head.floors, strict=True))
@@ -34,14 +32,14 @@ def leanings(head: LinearHead, text: str, vector: NDArray[np.float32]) -> Leanin
     return Leanings(sure, head.version, is_no_order=Leaning.ORDER in absent)
 
 
-def sure_kinds(head: LinearHead, text: str, vector: NDArray[np.float32]) -> frozenset[str]:
+def sure_kinds(head: LinearHead, text: str, vector: Floats) -> frozenset[str]:
     """The kinds that the head is sure of in a text; ``vector`` as for ``leanings``."""
     shares = _shares(head.values(features(text, vector)))
     told = zip(head.kinds, shares, head.bounds, strict=True)
     return frozenset(kind for kind, share, bound in told if share >= bound)
 
 
-def features(text: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def features(text: str, vector: Floats) -> Floats:
     """The vector, the words and pairs of words by hash, and four traits: float32, one row.
 
     A pair tells "this time" from "this"; no vector of a whole sentence does.
@@ -62,7 +60,7 @@ def features(text: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.concatenate((vector, hashed, np.array(traits, np.float32)))
 
 
-def _shares(values: NDArray[np.float32]) -> list[float]:
+def _shares(values: Floats) -> list[float]:
     """The probability of each kind; they sum up to 1."""
     import numpy as np
 

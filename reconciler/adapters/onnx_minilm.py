@@ -23,11 +23,10 @@ from reconciler.adapters.minilm_weights import (
     weights_folder,
 )
 from reconciler.adapters.model_files import translated
+from reconciler.domain.floats import Floats
 from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 # Since 1.29 onnxruntime reports to Microsoft, from threads that also crash or hang a forked child
@@ -79,7 +78,7 @@ class _Loaded:
         self.tokenizer.enable_truncation(TOKEN_COUNT_MAX)
         self._session = session_of(GRAPH.read_bytes(), folder)
 
-    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+    def encode(self, texts: list[str]) -> Floats:
         """Encode texts, similar lengths together: a padded text costs as much as the longest."""
         import numpy as np
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -18,12 +18,9 @@ from reconciler.adapters.bounded_replies import TooLongReplyError
 from reconciler.adapters.openai_calls import OpenAISdk, open_client
 from reconciler.adapters.structured_calls import ClientCalls, Connection, Failures
 from reconciler.adapters.unit_vectors import unit
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _REJECTING = {400, 422}
 _BYTES_PER_TEXT_MAX = 512 * 1024
@@ -90,7 +87,7 @@ class OpenAIEmbedder:
                 self._dimension = self._vectors(["ready"]).shape[1]
             return self._dimension
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector a text: float32, shape (n, dimension); n may be 0.
 
         Raises:
@@ -133,7 +130,7 @@ class OpenAIEmbedder:
         self._is_closed = True
         self._calls.close()
 
-    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
+    def _vectors(self, texts: list[str]) -> Floats:
         import numpy as np
 
         if self._is_closed:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from reconciler.domain.floats import Floats
 from reconciler.ports.embedder import Embedder, KnowsUnread
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class PrefixedEmbedder:
@@ -42,11 +38,11 @@ class PrefixedEmbedder:
         """The model's."""
         return self._embedder.dimension
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector for each fact or note."""
         return self._embedder.embed([self._passage_prefix + text for text in texts])
 
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
         """One unit vector for each question."""
         return self._embedder.embed([self._query_prefix + text for text in texts])
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reconciler.adapters.model_files import fingerprint, named_folder, translated
+from reconciler.domain.floats import Floats
 from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class _Loaded:
             self._model.to(device)
         self._rows_at_once = ROWS_AT_ONCE if device == "cpu" else None
 
-    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+    def encode(self, texts: list[str]) -> Floats:
         rows = self._rows_at_once or len(texts)
         return np.asarray(self._model.encode(texts, batch_size=rows, show_progress_bar=False))
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from reconciler.domain.floats import Floats
 from reconciler.errors import EmbeddingError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
-
-def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def unit(vectors: Floats) -> Floats:
     """The vectors scaled to length 1, in the same directions: float32, shape as given.
 
     Raises:

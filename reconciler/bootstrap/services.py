@@ -47,6 +47,7 @@ from reconciler.bootstrap.policies import (
     retry_policy,
     set_of,
 )
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.policies import JobPolicy, ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
@@ -62,9 +63,6 @@ from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Decision
@@ -539,8 +537,8 @@ class Services:
     def _kept_questions(
         self,
         texts: Sequence[str],
-        make: Callable[[Sequence[str]], NDArray[np.float32]],
-    ) -> NDArray[np.float32]:
+        make: Callable[[Sequence[str]], Floats],
+    ) -> Floats:
         """The vectors of shipped questions; those of a model that the settings name are kept."""
         if self.settings.embedder.kind in {"packaged", "none"}:
             return make(texts)

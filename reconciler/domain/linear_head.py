@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from reconciler.domain.floats import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +25,14 @@ class LinearHead:
         version: of the head.
     """
 
-    weights: NDArray[np.float32]
-    bias: NDArray[np.float32]
+    weights: Floats
+    bias: Floats
     kinds: Sequence[str]
     bounds: Sequence[float]
     floors: Sequence[float]
     version: str
 
-    def values(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    def values(self, rows: Floats) -> Floats:
         """The log-odds of each kind, (kinds,) for one row and (rows, kinds) for several."""
-        values: NDArray[np.float32] = rows @ self.weights + self.bias
+        values: Floats = rows @ self.weights + self.bias
         return values

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from reconciler.domain.floats import Floats
 
 __all__ = ["Embedder", "EmbedsQueries", "KnowsUnread"]
 
@@ -41,7 +39,7 @@ class Embedder(Protocol):
         """Length of a vector; 0 for an embedder that does not embed."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector a text: float32, shape (n, dimension).
 
         Raises:
@@ -66,7 +64,7 @@ class Embedder(Protocol):
 class EmbedsQueries(Protocol):
     """An optional ability of an embedder: it embeds a question in another way than a fact."""
 
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
         """One unit vector a question, to be compared with those that ``embed`` gives.
 
         Raises:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed_queries
 
-Make: TypeAlias = Callable[[Sequence[str]], "NDArray[np.float32]"]
-Kept: TypeAlias = Callable[[Sequence[str], Make], "NDArray[np.float32]"]
+Make: TypeAlias = Callable[[Sequence[str]], Floats]
+Kept: TypeAlias = Callable[[Sequence[str], Make], Floats]
 
 _OWN_COUNT_MAX = 1_000
 """Attributes of the user for which the questions' vectors are kept in memory."""
@@ -47,11 +47,9 @@ class AskedAttributes:
         self._lock = threading.Lock()
         self._known: AttributeQuestions | None = None
         self._described: Mapping[str, Sequence[str]] = {}
-        self._own: dict[str, NDArray[np.float32]] = {}
+        self._own: dict[str, Floats] = {}
 
-    def asked_by(
-        self, vector: NDArray[np.float32], attributes: Iterable[str]
-    ) -> Mapping[str, float]:
+    def asked_by(self, vector: Floats, attributes: Iterable[str]) -> Mapping[str, float]:
         """How clearly a question asks for each attribute, above 0 to 1.
 
         Args:
@@ -71,9 +69,7 @@ class AskedAttributes:
         shipped = {name: clearness for name, clearness in asked.items() if name not in own.names}
         return shipped | dict(known.asked_by(vector, own))
 
-    def leaning(
-        self, vector: NDArray[np.float32], asks: Mapping[str, float]
-    ) -> NDArray[np.float32]:
+    def leaning(self, vector: Floats, asks: Mapping[str, float]) -> Floats:
         """The question's vector, moved towards the facts asked for; see ``AttributeQuestions``."""
         return self._known.leaning(vector, asks) if self._known else vector
 
@@ -88,7 +84,7 @@ class AskedAttributes:
             self._described = self._read_own()
         return self._known
 
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str]) -> Floats:
         return embed_queries(self._embedder, texts)
 
     def _is_own(self, name: str, known: AttributeQuestions) -> bool:

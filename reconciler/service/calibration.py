@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
@@ -49,7 +49,7 @@ from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
 
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+Embed = Callable[[Sequence[str]], Floats]
 
 _BATCH_PAIRS = 128
 _ERRORS_SHOWN_MAX = 10
@@ -381,7 +381,7 @@ def _listed(errors: Sequence[str]) -> str:
     return f"{shown}\nand {more} more lines" if more > 0 else shown
 
 
-def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> NDArray[np.float32]:
+def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> Floats:
     """Raw cosines, float32 of shape (n,), in [-1, 1] also where rounding has them a hair beyond."""
     texts = [pair.fact_text for pair in pairs] + [pair.note_text for pair in pairs]
     vectors = embed(texts)
@@ -391,7 +391,7 @@ def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> NDArray[np.float32]
             "set RECONCILER_EMBEDDER__MODEL"
         )
     facts, notes = np.split(vectors, 2)
-    cosines: NDArray[np.float32] = np.clip(np.sum(facts * notes, axis=1), -1, 1)
+    cosines: Floats = np.clip(np.sum(facts * notes, axis=1), -1, 1)
     return cosines
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.recallable import RecallQuery
 from reconciler.errors import EmbeddingError
 from reconciler.ports.embedder import Embedder, EmbedsQueries
@@ -15,7 +15,7 @@ from reconciler.sensitive_data import without_hashes
 UNIT_LENGTH_TOLERANCE = 1e-3
 
 
-def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+def embed(embedder: Embedder, texts: Sequence[str]) -> Floats:
     """Vectors that can be compared: float32, (n, dimension), unit length; n may be 0.
 
     A token for personal data is embedded without its hash, so that no cosine depends on the key.
@@ -27,7 +27,7 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     return _checked(embedder, embedder.embed, texts)
 
 
-def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Floats:
     """The vectors of questions, which some models embed in another way than facts; see ``embed``.
 
     Raises:
@@ -39,9 +39,9 @@ def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float3
 
 def _checked(
     embedder: Embedder,
-    make: Callable[[Sequence[str]], NDArray[np.float32]],
+    make: Callable[[Sequence[str]], Floats],
     texts: Sequence[str],
-) -> NDArray[np.float32]:
+) -> Floats:
     vectors = make([without_hashes(text) for text in texts])
     wanted = (len(texts), embedder.dimension)
     if vectors.shape != wanted:

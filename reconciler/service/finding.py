@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.languages import ENGLISH, AskedWords
 from reconciler.domain.recalling.mentions import (
     found_in,
@@ -26,9 +27,6 @@ from reconciler.service.embedding import embed, embed_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.records.facts import Fact
@@ -60,7 +58,7 @@ class _Search:
     """A search for the facts nearest to a vector: of which agent, how many, which ones."""
 
     scope: Scope
-    vector: NDArray[np.float32]
+    vector: Floats
     limit: int
     wanted: RecallFilter
 

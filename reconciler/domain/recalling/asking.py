@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.ranking import cosines_to
-
-Vectors = NDArray[np.float32]
 
 _SPREADS = 3.3
 """Standard deviations by which a question must be nearer to a known question of an attribute than
@@ -57,9 +55,9 @@ class AttributeQuestions:
     def __init__(
         self,
         names: Sequence[str],
-        vectors: Vectors,
+        vectors: Floats,
         least: float | None = None,
-        leanings: Mapping[str, Vectors] | None = None,
+        leanings: Mapping[str, Floats] | None = None,
         in_languages: Sequence[AttributeQuestions] = (),
     ) -> None:
         self._names, self._vectors, self._measured = names, vectors, least
@@ -71,7 +69,7 @@ class AttributeQuestions:
         return frozenset(self._names)
 
     def asked_by(
-        self, vector: Vectors, among: AttributeQuestions | None = None
+        self, vector: Floats, among: AttributeQuestions | None = None
     ) -> Mapping[str, float]:
         """The clearness with which a question asks for each attribute, above 0 to 1.
 
@@ -92,7 +90,7 @@ class AttributeQuestions:
             asks[name] = max(asks.get(name, 0.0), min(float(clear[row]), 1.0))
         return asks
 
-    def leaning(self, vector: Vectors, asks: Mapping[str, float]) -> Vectors:
+    def leaning(self, vector: Floats, asks: Mapping[str, float]) -> Floats:
         """The question's vector, moved towards the facts of the attributes that it asks for.
 
         Args:
@@ -104,7 +102,7 @@ class AttributeQuestions:
             return vector
         weights = np.array([_LEANING * asks[name] for name in known], dtype=np.float32)
         moved = vector + weights @ np.array([self._leanings[name] for name in known])
-        unit: Vectors = moved / np.sqrt(moved @ moved)
+        unit: Floats = moved / np.sqrt(moved @ moved)
         return unit
 
     @cached_property
@@ -115,7 +113,7 @@ class AttributeQuestions:
         return least_of(self._names, self._vectors)
 
 
-def least_of(names: Sequence[str], vectors: Vectors, *, in_language: bool = False) -> float:
+def least_of(names: Sequence[str], vectors: Floats, *, in_language: bool = False) -> float:
     """The least cosine between a question and one of these for it to ask for that attribute.
 
     Args:

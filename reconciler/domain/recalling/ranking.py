@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.safety import ALLERGY, MATTERS_MOST, is_never_cut, tells_of_allergy
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, FactState, RecallSemantics
@@ -76,13 +77,13 @@ _MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 
-def cosines_to(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def cosines_to(vectors: Floats, vector: Floats) -> Floats:
     """The cosine of each row to a vector, all of unit length, in single precision.
 
     In one thread: BLAS has several share so little work, and on a busy machine each of them may
     wait ten milliseconds for its turn.
     """
-    cosines: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    cosines: Floats = np.einsum("ij,j->i", vectors, vector)
     return cosines
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.ranking import (
     Numbers,
@@ -42,8 +43,6 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.frozen import frozen
-
-Vectors = NDArray[np.float32]
 
 _OTHERS_PART = 0.5
 """The weight of facts about others when a question names no other person; the contact's own: 1."""
@@ -72,7 +71,7 @@ class RecallQuery:
     """
 
     text: str
-    vector: Vectors | None = None
+    vector: Floats | None = None
     asks: Mapping[str, float] = field(default_factory=dict)
     unread: float = 0.0
 
@@ -136,7 +135,7 @@ class Recallable:
     def __init__(
         self,
         facts: Sequence[Fact],
-        vectors: Vectors | None = None,
+        vectors: Floats | None = None,
         disputes: Mapping[str, Sequence[str]] | None = None,
         numbers: Numbers | None = None,
         words: WordIndex | None = None,
@@ -316,7 +315,7 @@ class Recallable:
         if self._vectors is None:
             return np.ones((len(page), len(page)))
         vectors = self._vectors[page if self._rows is None else self._rows[page]]
-        likeness: NDArray[np.float32] = vectors @ vectors.T
+        likeness: Floats = vectors @ vectors.T
         return likeness
 
     def _with_disputes(

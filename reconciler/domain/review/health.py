@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.kinds import Action
 from reconciler.frozen import frozen
@@ -206,7 +206,7 @@ class LiveFact(NamedTuple):
 
 def near_pairs(
     facts: Sequence[LiveFact],
-    vectors: NDArray[np.float32],
+    vectors: Floats,
     linked: Collection[frozenset[str]],
     cosine_min: float,
 ) -> Iterator[tuple[str, str]]:
@@ -281,7 +281,7 @@ def counts_of(contact: Contact) -> Mapping[str, int]:
 
 
 def _near(
-    facts: Sequence[LiveFact], vectors: NDArray[np.float32], cosine_min: float
+    facts: Sequence[LiveFact], vectors: Floats, cosine_min: float
 ) -> Iterator[tuple[LiveFact, LiveFact]]:
     """Each pair once."""
     size = _ALONE_MAX // max(vectors.size, 1)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.slots import Slot
@@ -20,9 +21,6 @@ from reconciler.frozen import frozen
 from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, no_vectors
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
 
@@ -73,7 +71,7 @@ class Commit:
     decision: Decision
     evidence: tuple[Evidence, ...]
     fact: Fact | None = None
-    vector: NDArray[np.float32] = field(default_factory=lambda: no_vectors(0))
+    vector: Floats = field(default_factory=lambda: no_vectors(0))
     restated_id: str | None = None
     kept: Fact | None = None
     voided_from: Mapping[str, datetime] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.evidence import restated_beneath
 from reconciler.domain.records.facts import (
     Conflict,
@@ -44,9 +45,6 @@ from reconciler.service.stores.rows import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.recalling.evidence import Said
     from reconciler.domain.review.health import LiveFact
     from reconciler.service.stores.stored_facts import StoredFacts
@@ -82,7 +80,7 @@ class FactStore:
 
     def load_neighbourhood(
         self, scope: Scope, embedding_model: str
-    ) -> tuple[int, StoredFacts, NDArray[np.float32]]:
+    ) -> tuple[int, StoredFacts, Floats]:
         """A contact's version, its facts that can be compared, and their vectors.
 
         Args:
@@ -102,9 +100,7 @@ class FactStore:
         columns = readable(rows)
         return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
 
-    def load_vectors(
-        self, scopes: Sequence[Scope], embedding_model: str
-    ) -> dict[str, NDArray[np.float32]]:
+    def load_vectors(self, scopes: Sequence[Scope], embedding_model: str) -> dict[str, Floats]:
         """The vectors of all facts in scope, also of ended ones, by the facts' ids.
 
         Args:
@@ -173,7 +169,7 @@ class FactStore:
         return FACTS.one(rows[0]) if rows else None
 
     def find_nearest(
-        self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
+        self, scope: Scope, embedding_model: str, vector: Floats, limit: int
     ) -> list[Near]:
         """The facts of the agent's contacts that an index finds near a vector, nearest first.
 
@@ -187,7 +183,7 @@ class FactStore:
         self,
         scope: Scope,
         embedding_model: str,
-        vector: NDArray[np.float32],
+        vector: Floats,
         limit: int,
         contact_ids: Sequence[str],
     ) -> list[Near]:
@@ -246,9 +242,7 @@ class FactStore:
             return bool(resting)
         return not resting.isdisjoint(restated_beneath(fact_id, self.list_supersessions(scope)))
 
-    def list_predecessors(
-        self, facts: Iterable[Neighbour], vector: NDArray[np.float32]
-    ) -> list[Predecessor]:
+    def list_predecessors(self, facts: Iterable[Neighbour], vector: Floats) -> list[Predecessor]:
         """The facts that these superseded, each with its cosine to a vector; in no order."""
         asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
         return PREDECESSORS.all(self._compared("list_predecessors", asked))
@@ -392,6 +386,6 @@ def _version(rows: Sequence[Row]) -> int:
     return int(rows[0]["version"]) if rows else 0
 
 
-def _wanted(vector: NDArray[np.float32], embedding_model: str, limit: int) -> dict[str, Any]:
+def _wanted(vector: Floats, embedding_model: str, limit: int) -> dict[str, Any]:
     """The parameters of a query for the nearest facts."""
     return {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}

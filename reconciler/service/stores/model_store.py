@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.model_moves import ModelMove, MoveState
 from reconciler.ports.graph import Graph
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class ModelStore:
@@ -56,7 +52,7 @@ class ModelStore:
         asked = {"embedding_model": model, "next_model": next_model, "limit": limit}
         return [(row["fact_id"], row["text"]) for row in self._graph.run("list_unmoved", asked)]
 
-    def put(self, next_model: str, fact_ids: Sequence[str], vectors: NDArray[np.float32]) -> int:
+    def put(self, next_model: str, fact_ids: Sequence[str], vectors: Floats) -> int:
         """Write vectors of the next model, and return how many were written.
 
         Facts that were erased meanwhile get none; if the move was cancelled, no fact gets one.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import TypeAdapter
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.records.facts import (
     Conflict,
     Contact,
@@ -34,9 +35,6 @@ from reconciler.ports.graph import Row
 from reconciler.service.stores.row_reader import RowReader, adapter_of, validated
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.gate.precedents import EarlierDecision
     from reconciler.domain.recalling.evidence import Said
     from reconciler.domain.records.candidates import Evidence
@@ -65,12 +63,12 @@ _KNOWN_CONTRADICTIONS = (
 )
 
 
-def vectors_of(rows: Sequence[Row]) -> NDArray[np.float32]:
+def vectors_of(rows: Sequence[Row]) -> Floats:
     """The rows' vectors, float32, shape (rows, dimension); dimension 0 without a model."""
     return vectors_in([row["embedding_bytes"] for row in rows])
 
 
-def vectors_in(held: Sequence[bytes | None]) -> NDArray[np.float32]:
+def vectors_in(held: Sequence[bytes | None]) -> Floats:
     """The vectors in these bytes, as ``vectors_of``."""
     import numpy as np
 
@@ -104,7 +102,7 @@ def told_by_contact(kind: type[T], rows: Sequence[Row]) -> dict[str, list[T]]:
     return told
 
 
-def no_vectors(*shape: int) -> NDArray[np.float32]:
+def no_vectors(*shape: int) -> Floats:
     """An empty array of a shape, float32."""
     import numpy as np
 

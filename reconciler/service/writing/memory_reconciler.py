@@ -12,9 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 
-import numpy as np
-from numpy.typing import NDArray
-
+from reconciler.domain.floats import Floats
 from reconciler.domain.guard import is_english
 from reconciler.domain.linear_head import LinearHead
 from reconciler.domain.reconciling.ahead import (
@@ -125,7 +123,7 @@ class MemoryReconciler:
         arbitration: Arbitration | None,
         policy: ReconcilePolicy,
         end_head: LinearHead | None = None,
-        reads_consent: Callable[[str, NDArray[np.float32]], Collection[str]] | None = None,
+        reads_consent: Callable[[str, Floats], Collection[str]] | None = None,
         attempts_max: int,
         clock: Callable[[], datetime],
     ) -> None:
@@ -154,7 +152,7 @@ class MemoryReconciler:
             self._arbitration.forget()
 
     @traced("embed")
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """Vectors that can be compared: float32, (n, dimension), unit length.
 
         Raises:

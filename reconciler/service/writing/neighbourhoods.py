@@ -24,6 +24,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.ranking import Numbers, cosines_to, holding, numbers_of, said_since
 from reconciler.domain.recalling.recallable import Recallable, Told, told
 from reconciler.domain.recalling.safety import is_never_cut
@@ -86,7 +87,7 @@ class Neighbourhood:
         self,
         version: int,
         facts: Sequence[Fact],
-        vectors: NDArray[np.float32],
+        vectors: Floats,
         conflicts: Iterable[tuple[str, str]] = (),
         linked_ids: Iterable[str] = (),
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
@@ -216,7 +217,7 @@ class Neighbourhood:
     def look(
         self,
         note: Note,
-        vector: NDArray[np.float32],
+        vector: Floats,
         now: datetime,
         named_ids: Sequence[str] = (),
         *,
@@ -263,7 +264,7 @@ class Neighbourhood:
             is_later = said_since(self._numbers[: len(self._rows)], said_at).any()
         return bool(is_later or self.forgotten.keys)
 
-    def vector_of(self, fact_id: str) -> NDArray[np.float32] | None:
+    def vector_of(self, fact_id: str) -> Floats | None:
         """The fact's vector; None if it has ended, or is not compared."""
         with self._lock:
             row = self._places.get(fact_id)
@@ -334,7 +335,7 @@ class Neighbourhood:
                 self._filed[fact_id] = replace(self._filed[fact_id], state=FactState.EXPIRED)
             self._marked_to = max(self._marked_to, fact.expires_at)
 
-    def _add(self, fact: Fact, vector: NDArray[np.float32]) -> None:
+    def _add(self, fact: Fact, vector: Floats) -> None:
         if len(self._rows) >= len(self._vectors):
             self._make_room(vector.size)
         place = len(self._rows)
@@ -371,7 +372,7 @@ class Neighbourhood:
         """The rows of facts that have not ended."""
         return [row for row, fact_id in enumerate(self._rows) if fact_id]
 
-    def _compared(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _compared(self, vector: Floats) -> Floats:
         """The cosine of each row, in single precision."""
         if not self._rows:
             return np.empty(0, dtype=np.float32)
@@ -386,7 +387,7 @@ class Neighbourhood:
         is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _ENDED
         return is_there & ~self._holding(now)
 
-    def _looked_at(self, note: Note, vector: NDArray[np.float32], now: datetime) -> list[int]:
+    def _looked_at(self, note: Note, vector: Floats, now: datetime) -> list[int]:
         """The rows of the ten facts to look at: those with the same slot first, then the nearest.
 
         If any facts expired, ten of those as well.
@@ -415,9 +416,7 @@ class Neighbourhood:
             chosen |= {*sorted(same)[-_SAME_QUESTION_MAX:]}
         return chosen
 
-    def _first_of(
-        self, note: Note, closeness: NDArray[np.float32], wanted: NDArray[np.bool_]
-    ) -> list[int]:
+    def _first_of(self, note: Note, closeness: Floats, wanted: NDArray[np.bool_]) -> list[int]:
         """The best of the wanted rows: rivals first, then the nearest; the older one in a tie."""
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
@@ -464,7 +463,7 @@ class Neighbourhood:
             self._by_question[slot.question].discard(fact_id)
         self._filed.pop(fact_id, None)
 
-    def _cosines(self, rows: list[int], vector: NDArray[np.float32]) -> list[float]:
+    def _cosines(self, rows: list[int], vector: Floats) -> list[float]:
         """The exact cosines. Single precision is off by some 1e-7, which matters at a bound."""
         if not rows:
             return []
@@ -474,7 +473,7 @@ class Neighbourhood:
         return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
 
 
-def _nearest(closeness: NDArray[np.float32], rows: NDArray[np.intp], count: int) -> list[int]:
+def _nearest(closeness: Floats, rows: NDArray[np.intp], count: int) -> list[int]:
     """The nearest of these rows, the nearest first; the rows must be in ascending order."""
     distance = -closeness[rows]
     if len(rows) > count:

@@ -11,9 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from reconciler.domain.floats import Floats
 from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
@@ -167,7 +165,7 @@ class NoteImport:
         gate: WriteGate,
         cleaner: Cleaner,
         reader: NoteReader,
-        embed: Callable[[Sequence[str]], NDArray[np.float32]],
+        embed: Callable[[Sequence[str]], Floats],
         digest: Callable[[str], str],
         decision_ids: DecisionIds,
         store: DecisionStore,

@@ -10,15 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.gate.languages import is_surely_english
 from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.service.writing.submissions import Submission
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.gate.leanings import Leanings
 
 
@@ -32,8 +30,8 @@ class NoteReader:
 
     def __init__(
         self,
-        embed: Callable[[Sequence[str]], NDArray[np.float32]],
-        leanings: Callable[[str, NDArray[np.float32]], Leanings] | None,
+        embed: Callable[[Sequence[str]], Floats],
+        leanings: Callable[[str, Floats], Leanings] | None,
     ) -> None:
         self._embed = embed
         self._leanings = leanings

@@ -15,9 +15,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from reconciler.domain.floats import Floats
 from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.records.decisions import Decision, Judgement
 from reconciler.domain.records.facts import Neighbour
@@ -129,7 +127,7 @@ class Rejudging:
         self,
         decision: Decision,
         facts: Neighbourhood,
-        vector: NDArray[np.float32],
+        vector: Floats,
         is_patient: bool,
     ) -> Rejudged:
         is_ending = decision.action is Action.UPDATE
@@ -159,7 +157,7 @@ class Rejudging:
         return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
 
     def _beside(
-        self, decision: Decision, facts: Neighbourhood, vector: NDArray[np.float32]
+        self, decision: Decision, facts: Neighbourhood, vector: Floats
     ) -> Sequence[Neighbour]:
         """The facts that the judge would be shown today, without the fact itself."""
         _, near, _ = facts.look(decision.note, vector, self.clock(), is_wide=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.guard import share_a_word
 from reconciler.domain.reconciling.neighbours import is_rival
 from reconciler.domain.reconciling.reverting import order_of, touched_by
@@ -29,14 +30,10 @@ from reconciler.service.writing.open_conflicts import OpenConflicts
 from reconciler.service.writing.submissions import Submission, resubmitted
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.service.stores.decision_store import DecisionStore
     from reconciler.service.stores.fact_store import FactStore
     from reconciler.service.writing.ledger import Seen
 
-    Vector = NDArray[np.float32]
 
 Other = TypeVar("Other")
 Plan = Callable[[Submission, Neighbourhood], Commit | Other]
@@ -120,7 +117,7 @@ class Retelling:
         fact_store: FactStore,
         decision_store: DecisionStore,
         embedding_model: str,
-        embed: Callable[[Sequence[str]], NDArray[np.float32]],
+        embed: Callable[[Sequence[str]], Floats],
     ) -> None:
         self._fact_store = fact_store
         self._decision_store = decision_store
@@ -177,7 +174,7 @@ class Retelling:
         return _commit(own, seen, plain, now, then, known, links, supersessions)
 
 
-def _is_near(note: Note, vector: Vector, fact: Fact, vectors: Mapping[str, Vector]) -> bool:
+def _is_near(note: Note, vector: Floats, fact: Fact, vectors: Mapping[str, Floats]) -> bool:
     other = vectors.get(fact.fact_id)
     if other is not None and float(vector @ other) >= _NEAR_COSINE_MIN:
         return True

@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.reconciling.reverting import fact_written_by
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -36,9 +37,6 @@ from reconciler.sensitive_data import is_redaction_of
 from reconciler.service.writing.decision_ids import settlement_id_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from reconciler.domain.gate.cleaning import Cleaned
 
 WITHHELD = (
@@ -100,7 +98,7 @@ class Submission:
     cleaned: Cleaned | None = field(default=None, repr=False)
     is_own_word: bool = False
     may_ask: bool = True
-    vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    vector: Floats | None = field(default=None, compare=False, repr=False)
     embed_ms: float = 0.0
 
     @property
@@ -188,7 +186,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
     )
 
 
-def resubmitted(decision: Decision, vector: NDArray[np.float32]) -> Submission:
+def resubmitted(decision: Decision, vector: Floats) -> Submission:
     """The note of a decision by the rule, as it came from the gate, dated as it was decided on."""
     note, told = replace(decision.note, is_dated=True), decision.proposal
     assert decision.gate is not None, "it was decided by a rule"  # noqa: S101
