@@ -23,7 +23,7 @@ from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.reconciling.judging import CANDIDATE_COUNT_MAX
+from reconciler.domain.reconciling.by_model import CANDIDATE_COUNT_MAX
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from reconciler.adapters.recorded_arbiter import RecordedArbiter, answers_in, key_of_question
+from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in, key_of_question
 
 __all__ = ["FOLDER", "RecordedJudge", "key_of_question", "read_answers"]
 

@@ -10,13 +10,18 @@ from reconciler.bootstrap.chosen_models import (
     build_extractor,
     build_recorded_arbiter,
 )
-from reconciler.bootstrap.engines import check_memory_exists, file_of_memory, open_graph
+from reconciler.bootstrap.engines import (
+    accept_hash_key,
+    check_memory_exists,
+    file_of_memory,
+    hash_key_of,
+    open_graph,
+)
 from reconciler.bootstrap.gate_parts import (
     build_judge,
     build_secret_finder,
     build_sensitive_data_finder,
 )
-from reconciler.bootstrap.hash_keys import accept_hash_key, hash_key_of
 from reconciler.bootstrap.moving import (
     back_up,
     export,

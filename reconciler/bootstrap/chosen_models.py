@@ -86,7 +86,7 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     if chosen.provider == "packaged":
         return _packaged_arbiter(chosen.model)
     if chosen.provider == "decisions":
-        from reconciler.adapters.decisions_arbiter import DecisionsArbiter
+        from reconciler.adapters.model_arbiter import DecisionsArbiter
 
         return DecisionsArbiter(_connection(chosen))
     from reconciler.adapters.model_arbiter import ModelArbiter
@@ -114,7 +114,7 @@ def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:
         lines: the recordings, a JSON object each.
         first_day: day 0 of the recorded notes.
     """
-    from reconciler.adapters.recorded_arbiter import RecordedArbiter, answers_in
+    from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
 
     return RecordedArbiter(answers_in(lines), first_day)
 

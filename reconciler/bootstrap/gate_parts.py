@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, Find
 from reconciler.bootstrap.chosen_models import build_embedder
-from reconciler.bootstrap.clock import utc_now
+from reconciler.bootstrap.engines import utc_now
 from reconciler.domain.records.kinds import LIVE_DOOR
 from reconciler.sensitive_data import SensitiveKind
 from reconciler.service.writing.ids import IdCheck

@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from reconciler.bootstrap.chosen_models import build_embedder
-from reconciler.bootstrap.clock import utc_now
-from reconciler.bootstrap.engines import check_memory_exists, file_of_memory, open_graph, open_store
-from reconciler.bootstrap.hash_keys import (
+from reconciler.bootstrap.engines import (
+    check_memory_exists,
+    file_of_memory,
     hash_key_if_any,
     hash_key_of,
     hash_key_path,
     keep_hash_key,
+    open_graph,
+    open_store,
+    utc_now,
 )
 from reconciler.bootstrap.policies import retry_policy
 from reconciler.bootstrap.services import Services

@@ -20,14 +20,16 @@ from reconciler.bootstrap.chosen_models import (
     build_first_arbiter,
     has_judge,
 )
-from reconciler.bootstrap.clock import utc_now
 from reconciler.bootstrap.engines import (
     at_opening,
     check_memory_exists,
     file_bytes,
     file_of_memory,
+    hash_key_if_any,
+    hash_key_of,
     open_graph,
     open_store,
+    utc_now,
 )
 from reconciler.bootstrap.gate_parts import (
     build_gate_policy,
@@ -37,7 +39,6 @@ from reconciler.bootstrap.gate_parts import (
     hashed_part,
     judge_under,
 )
-from reconciler.bootstrap.hash_keys import hash_key_if_any, hash_key_of
 from reconciler.bootstrap.policies import (
     arbitration_policy,
     build_policy,

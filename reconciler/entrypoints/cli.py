@@ -32,9 +32,8 @@ from reconciler.entrypoints import (
     import_command,
     inspection_commands,
     job_commands,
-    mcp_commands,
     model_commands,
-    serve_commands,
+    server_commands,
 )
 from reconciler.entrypoints.commands import ROWS
 from reconciler.entrypoints.logs import quiet_the_driver
@@ -129,14 +128,13 @@ for module in (
     demo_command,
     inspection_commands,
     job_commands,
-    mcp_commands,
+    server_commands,
     model_commands,
-    serve_commands,
 ):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 app.command("import", epilog=import_command.EPILOG)(import_command.import_file)
-for module in (inspection_commands, mcp_commands):
+for module in (inspection_commands, server_commands):
     for name, group in module.GROUPS.items():
         app.add_typer(group, name=name)
 

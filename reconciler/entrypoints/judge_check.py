@@ -14,7 +14,7 @@ from statistics import median
 
 from reconciler.bootstrap import arbitration_policy, build_arbiter
 from reconciler.config_files import load_judge_questions
-from reconciler.domain.reconciling.judging import check_judgement
+from reconciler.domain.reconciling.by_model import check_judgement
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.judge_questions import JudgeQuestion

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
-from reconciler.domain.recalling.instants import HeldFacts, true_at
+from reconciler.domain.recalling.history import HeldFacts, true_at
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.words import WordIndex

@@ -24,7 +24,7 @@ from reconciler.service.writing.decision_ids import DecisionIds
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import RecallFilter
-    from reconciler.domain.recalling.instants import HeldFacts
+    from reconciler.domain.recalling.history import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.evidence import FactEvidence
@@ -112,7 +112,7 @@ class Records:
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
         """The facts believed about a contact at a time, and the decisions that led to them."""
-        from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by
+        from reconciler.domain.recalling.history import HeldFacts, held_at, made_by
 
         # Links before facts, as below. Decisions after both: one that was made in between has
         # changed nothing that was read, so taking it back changes nothing either.

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from reconciler import Decision, Memory
-from reconciler.adapters import recorded_arbiter
-from reconciler.adapters.recorded_arbiter import RecordedArbiter, answers_in
+from reconciler.adapters import model_arbiter
+from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
 from reconciler.entrypoints import demo
 from reconciler.entrypoints.demo import DEMO_AGENT, first_day, run_demo
 from reconciler.entrypoints.demo_judge import DemoJudge
@@ -38,7 +38,7 @@ class Shown:
                 super().__init__(*arguments)  # type: ignore[arg-type]
                 self.judges.append(given)
 
-        monkeypatch.setattr(recorded_arbiter, "RecordedArbiter", Watched)
+        monkeypatch.setattr(model_arbiter, "RecordedArbiter", Watched)
         console = Console(width=200, record=True, file=StringIO())
         self.decisions: list[Decision] = run_demo(console, path, judge)
         self.text = console.export_text()

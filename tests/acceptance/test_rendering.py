@@ -33,8 +33,8 @@ from reconciler.entrypoints import (
     fact_rendering,
     health_rendering,
     job_rendering,
-    mcp_commands,
     rendering,
+    server_commands,
 )
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.access.tokens import AccessToken
@@ -170,7 +170,7 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     yield "expiring", (rendering.expiring_view([soon]),)
     yield "erasure", (erasure_rendering.erasures_view([erased]),)
     yield "health", (health_rendering.health_view(hostile(memory.agent("crm").health())),)
-    yield "tokens", (mcp_commands._tokens_table([_token()], NOW),)
+    yield "tokens", (server_commands._tokens_table([_token()], NOW),)
 
 
 def _token() -> AccessToken:

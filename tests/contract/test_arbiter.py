@@ -23,11 +23,10 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.anthropic_calls import Anthropic
-from reconciler.adapters.decisions_arbiter import DecisionsArbiter
-from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, ModelArbiter
+from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, DecisionsArbiter, ModelArbiter
 from reconciler.adapters.openai_calls import OpenAI
 from reconciler.adapters.structured_calls import Connection
-from reconciler.domain.reconciling.judging import check_judgement
+from reconciler.domain.reconciling.by_model import check_judgement
 from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation, SourceKind

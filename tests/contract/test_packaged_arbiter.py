@@ -19,7 +19,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.packaged_arbiter import FILE, SHA256, PackagedArbiter
-from reconciler.domain.reconciling.judging import check_judgement
+from reconciler.domain.reconciling.by_model import check_judgement
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.disputes import disputes_of, settle
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.verdicts import amended
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.kinds import Action, Category, DecidedBy, FactState, SourceKind

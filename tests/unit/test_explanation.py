@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from reconciler.domain.guard import Finding
 from reconciler.domain.reconciling import by_cosine, rule, verdicts
-from reconciler.domain.reconciling.judging import replaceable
+from reconciler.domain.reconciling.by_model import replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Comparison,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Decision
-from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by, true_at
+from reconciler.domain.recalling.history import HeldFacts, held_at, made_by, true_at
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, DecidedBy, FactState, SourceKind
 from reconciler.domain.records.scope import Scope

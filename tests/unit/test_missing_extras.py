@@ -11,7 +11,7 @@ import pytest
 
 from reconciler.adapters import sentence_transformer_model
 from reconciler.bootstrap import build_arbiter, build_embedder
-from reconciler.entrypoints import mcp_commands
+from reconciler.entrypoints import server_commands
 from reconciler.errors import ConfigurationError
 from reconciler.settings import load_settings
 
@@ -48,7 +48,7 @@ def test_an_adapter_without_its_framework_says_what_to_install(
 
 
 def test_the_mcp_server_without_its_sdk_says_what_to_install() -> None:
-    assert mcp_commands._EXTRA.endswith(command_for("mcp"))
+    assert server_commands._EXTRA.endswith(command_for("mcp"))
 
 
 @pytest.mark.parametrize(

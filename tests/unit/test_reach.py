@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.reconciling.judging import check_judgement, shown_to_judge
+from reconciler.domain.reconciling.by_model import check_judgement, shown_to_judge
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour

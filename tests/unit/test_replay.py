@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.judging import check_judgement, replaceable
+from reconciler.domain.reconciling.by_model import check_judgement, replaceable
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,

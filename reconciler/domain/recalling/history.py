@@ -1,12 +1,21 @@
-"""History: joins facts and their supersessions into chains. Pure."""
+"""History: chains of facts, those that a memory held at a past time, and those true then. Pure.
+
+Nothing is kept twice for this. What is held now is taken back through the records, the newest
+first: each says what it wrote and ended, and how the facts stood that it changed besides. What no
+decision changes, such as how often a fact was recalled, is as it is now.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from reconciler.domain.records.decisions import Decision
+from reconciler.domain.reconciling.reverting import fact_written_by, order_of
+from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
+from reconciler.domain.records.kinds import Category, FactState
+from reconciler.frozen import frozen
 
 
 def chains(
@@ -98,3 +107,91 @@ def _history(
 
 def _newest_last(links: list[Supersession], by_id: dict[str, Fact]) -> list[Supersession]:
     return sorted(links, key=lambda link: (by_id[link.old_id].valid_from, link.at))
+
+
+_NOTHING = Undo(before=())
+
+
+@frozen
+class HeldFacts:
+    """A contact's facts, and the links between them.
+
+    ``conflicts`` are all links between facts that may contradict each other, whether or not those
+    still hold.
+    """
+
+    facts: tuple[Fact, ...]
+    links: tuple[Supersession, ...]
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
+    """The decisions that were made by a time, the oldest first.
+
+    Clocks step back, and hosts' clocks differ. So a decision counts as made no later than the ones
+    that followed it.
+
+    Args:
+        at: the time, included (UTC).
+        made: all decisions about the contact that changed facts, in any order.
+    """
+    ordered = sorted(made, key=order_of)
+    places = [place for place, decision in enumerate(ordered, start=1) if decision.at <= at]
+    return ordered[: places[-1]] if places else []
+
+
+def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFacts:
+    """The facts of a past time, in their state at that time.
+
+    Args:
+        at: the time (UTC).
+        known: what it holds, read no later than the decisions.
+        made: all decisions about the contact that changed facts, in any order.
+    """
+    for decision in sorted(made, key=order_of, reverse=True)[: len(made) - len(made_by(at, made))]:
+        known = _without(decision, known)
+    return replace(known, facts=tuple(fact.as_of(at) for fact in known.facts))
+
+
+def true_at(at: datetime, facts: Iterable[Fact]) -> list[Fact]:
+    """The facts that were true in the world at a time, by their own dates, superseded since or not.
+
+    A fact that a newer one replaced was true until then. A fact that was never true is left out.
+    One past its lifetime may have been true; a volatile remark past its lifetime was not.
+
+    Args:
+        at: the time (UTC).
+        facts: in any state.
+    """
+    return [fact for fact in facts if _was_true(fact, at)]
+
+
+def _was_true(fact: Fact, at: datetime) -> bool:
+    has_begun = fact.valid_from <= at and not fact.is_void
+    is_over = fact.category is Category.VOLATILE and fact.is_expired(at)
+    return has_begun and not is_over and (fact.valid_to is None or at < fact.valid_to)
+
+
+def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
+    """The facts before a decision; all later decisions must be undone already."""
+    undo, written_id = decision.undo or _NOTHING, fact_written_by(decision)
+    ended_ids, before = set(decision.superseded_ids), {e.fact_id: e for e in undo.before}
+
+    def as_before(fact: Fact) -> Fact:
+        if fact.fact_id in ended_ids:
+            fact = replace(fact, state=FactState.LIVE, is_void=False, valid_to=None)
+        standing = before.get(fact.fact_id)
+        return fact if standing is None else fact.standing_as(standing)
+
+    facts = tuple(
+        as_before(known_fact) for known_fact in known.facts if known_fact.fact_id != written_id
+    )
+    links = [e for e in known.links if e.old_id not in ended_ids and e not in undo.linked]
+    links += [link for link in undo.unlinked if link not in links]
+    pairs = {(conflict.new_id, conflict.old_id): conflict for conflict in known.conflicts}
+    pairs |= {(conflict.new_id, conflict.old_id): conflict for conflict in undo.conflicts}
+    return HeldFacts(
+        facts=facts,
+        links=tuple(link for link in links if written_id not in (link.new_id, link.old_id)),
+        conflicts=tuple(e for e in pairs.values() if written_id not in (e.new_id, e.old_id)),
+    )

@@ -15,13 +15,12 @@ from reconciler.domain.reconciling.by_cosine import (
     LEFT_OUT,
     UNLIKE,
 )
-from reconciler.domain.reconciling.by_model import JUDGE, TOLD
+from reconciler.domain.reconciling.by_model import JUDGE, TOLD, replaceable, shown_to_judge
 from reconciler.domain.reconciling.by_slot import SLOT
 from reconciler.domain.reconciling.by_words import CHANGE, RETRACTION, WORDING
-from reconciler.domain.reconciling.judging import replaceable, shown_to_judge
 from reconciler.domain.reconciling.limits import LIMITS, within_limits
-from reconciler.domain.reconciling.links import LINKS
 from reconciler.domain.reconciling.verdicts import (
+    LINKS,
     Rule,
     RuleInput,
     RuleRow,

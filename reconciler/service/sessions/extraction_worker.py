@@ -2,7 +2,8 @@
 
 If a worker ends, another one continues its job when the lease is over. The job keeps the candidates
 that were read, since a model asked twice words a claim twice, and every candidate has its effect
-once. Gate and reconciler decide what is remembered.
+once. A claim holds from when and until when its own words say. Gate and reconciler decide what is
+remembered.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from reconciler.domain.records.choices import check_callable
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.jobs import Job, Outcomes, Stage
-from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState
+from reconciler.domain.records.kinds import EXTRACTION_DOOR, OWN_WORDS, Action, JobState
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode
+from reconciler.domain.values.ends import SaidTimes, said_times
 from reconciler.errors import (
     ExtractionError,
     GraphError,
+    InvalidNoteError,
     InvalidRequestError,
     LeaseLostError,
     ReconcilerError,
@@ -34,8 +37,9 @@ from reconciler.errors import (
 from reconciler.forks import Maker
 from reconciler.job_context import working_on
 from reconciler.service.sessions.extraction import SessionReader
-from reconciler.service.sessions.timed_claims import as_said
 from reconciler.service.stores.session_store import ReadSession, SessionStore
+from reconciler.service.writing.doors import beginning, ending_at, over_in_words
+from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate
 
 _LOG = logging.getLogger(__name__)
@@ -365,3 +369,37 @@ class WorkerThread:
         """
         self.ask_to_stop()
         self._thread.join(timeout_seconds)
+
+
+def as_said(
+    candidate: Candidate, now: datetime, judge: Callable[[Candidate], Submission]
+) -> Candidate:
+    """The candidate with the first and last day that its words name, or those that it quotes.
+
+    The end of a claim that ends other facts may be theirs, and is not read.
+
+    Args:
+        candidate: a claim of a session.
+        now: the time now (UTC).
+        judge: says how a candidate would be stored.
+
+    Raises:
+        InvalidNoteError: by its words it was over before it was said, or a person would be asked
+            about something that is over.
+    """
+    times = next((times for times in _times(candidate) if times != SaidTimes()), SaidTimes())
+    candidate = replace(candidate, note=beginning(candidate.note, times.begins_at))
+    ends_others = candidate.relations is not None and bool(candidate.relations.ends)
+    if times.ends_at is None or ends_others:
+        return candidate
+    if times.ends_at <= candidate.note.holds_from:
+        raise InvalidNoteError(over_in_words(times.ends_at))
+    ending_at(candidate, times.ends_at, now, judge, is_committed_later=True)
+    return replace(candidate, holds_until=times.ends_at)
+
+
+def _times(candidate: Candidate) -> Iterator[SaidTimes]:
+    yield said_times(candidate.claim, candidate.note.said_at)
+    for said in reversed(candidate.evidence):
+        if said.source_kind in OWN_WORDS:
+            yield from (said_times(span, said.said_at) for span in said.quoted)

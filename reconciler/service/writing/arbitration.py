@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 
 from cachetools import LRUCache
 
-from reconciler.domain.reconciling.judging import check_judgement
+from reconciler.domain.reconciling.by_model import check_judgement
 from reconciler.domain.records.decisions import UNSURE, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation

@@ -22,10 +22,9 @@ from reconciler.domain.reconciling.ahead import (
     ends_after,
     of_today,
 )
-from reconciler.domain.reconciling.amending import amended
+from reconciler.domain.reconciling.by_model import shown_to_judge
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.disputes import contest, settle
-from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.reconciling.own_systems import as_ruled
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
@@ -38,6 +37,7 @@ from reconciler.domain.reconciling.restating import (
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated
 from reconciler.domain.reconciling.suspending import end_of_known, standing_beside, with_suspended
+from reconciler.domain.reconciling.verdicts import amended
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
     Decision,

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.floats import Floats
-from reconciler.domain.reconciling.judging import shown_to_judge
+from reconciler.domain.reconciling.by_model import shown_to_judge
 from reconciler.domain.records.decisions import Decision, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation

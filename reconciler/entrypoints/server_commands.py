@@ -1,6 +1,7 @@
-"""The commands that serve memory to MCP clients, and that make and revoke their tokens.
+"""The commands that serve memory to MCP clients and over HTTP, and that make and revoke tokens.
 
-Turns arguments into a grant, an address or a token. The SDK is imported when a server starts.
+Turns arguments into a grant, an address or a token. SDK and web framework are imported when a
+server starts.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from reconciler.entrypoints.access.tokens import AccessToken
+
 
 _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
@@ -278,7 +280,48 @@ def _opened_by(grant: Grant) -> Text:
     )
 
 
-COMMANDS = {"mcp": mcp}
+_SERVE_EXTRA = (
+    "reconciler serve needs FastAPI: "
+    "pip install 'fastapi>=0.165,<1' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
+)
+
+
+def serve_api(
+    host: Host = "127.0.0.1",
+    port: Port = 8766,
+    names: Names = None,
+    tls_certificate: Certificate = None,
+    tls_key: Key = None,
+    tokens: Tokens = None,
+    calls_per_minute: CallsPerMinute = 3_000,
+    worker: Worker = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve memory over HTTP, as JSON under /v1 and as a page at /, until SIGTERM or Ctrl-C.
+
+    What a client may access, its token says: see `reconciler token`. With --json, one line says
+    where it listens.
+    """
+    from reconciler.settings import load_settings
+
+    with logging_to_stderr(logging.WARNING, load_settings().log, "uvicorn", "asyncio"):
+        check_installed(_SERVE_EXTRA, "fastapi", "uvicorn")
+        from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
+
+        address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
+        serve(
+            lambda memory: serve_app(memory, known, address, calls_per_minute=calls_per_minute),
+            address,
+            known,
+            worker=worker,
+            path="/v1",
+            has_page=True,
+            bounds=BOUNDS,
+            as_json=as_json,
+        )
+
+
+COMMANDS = {"mcp": mcp, "serve": serve_api}
 """The commands of this module, by name."""
 
 GROUPS = {"token": token_app}
