@@ -13,8 +13,9 @@ from typing import Any
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import UnknownContactError
 from reconciler.frozen import frozen
-from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.ports.graph import EngineDescription, Row
 from reconciler.service.batches import batches
+from reconciler.service.stores.contact_queries import Store
 
 PAGE = 500
 """Nodes that are read in one query."""
@@ -83,15 +84,12 @@ class BoundStore:
     hash_key_check: str | None
 
 
-class ArchiveStore:
+class ArchiveStore(Store):
     """Contacts with all that belongs to them, in one graph.
 
     Invariant: while a contact is restored, each page is written once, however often it is sent,
     because it counts the contact's version down.
     """
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
 
     def describe(self) -> EngineDescription:
         """The engine, its version, and where it keeps the store."""

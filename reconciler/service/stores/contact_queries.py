@@ -1,4 +1,4 @@
-"""What queries about contacts take, and how many contacts each reads. Names no query."""
+"""The common part of stores, and of queries about contacts. Names no query."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from reconciler.domain.records.scope import Scope
-from reconciler.ports.graph import Row
+from reconciler.ports.graph import Graph, Row
 from reconciler.service.batches import batches
 
 T = TypeVar("T")
@@ -17,6 +17,20 @@ EVERYTHING = 1_000_000_000
 
 _PAGE = 100
 """Contacts or decisions that one query reads, so that the answer always fits into memory."""
+
+
+class Store:
+    """The common part of stores.
+
+    Args:
+        graph: answers the queries.
+        model: name and dimension of the model that the store must be bound to where no vector is
+            found; None to take any.
+    """
+
+    def __init__(self, graph: Graph, model: tuple[str, int] | None = None) -> None:
+        self._graph = graph
+        self._model = model
 
 
 def of_contact(scope: Scope) -> dict[str, Any]:

@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING
 
 from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.scope import Scope
-from reconciler.ports.graph import Graph
-from reconciler.service.stores.contact_queries import EVERYTHING, of_contacts, pages
+from reconciler.service.stores.contact_queries import EVERYTHING, Store, of_contacts, pages
 from reconciler.service.stores.rows import CONTACTS
 
 if TYPE_CHECKING:
     from reconciler.service.use_trace import Asked
 
 
-class ContactStore:
+class ContactStore(Store):
     """The contacts of all agents, in one graph: who they are, and how much is known of each."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
 
     def find_named_contacts(
         self, scope: Scope, word: str, limit: int

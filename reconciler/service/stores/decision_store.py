@@ -16,11 +16,12 @@ from reconciler.domain.records.places import is_after, newest_first
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, UnknownDecisionError
 from reconciler.frozen import frozen
-from reconciler.ports.graph import Graph, Row
+from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import check_own_model
 from reconciler.service.stores.commits import Commit, contact_map
 from reconciler.service.stores.contact_queries import (
     EVERYTHING,
+    Store,
     first_rows,
     of_contact,
     of_contacts,
@@ -70,7 +71,7 @@ class DecisionFilter:
 _ALL = DecisionFilter()
 
 
-class DecisionStore:
+class DecisionStore(Store):
     """Decisions and the episodes that they rest on, of all scopes, in one graph.
 
     A decision is written with all that follows from it: the one write of facts is here.
@@ -83,10 +84,6 @@ class DecisionStore:
             its vectors. If the store has moved to another model, calls that write raise.
             None if no such call is made.
     """
-
-    def __init__(self, graph: Graph, model: tuple[str, int] | None = None) -> None:
-        self._graph = graph
-        self._model = model
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """The decisions that were made on these turns, by the turn's id; in no order."""

@@ -24,10 +24,11 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import QueryError
 from reconciler.frozen import frozen
-from reconciler.ports.graph import Graph, Row
+from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import check_own_model
 from reconciler.service.stores.contact_queries import (
     EVERYTHING,
+    Store,
     first_rows,
     of_contact,
     of_contacts,
@@ -60,7 +61,7 @@ class Near:
     cosine: float
 
 
-class FactStore:
+class FactStore(Store):
     """Facts of all scopes, with their vectors, links and disputes, in one graph.
 
     Decisions write them; only that a fact was recalled is written here.
@@ -73,10 +74,6 @@ class FactStore:
             its vectors. If the store has moved to another model, calls that compare raise.
             None if no such call is made.
     """
-
-    def __init__(self, graph: Graph, model: tuple[str, int] | None = None) -> None:
-        self._graph = graph
-        self._model = model
 
     def load_neighbourhood(
         self, scope: Scope, embedding_model: str

@@ -7,17 +7,14 @@ from dataclasses import replace
 
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.model_moves import ModelMove, MoveState
-from reconciler.ports.graph import Graph
+from reconciler.service.stores.contact_queries import Store
 
 
-class ModelStore:
+class ModelStore(Store):
     """Vectors of two models side by side, in one graph.
 
     Invariant: the store is bound to one model at each moment, and every fact has its vector.
     """
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
 
     def move(self, *, counted: bool = True) -> ModelMove:
         """The store's move to another model; moved facts are counted only on request."""

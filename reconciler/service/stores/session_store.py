@@ -19,7 +19,8 @@ from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Claim
 from reconciler.errors import ErasedError, InvalidSessionError, LeaseLostError, UnknownJobError
 from reconciler.frozen import frozen
-from reconciler.ports.graph import Graph, Row
+from reconciler.ports.graph import Row
+from reconciler.service.stores.contact_queries import Store
 from reconciler.service.stores.row_reader import RowReader, validated
 
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
@@ -58,14 +59,11 @@ class ReadSession:
     shown: tuple[tuple[str, ...], ...] = ()
 
 
-class SessionStore:
+class SessionStore(Store):
     """Sessions, their episodes and their jobs, in one graph.
 
     Invariant: a worker cannot write on a job once another worker has its lease.
     """
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
 
     def append_episodes(
         self,

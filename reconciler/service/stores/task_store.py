@@ -13,22 +13,20 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.tasks.task_states import TaskState
 from reconciler.domain.tasks.tasks import Task
 from reconciler.errors import ErasedError, UnknownTaskError
-from reconciler.ports.graph import Graph, Row
+from reconciler.ports.graph import Row
+from reconciler.service.stores.contact_queries import Store
 from reconciler.service.stores.row_reader import RowReader, validated
 
 _CAPTION_LENGTH = 80
 
 
-class TaskStore:
+class TaskStore(Store):
     """Tasks in one graph.
 
     Invariant: every write returns the task as the same transaction leaves it, so that a process
     reads its own writes. Done subtasks and decisions are only added, so that no process loses
     those of another.
     """
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
 
     def upsert_task(
         self, scope: Scope, task_id: str, session_id: str, goal: str, at: datetime
