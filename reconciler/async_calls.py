@@ -6,6 +6,7 @@ to the one that it stands for.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -94,6 +95,18 @@ def handed_out(
     @wraps(call)
     async def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> A:
         return kind(self._threads, await self._threads.run(call, self._sync, *args, **kwargs))
+
+    return made
+
+
+def in_a_thread(
+    call: Callable[P, R],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
+    """An asynchronous form of a call of the class: it is made in a thread of its own."""
+
+    @wraps(getattr(call, "__func__", call))
+    async def made(_: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(call, *args, **kwargs)
 
     return made
 

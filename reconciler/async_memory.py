@@ -19,14 +19,12 @@ from reconciler.async_calls import (
     AsyncPart,
     awaited,
     bound,
+    in_a_thread,
 )
 from reconciler.async_threads import CLOSING_SECONDS_MAX, THREADS_MAX, Opening, Threads
 from reconciler.memory import Memory, class_call
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reconciler.domain.records.archives import Backup, RestoreReport
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -147,32 +145,7 @@ class AsyncMemory(AsyncPart[Memory]):
     def _made(cls, opened: Callable[[], Memory], pool: Threads, seconds_max: float) -> Self:
         return cls(opened(), threads=pool, closing_seconds_max=seconds_max)
 
-    @class_call
-    async def restore(
-        cls,
-        path: str | Path,
-        *,
-        settings: Settings | None = None,
-        embedder: Embedder | None = None,
-        clock: Callable[[], datetime] | None = None,
-        accept_other_key: bool = False,
-        on_progress: Callable[[int, int], None] = lambda *_: None,
-        **arguments: Unpack[OpenFields],
-    ) -> Backup | RestoreReport:
-        """Restore a backup or an export to where the settings look for a memory.
-
-        See ``Memory.restore``.
-        """
-        return await asyncio.to_thread(
-            Memory.restore,
-            path,
-            settings=settings,
-            embedder=embedder,
-            clock=clock,
-            accept_other_key=accept_other_key,
-            on_progress=on_progress,
-            **arguments,
-        )
+    restore = class_call(in_a_thread(Memory.restore))
 
     async def __aenter__(self) -> Self:
         return self
