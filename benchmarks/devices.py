@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.sizes import sized
-from reconciler.adapters.local_embedder import LocalEmbedder
-from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
+from reconciler.adapters.local_embedder import LocalEmbedder, SentenceTransformerModel
 
 if TYPE_CHECKING:
     from benchmarks.engines import Engines

@@ -18,10 +18,9 @@ from statistics import median
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
-from reconciler.adapters.local_embedder import LoadedModel
+from reconciler.adapters.local_embedder import LoadedModel, SentenceTransformerModel
 from reconciler.adapters.minilm_weights import weights_folder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 
 RUNS = sized(5, 1, "RUNS")
 ROOT = Path(__file__).resolve().parents[1]

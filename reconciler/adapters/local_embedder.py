@@ -2,7 +2,8 @@
 
 Here: loading a model once, cutting long texts into windows, and starting again after a fork. A
 ``LocalModel`` knows which model it is and what runs it; ``embedding_batcher`` batches. Nothing, not
-even numpy, is loaded before the first use.
+even numpy, is loaded before the first use. Any sentence-transformers model is one, run by PyTorch:
+nothing is fetched from a hub unless ``allow_download`` says so, and nothing is printed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import unicodedata
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from reconciler.adapters.model_files import translated
+from reconciler.adapters.model_files import fingerprint, named_folder, translated
 from reconciler.adapters.unit_vectors import unit
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
@@ -295,3 +297,82 @@ def _start_all_afresh() -> None:
 
 if sys.platform != "win32":
     os.register_at_fork(after_in_child=_start_all_afresh)
+
+
+ROWS_AT_ONCE = 16
+"""On a processor, rows of about one length at a time: padding all to the longest trebles a mix's
+time. A GPU takes all that it is given: its time is that of a call, not of a row."""
+
+
+class SentenceTransformerModel:
+    """The ``LocalModel`` for a folder or a hub name.
+
+    Args:
+        name: a folder, else a hub name.
+        allow_download: whether a hub name may be fetched; else it must be in the hub's cache.
+        device: what PyTorch runs it on, by PyTorch's name for it.
+    """
+
+    dimension = None
+
+    def __init__(self, name: str, allow_download: bool = False, device: str = "cpu") -> None:
+        self._name = name
+        self._allow_download = allow_download
+        self._device = device
+
+    @property
+    def model_id(self) -> str:
+        """Short name and first eight digits of the weights' sha256.
+
+        Raises:
+            ConfigurationError: the model is not on this machine.
+        """
+        folder = self._folder  # what is not there is said first
+        return f"{Path(self._name).resolve().name}@{fingerprint(folder)}"
+
+    def load(self) -> _Loaded:
+        """The model, ready to encode.
+
+        Raises:
+            ConfigurationError: it is not on this machine, sentence-transformers cannot load it, or
+                this machine lacks the device.
+        """
+        return _Loaded(self._folder, self._device)
+
+    @functools.cached_property
+    def _folder(self) -> Path:
+        return named_folder(self._name, self._allow_download)
+
+
+class _Loaded:
+    def __init__(self, folder: Path, device: str) -> None:
+        failed = f"the model in {folder} cannot be loaded"
+        with translated(ConfigurationError, failed):
+            self._model = _sentence_transformer()(str(folder), device="cpu", local_files_only=True)
+            self.tokenizer: Tokenizer = self._model.tokenizer.backend_tokenizer
+            self.token_count_max: int = self._model.max_seq_length or sys.maxsize
+        with translated(ConfigurationError, f"{failed} on embedder.device {device!r}"):
+            self._model.to(device)
+        self._rows_at_once = ROWS_AT_ONCE if device == "cpu" else None
+
+    def encode(self, texts: list[str]) -> Floats:
+        rows = self._rows_at_once or len(texts)
+        vectors: Floats = self._model.encode(texts, batch_size=rows, show_progress_bar=False)
+        return vectors
+
+
+@functools.cache
+def _sentence_transformer() -> Any:
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            "only the default model, minilm, can be used without sentence-transformers, which is "
+            "not installed here: pip install 'sentence-transformers>=5.1,<6' (several GB, most of "
+            "it PyTorch)"
+        ) from error
+    if sys.platform != "win32":
+        # OpenMP hangs in a forked child that wants more threads than the one it has.
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+    return SentenceTransformer

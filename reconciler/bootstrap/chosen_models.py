@@ -64,7 +64,7 @@ def _local_model(chosen: EmbedderSettings) -> LocalModel:
         from reconciler.adapters.onnx_minilm import OnnxMinilm
 
         return OnnxMinilm()
-    from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
+    from reconciler.adapters.local_embedder import SentenceTransformerModel
 
     return SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
 

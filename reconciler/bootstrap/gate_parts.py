@@ -37,7 +37,7 @@ def build_secret_finder(*, of_ids: bool = False) -> SensitiveDataFinder:
 
 
 def _finds_of_secrets(of_ids: bool) -> Sequence[Find]:
-    from reconciler.adapters.gitleaks_finder import find_vendors_tokens
+    from reconciler.adapters.rules_finder import find_vendors_tokens
     from reconciler.adapters.told_secrets_finder import find_told_secrets
     from reconciler.named_secrets import find_named_secrets
     from reconciler.named_secrets.shapes import find_account_numbers, find_tokens
@@ -53,9 +53,9 @@ def build_sensitive_data_finder() -> SensitiveDataFinder:
 
 
 def _finds_of_sensitive_data() -> Sequence[Find]:
-    from reconciler.adapters.named_number_finder import find_named_numbers
     from reconciler.adapters.personal_data_finder import find_personal_data
     from reconciler.adapters.phone_finder import find_phones
+    from reconciler.adapters.rules_finder import find_named_numbers
     from reconciler.adapters.street_address_finder import find_street_addresses
 
     personal = (find_personal_data, find_named_numbers, find_phones, find_street_addresses)

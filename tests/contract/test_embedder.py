@@ -22,12 +22,13 @@ import pytest
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models
 
-from reconciler.adapters import model_files, sentence_transformer_model
+from reconciler.adapters import local_embedder, model_files
 from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 from reconciler.adapters.local_embedder import (
     TOKENS_OF_SCRIPT_MIN,
     LocalEmbedder,
     LocalModel,
+    SentenceTransformerModel,
     Windows,
 )
 from reconciler.adapters.minilm_weights import SHA256, WEIGHTS, weights_folder
@@ -35,7 +36,6 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.onnx_minilm import GRAPH, OnnxMinilm
 from reconciler.adapters.openai_embedder import OpenAIEmbedder
 from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
-from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 from reconciler.adapters.structured_calls import Connection
 from reconciler.bootstrap import build_embedder
 from reconciler.errors import ConfigurationError, EmbeddingError
@@ -100,7 +100,7 @@ from pathlib import Path
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.minilm_weights import weights_folder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
+from reconciler.adapters.local_embedder import SentenceTransformerModel
 def heavy():
     return sorted({"torch", "onnxruntime", "transformers"} & set(sys.modules))
 seen = {}
@@ -529,7 +529,7 @@ def test_the_settings_device_reaches_the_model() -> None:
 def test_another_model_without_sentence_transformers_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sentence_transformer_model._sentence_transformer.cache_clear()
+    local_embedder._sentence_transformer.cache_clear()
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'sentence-transformers"):
         LocalEmbedder(with_torch()).warm_up()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.adapters import sentence_transformer_model
+from reconciler.adapters import local_embedder
 from reconciler.bootstrap import build_arbiter, build_embedder
 from reconciler.entrypoints import server_commands
 from reconciler.errors import ConfigurationError
@@ -90,7 +90,7 @@ def test_anthropics_tool_runner_without_its_sdk_says_what_to_install() -> None:
 def test_another_model_names_the_extras_own_version() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(sys.modules, "torch", None)
-        sentence_transformer_model._sentence_transformer.cache_clear()
+        local_embedder._sentence_transformer.cache_clear()
         with pytest.raises(ConfigurationError) as raised:
-            sentence_transformer_model._sentence_transformer()
+            local_embedder._sentence_transformer()
     assert command_for("sentence-transformers") in str(raised.value)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler import Fact
-from reconciler.domain.reconciling.past import as_past, over
+from reconciler.domain.reconciling.ahead import as_past, over
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.adapters.gitleaks_finder import _compiled, _rules
+from reconciler.adapters.rules_finder import _compiled, _rules
 from reconciler.bootstrap import build_secret_finder
 from reconciler.sensitive_data import redact
 from tests.secret_notes import HARMLESS, SECRETS

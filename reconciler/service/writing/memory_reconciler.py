@@ -19,14 +19,17 @@ from reconciler.domain.reconciling.ahead import (
     Plans,
     announced,
     as_of_its_plan,
+    as_past,
+    as_told_to_end,
+    ending,
     ends_after,
     of_today,
+    over,
 )
 from reconciler.domain.reconciling.by_model import shown_to_judge
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.disputes import contest, settle
 from reconciler.domain.reconciling.own_systems import as_ruled
-from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
     observed,
