@@ -271,8 +271,7 @@ class Services:
         )
 
     def _withholding(self) -> Withholding:
-        from reconciler.service.writing.earlier_decisions import earlier_decisions
-        from reconciler.service.writing.forgotten import Withholding
+        from reconciler.service.writing.forgotten import Withholding, earlier_decisions
         from reconciler.service.writing.submissions import recorded_policy
 
         return Withholding(

@@ -27,8 +27,7 @@ from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.jobs import QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.model_moves import MoveState
-from reconciler.entrypoints.check import DoctorCheck
-from reconciler.entrypoints.judge_check import ask_once, check_judge
+from reconciler.entrypoints.judge_check import DoctorCheck, ask_once, check_judge
 from reconciler.entrypoints.metrics import queue_numbers
 from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ReconcilerError

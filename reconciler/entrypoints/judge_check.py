@@ -1,14 +1,15 @@
 """Ten questions to the judge: is it reached, does it keep the format, does it understand notes?
 
 The questions are data (``config/judge_questions.toml``). Calls go to the model and cost money;
-nothing is written.
+nothing is written. The result has the form of all checks of the doctor.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import field
 from datetime import UTC, datetime
 from statistics import median
 
@@ -21,7 +22,6 @@ from reconciler.domain.records.judge_questions import JudgeQuestion
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
-from reconciler.entrypoints.check import DoctorCheck
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
 from reconciler.frozen import frozen
 from reconciler.ports.arbiter import Arbiter
@@ -148,3 +148,20 @@ def _in_dollars(costs: Sequence[float]) -> str:
         "no price known; set arbiter.usd_per_million_input_tokens and "
         "usd_per_million_output_tokens to see the cost of a judge that tells its tokens"
     )
+
+
+@frozen
+class DoctorCheck:
+    """One checked part; ``finding`` says what to do if it is not in order.
+
+    Attributes:
+        name: the part.
+        is_ok: whether it is in order.
+        finding: the result, for a person.
+        numbers: counts by name; may be empty.
+    """
+
+    name: str
+    is_ok: bool
+    finding: str
+    numbers: Mapping[str, float] = field(default_factory=dict)

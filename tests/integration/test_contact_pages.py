@@ -14,8 +14,8 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.neo4j_graph import _in_one_row, _of_one_map
-from reconciler.entrypoints.check import DoctorCheck
 from reconciler.entrypoints.doctor import checkup
+from reconciler.entrypoints.judge_check import DoctorCheck
 from reconciler.errors import SchemaError
 from reconciler.queries import load_queries
 from reconciler.settings import load_settings

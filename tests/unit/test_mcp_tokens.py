@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.access.rates import Rates
+from reconciler.entrypoints.access.http_door import Rates
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.errors import (
     ConfigurationError,

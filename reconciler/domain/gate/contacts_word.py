@@ -13,9 +13,14 @@ from dataclasses import dataclass
 
 from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import find_speculation
-from reconciler.domain.gate.clauses import CLAIMS_OPENING, find_hedge_of
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
+from reconciler.domain.gate.literalness import (
+    CLAIMS_OPENING,
+    Literalness,
+    classify_literalness,
+    find_hedge,
+    find_hedge_of,
+)
 from reconciler.domain.gate.reading import ClaimReading
 from reconciler.domain.guard import (
     find_differences,

@@ -13,10 +13,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
-from reconciler.domain.gate.clauses import CLAIMS_OPENING
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
-from reconciler.domain.gate.literalness import Literalness, classify_literalness
+from reconciler.domain.gate.literalness import CLAIMS_OPENING, Literalness, classify_literalness
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import is_worth_asking, question
 from reconciler.domain.gate.reading import ClaimReading, read

@@ -6,18 +6,20 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from reconciler.domain.guard import is_repeated_in
-from reconciler.domain.reconciling.by_cosine import (
+from reconciler.domain.reconciling.by_model import JUDGE, TOLD, replaceable, shown_to_judge
+from reconciler.domain.reconciling.by_slot import SLOT
+from reconciler.domain.reconciling.by_text import (
     ABOVE,
     AGAIN,
     BELOW,
+    CHANGE,
     FAR,
     FILED_APART,
     LEFT_OUT,
+    RETRACTION,
     UNLIKE,
+    WORDING,
 )
-from reconciler.domain.reconciling.by_model import JUDGE, TOLD, replaceable, shown_to_judge
-from reconciler.domain.reconciling.by_slot import SLOT
-from reconciler.domain.reconciling.by_words import CHANGE, RETRACTION, WORDING
 from reconciler.domain.reconciling.limits import LIMITS, within_limits
 from reconciler.domain.reconciling.verdicts import (
     LINKS,

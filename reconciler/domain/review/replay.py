@@ -14,7 +14,7 @@ from typing import Any
 from reconciler.domain.reconciling.ahead import announced, of_today
 from reconciler.domain.reconciling.by_model import check_judgement, shown_to_judge
 from reconciler.domain.reconciling.by_slot import is_left_open
-from reconciler.domain.reconciling.by_words import TAKES_BACK
+from reconciler.domain.reconciling.by_text import TAKES_BACK
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import Unread

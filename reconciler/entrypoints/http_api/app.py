@@ -29,10 +29,9 @@ from reconciler.entrypoints.access.http_door import BODY, Address, BodyDoor, Nam
 from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, RefusedError
 from reconciler.entrypoints.access.telling import problem_answer, telling
 from reconciler.entrypoints.access.tokens import TokenFile
-from reconciler.entrypoints.decision_metrics import counting_decisions
 from reconciler.entrypoints.http_api import agent_routes, operator_routes, shapes
 from reconciler.entrypoints.http_api.answering import SLASH, GrantOf, MemoryOf, operators_only
-from reconciler.entrypoints.metrics import QueueCollector
+from reconciler.entrypoints.metrics import QueueCollector, counting_decisions
 from reconciler.entrypoints.operator_page.app import operator_page
 from reconciler.errors import ReconcilerError
 from reconciler.memory import Memory

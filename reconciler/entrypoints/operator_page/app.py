@@ -18,9 +18,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.entrypoints.access.grants import AccessProfile
-from reconciler.entrypoints.access.http_door import GRANT, Address, BodyDoor, NameDoor, TokenDoor
+from reconciler.entrypoints.access.http_door import (
+    GRANT,
+    Address,
+    BodyDoor,
+    NameDoor,
+    Rates,
+    TokenDoor,
+)
 from reconciler.entrypoints.access.problems import Problem
-from reconciler.entrypoints.access.rates import Rates
 from reconciler.entrypoints.access.telling import telling
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.operator_page.acts import FORMS

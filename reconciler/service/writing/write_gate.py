@@ -35,7 +35,7 @@ from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
-from reconciler.service.writing.earlier_decisions import earlier_decisions
+from reconciler.service.writing.forgotten import earlier_decisions
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.note_reader import NoteReader
