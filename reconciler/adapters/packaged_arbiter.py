@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.notes import Note
 
 FILE = Path(__file__).with_name("judge.onnx")
-SHA256 = "cadb374b769845651cf73f040dd4b6837320ee59d8f72f08db9a01422119241e"
+SHA256 = "31087cb7f8663aeea677018442e65089a3ae6e8a4225750b87865e8f9c57aeed"
 """Of ``judge.onnx``, so that a damaged file is named and not misread."""
 
 TOKEN_COUNT_MAX = 128
