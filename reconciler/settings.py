@@ -274,7 +274,7 @@ class EmbedderSettings(_ModelSettings):
 class ArbiterSettings(_ModelSettings):
     """The model that judges notes between the thresholds, and its limits of calls and costs."""
 
-    mode: Literal["auto", "off"] = "auto"
+    mode: Literal["auto", "keyed", "off"] = "auto"
     reach: _Cosine | Literal["calibrated", "band"] = "calibrated"
     provider: Literal["anthropic", "openai", "decisions", "packaged"] = "anthropic"
     first: Literal["none", "packaged"] = "none"

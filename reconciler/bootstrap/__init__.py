@@ -9,6 +9,7 @@ from reconciler.bootstrap.chosen_models import (
     build_embedder,
     build_extractor,
     build_recorded_arbiter,
+    judge_of,
 )
 from reconciler.bootstrap.engines import check_memory_exists, file_of_memory, open_graph
 from reconciler.bootstrap.gate_parts import (
@@ -47,6 +48,7 @@ __all__ = [
     "export",
     "file_of_memory",
     "hash_key_of",
+    "judge_of",
     "open_graph",
     "opened_reembedding",
     "reembed",

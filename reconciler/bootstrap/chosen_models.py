@@ -74,23 +74,41 @@ def _local_model(chosen: EmbedderSettings) -> LocalModel:
     return SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
 
 
-def has_judge(settings: Settings) -> bool:
-    """Whether the settings choose an arbiter: it is not off, and has a key or an address."""
-    return settings.arbiter.mode != "off" and settings.arbiter.has_model
+def judge_of(settings: Settings) -> str | None:
+    """The provider of the arbiter that the settings choose; None if there is none.
+
+    Without a key or an address it is the packaged one, if its weights are at hand because the
+    packaged embedder has them.
+    """
+    chosen = settings.arbiter
+    if chosen.mode == "off":
+        return None
+    if chosen.has_model:
+        return chosen.provider
+    is_at_hand = chosen.mode == "auto" and settings.embedder.kind == "packaged"
+    return "packaged" if is_at_hand else None
+
+
+def without_packaged_judge(settings: Settings) -> Settings:
+    """The settings with no judge but one that they name: the packaged weights may be absent."""
+    if settings.arbiter.mode != "auto":
+        return settings
+    keyed = settings.arbiter.model_copy(update={"mode": "keyed"})
+    return settings.model_copy(update={"arbiter": keyed})
 
 
 def build_arbiter(settings: Settings) -> Arbiter | None:
-    """The arbiter that the settings choose; None if it is off, or has neither key nor address.
+    """The arbiter that the settings choose; None if there is none.
 
     Raises:
         ConfigurationError: its SDK is not installed, or key or address are malformed.
     """
-    chosen = settings.arbiter
-    if not has_judge(settings):
+    chosen, provider = settings.arbiter, judge_of(settings)
+    if provider is None:
         return None
-    if chosen.provider == "packaged":
-        return _packaged_arbiter(chosen.model)
-    if chosen.provider == "decisions":
+    if provider == "packaged":
+        return _packaged_arbiter(chosen.model if chosen.provider == provider else None)
+    if provider == "decisions":
         from reconciler.adapters.decisions_arbiter import DecisionsArbiter
 
         return DecisionsArbiter(_connection(chosen))
@@ -101,7 +119,7 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
 
 def build_first_arbiter(settings: Settings) -> Arbiter | None:
     """The packaged judge, if the settings ask it before another one."""
-    if settings.arbiter.first != "packaged" or settings.arbiter.provider == "packaged":
+    if settings.arbiter.first != "packaged" or judge_of(settings) == "packaged":
         return None
     return _packaged_arbiter()
 

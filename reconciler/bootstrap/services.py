@@ -18,7 +18,8 @@ from reconciler.bootstrap.chosen_models import (
     build_embedder,
     build_extractor,
     build_first_arbiter,
-    has_judge,
+    judge_of,
+    without_packaged_judge,
 )
 from reconciler.bootstrap.clock import utc_now
 from reconciler.bootstrap.engines import (
@@ -725,7 +726,7 @@ class Services:
     def arbitration(self) -> Arbitration | None:
         """The arbiter within its bounds; None without one."""
         arbiter = self._given_arbiter
-        is_free = arbiter is None and self.settings.arbiter.provider == "packaged"
+        is_free = arbiter is None and judge_of(self.settings) == "packaged"
         if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
             self.closing.callback(arbiter.close)
         if arbiter is None:
@@ -772,6 +773,8 @@ def build_services(
         if embedder is None:
             embedder = build_embedder(settings)
             stack.callback(embedder.close)
+        else:
+            settings = without_packaged_judge(settings)
         if warm_up:
             _warm_up_behind(embedder)
         if must_exist:
@@ -782,9 +785,8 @@ def build_services(
         graph = open_graph(settings)
         stack.callback(graph.close)
         binding_store = BindingStore(graph)
-        policy = build_policy(
-            settings, embedder.model_id, is_judged=arbiter is not None or has_judge(settings)
-        )
+        is_judged = arbiter is not None or judge_of(settings) is not None
+        policy = build_policy(settings, embedder.model_id, is_judged=is_judged)
         if migrate:
             at_opening(lambda: binding_store.migrate(embedder.dimension))
         services = Services(
