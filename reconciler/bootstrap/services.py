@@ -770,11 +770,11 @@ def build_services(
     """
     clock = clock or utc_now
     with ExitStack() as stack:
+        if arbiter is not None or embedder is not None:
+            settings = without_packaged_judge(settings)
         if embedder is None:
             embedder = build_embedder(settings)
             stack.callback(embedder.close)
-        else:
-            settings = without_packaged_judge(settings)
         if warm_up:
             _warm_up_behind(embedder)
         if must_exist:

@@ -338,7 +338,7 @@ class MemoryReconciler:
             note = replace(note, said_at=self._clock())
         submission, seen, beside = self._apart(submission, note, seen)
         verdict, opinion = self._verdict(submission, note, seen), None
-        if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
+        if self._arbitration and seen.neighbours and self._arbitration.is_open_to(verdict):
             shown = self._shown(note, seen)
             if (key := (submission.decision_id, shown)) not in opinions:
                 asked = note.no_earlier_than(
