@@ -581,7 +581,7 @@ def test_what_strict_modes_have_a_model_fill_in_is_no_value(
         (LIVES | {"text": "x" * 2001}, "text has 2,001 characters, at most 2,000"),
         (LIVES | {"text": "x" * 10_000_000}, "text has 10,000,000 characters"),
         (LIVES | {"text": "Lives in\0 Pune."}, "text holds a null byte"),
-        (LIVES | {"text": "Lives in \ud800 Pune."}, "text holds half a surrogate pair"),
+        (LIVES | {"text": "Lives in \ud800 Pune."}, r"pair (such as \ud83d); remove it"),
         (LIVES | {"source_kind": ["contact"]}, "source_kind must be a string"),
         (LIVES | {"importance": "high"}, "importance must be null or a number, not a string"),
         (LIVES | {"importance": 7}, "importance must be from 0 to 1"),

@@ -62,8 +62,8 @@ def test_what_is_wrong_is_told_by_record_and_line(text: str, where: str) -> None
         read(text)
 
 
-def test_what_is_no_utf_8_is_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="it is not UTF-8"):
+def test_what_is_no_utf_8_is_refused_with_the_mend() -> None:
+    with pytest.raises(InvalidRequestError, match=r"Latin-1; save the file as UTF-8.*iconv"):
         list(json_records(io.BytesIO(b'{"text": "\xff"}')))
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from reconciler.domain.records.choices import NOT_UTF_8
 from reconciler.errors import InvalidRequestError
 
 RECORD_LENGTH_MAX = 1024 * 1024
@@ -157,7 +158,7 @@ class _Text:
             self._has_ended = not data
             more = self._decode(data, self._has_ended)
         except UnicodeDecodeError as error:
-            raise self.error("it is not UTF-8") from error
+            raise self.error(NOT_UTF_8) from error
         self._text = self._text[self._at :] + more
         self._at = 0
         return not self._has_ended or bool(more)
