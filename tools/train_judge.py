@@ -205,7 +205,7 @@ def train(
     )
     kept = folder / "checkpoint.pt"
     step = _resumed(kept, judge, optimizer) if kept.exists() else 0
-    weights = _weights(pairs)
+    weights = weights_of(pairs)
     rng = random.Random(SEED + step)
     torch.manual_seed(SEED + step)
     began, first, average = time.monotonic(), step, 0.0
@@ -226,7 +226,7 @@ def train(
     _keep(kept, step, judge, optimizer)
 
 
-def _weights(pairs: Sequence[Pair]) -> list[float]:
+def weights_of(pairs: Sequence[Pair]) -> list[float]:
     """How often each pair is drawn, beside the others."""
     others = sum(WEIGHTS[pair.source] for pair in pairs if pair.source != "own")
     own = sum(pair.source == "own" for pair in pairs)
@@ -323,7 +323,7 @@ def own_pairs(file: Path) -> tuple[list[Pair], list[Pair]]:
     return [pair for at, pair in enumerate(pairs) if at % 5], pairs[::5]
 
 
-def _packaged_parts(judge: Judge) -> None:
+def take_packaged(judge: Judge) -> None:
     """Give the judge the layers and the head of ``judge.onnx``."""
     packaged = load(FILE, load_external_data=False).graph.initializer
     known = {tensor.name: tensor for tensor in packaged}
@@ -362,7 +362,7 @@ def main() -> None:
     tokenizer, judge = AutoTokenizer.from_pretrained(source), Judge(source)
     own, measured = own_pairs(given.own) if given.own else ([], [])
     if own:
-        _packaged_parts(judge)
+        take_packaged(judge)
     pairs = pairs_of(writers, is_crossed=True) + own
     print(f"{len(pairs):,} pairs of {len(writers)} writers, {len(own)} of your own", flush=True)
     train(given.folder, pairs, judge, tokenizer, STEPS_OF_OWN if own else STEPS)
