@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.kinds import (
-    AnyCategory,
-    AnySourceKind,
-    SourceKind,
-)
-from reconciler.domain.records.notes import (
-    TEXT_LENGTH_MAX,
-    Note,
-    check_text,
-)
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidScopeError
 from reconciler.opened import at_most, checked_ids
@@ -26,10 +18,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
-    from reconciler.domain.records.facts import (
-        Contact,
-        FoundFact,
-    )
+    from reconciler.domain.records.facts import Contact, FoundFact
 
 
 class AgentMemory(BoundMemory):

@@ -20,14 +20,8 @@ from reconciler.async_calls import (
     awaited,
     bound,
 )
-from reconciler.async_threads import (
-    CLOSING_SECONDS_MAX,
-    THREADS_MAX,
-    Opening,
-    Threads,
-)
-from reconciler.class_calls import class_call
-from reconciler.memory import Memory
+from reconciler.async_threads import CLOSING_SECONDS_MAX, THREADS_MAX, Opening, Threads
+from reconciler.memory import Memory, class_call
 
 if TYPE_CHECKING:
     from pathlib import Path

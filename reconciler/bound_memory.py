@@ -10,12 +10,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING
 
-from reconciler.domain.records.choices import (
-    check_callable,
-    check_flags,
-)
+from reconciler.domain.records.choices import check_callable, check_flags
 from reconciler.domain.records.kinds import (
-    OPERATOR_DOOR,
     AnyDisposal,
     AnyGateReason,
     AnyJobState,
@@ -34,9 +30,7 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import (
-    InvalidRequestError,
-)
+from reconciler.errors import InvalidRequestError
 from reconciler.opened import OpenMemory, at_most, first, known_or_none, positive
 
 if TYPE_CHECKING:
@@ -46,12 +40,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.archives import ExportReport
     from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure
-    from reconciler.domain.records.facts import (
-        Dispute,
-        ExpiringFact,
-        FoundFact,
-        RefusalCount,
-    )
+    from reconciler.domain.records.facts import Dispute, ExpiringFact, FoundFact, RefusalCount
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.review.health import HealthReport
     from reconciler.domain.review.replay import Replayed
@@ -62,8 +51,6 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.service.writing.rejudging import Rejudged
     from reconciler.settings import Settings
-
-__all__ = ["OPERATOR_DOOR", "BoundMemory"]
 
 _DAYS_MAX = 36_500
 _NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"

@@ -18,17 +18,9 @@ from reconciler.domain.records.choices import (
     one_of,
 )
 from reconciler.domain.records.kinds import PROPOSAL_DOOR, TOLD_RELATIONS, AnyRelation, Relation
-from reconciler.domain.records.notes import (
-    TEXT_LENGTH_MAX,
-    check_text,
-    not_in_the_future,
-    utc,
-)
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import (
-    InvalidNoteError,
-    InvalidRequestError,
-)
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.opened import at_most, positive
 
 if TYPE_CHECKING:
@@ -40,9 +32,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.evidence import FactEvidence
-    from reconciler.domain.records.facts import (
-        FactHistory,
-    )
+    from reconciler.domain.records.facts import FactHistory
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation

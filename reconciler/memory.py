@@ -8,25 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self, Unpack
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
 from reconciler.agent_memory import AgentMemory
-from reconciler.class_calls import class_call
 from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.choices import (
-    check_callable,
-    check_flags,
-    file_path,
-)
-from reconciler.domain.records.kinds import (
-    AnyJobState,
-    JobState,
-)
-from reconciler.errors import (
-    ConfigurationError,
-    InvalidRequestError,
-)
+from reconciler.domain.records.choices import check_callable, check_flags, file_path
+from reconciler.domain.records.kinds import AnyJobState, JobState
+from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.opened import OpenMemory, checked_ids, first, known_or_none, positive
 
 if TYPE_CHECKING:
@@ -47,6 +36,30 @@ if TYPE_CHECKING:
     from reconciler.service.writing.doors import NoteFields
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import OpenFields, Settings
+
+    class_call = classmethod
+else:
+
+    class class_call(classmethod):  # noqa: N801 - a decorator
+        """A class method that raises ``InvalidRequestError`` when it is called on an object.
+
+        Python lets a class method be called on an object, which it then knows nothing of:
+        ``restore`` on an open memory would restore into whichever store the settings name.
+        """
+
+        def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
+            if instance is None:
+                return super().__get__(instance, owner)
+            name, of_class = self.__func__.__name__, type(instance).__name__
+
+            def refused(*_: object, **__: object) -> NoReturn:
+                raise InvalidRequestError(
+                    f"{name} knows nothing of this {of_class}, which is open already; call "
+                    f"{of_class}.{name}(...) on the class, with the settings of the store that you "
+                    "mean"
+                )
+
+            return refused
 
 
 class Memory:
@@ -173,7 +186,7 @@ class Memory:
 
     def describe(self) -> EngineDescription:
         """The engine of this memory and its place. It asks the engine, so it is also a check."""
-        return self._services.binding_store.describe()
+        return self._services.binding_store.graph.describe()
 
     def contact(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None

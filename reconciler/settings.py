@@ -305,7 +305,7 @@ class ArbiterSettings(_ModelSettings):
 
 
 class ExtractorSettings(_ModelSettings):
-    """The model that reads sessions, the size of their pieces, and the fallback."""
+    """The model that reads sessions, and the size of their pieces."""
 
     mode: Literal["auto", "explicit"] = "auto"
     provider: Literal["anthropic", "openai"] = "anthropic"
@@ -316,7 +316,6 @@ class ExtractorSettings(_ModelSettings):
     importance_min: _Share = _EXTRACTION.importance_min
     session_characters_max: _Positive = _EXTRACTION.session_characters_max
     session_turns_max: _Positive = _EXTRACTION.session_turns_max
-    fallback: Literal["none", "raw"] = "raw" if _EXTRACTION.has_fallback else "none"
 
 
 class JobsSettings(_Group):

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.records.turns import Role
-from reconciler.domain.sessions.extraction import (
-    Citation,
-    Extracted,
-    Extraction,
-    Window,
-)
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.values.attributes import AttributeBook
 
 if TYPE_CHECKING:

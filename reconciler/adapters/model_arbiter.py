@@ -28,11 +28,7 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot
-from reconciler.errors import (
-    ArbiterAnswerError,
-    ArbiterRefusedError,
-    ArbiterUnavailableError,
-)
+from reconciler.errors import ArbiterAnswerError, ArbiterRefusedError, ArbiterUnavailableError
 from reconciler.resources import resource_path
 
 ANSWER_TOKENS_MAX = 1024

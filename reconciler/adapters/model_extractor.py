@@ -33,12 +33,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.sessions.extraction import (
-    Citation,
-    Extracted,
-    Extraction,
-    Window,
-)
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.values.attributes import NAME_LENGTH_MAX, VALUE_LENGTH_MAX
 from reconciler.errors import (
     ExtractionAnswerError,

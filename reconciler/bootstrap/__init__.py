@@ -21,11 +21,12 @@ from reconciler.bootstrap.hash_keys import accept_hash_key, hash_key_of
 from reconciler.bootstrap.moving import (
     back_up,
     export,
+    opened_reembedding,
+    reembed,
     restore_memory,
     write_new,
 )
 from reconciler.bootstrap.policies import arbitration_policy, build_decay, build_policy
-from reconciler.bootstrap.reembedding import opened_reembedding, reembed
 from reconciler.bootstrap.services import Services, build_services, build_worker
 
 __all__ = [

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
-    from reconciler.settings import (
-        ArbiterSettings,
-        EmbedderSettings,
-        ExtractorSettings,
-        Settings,
-    )
+    from reconciler.settings import ArbiterSettings, EmbedderSettings, ExtractorSettings, Settings
 
 
 def build_embedder(settings: Settings) -> Embedder:

@@ -12,9 +12,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from reconciler.domain.records.policies import (
-    RetryPolicy,
-)
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import ConfigurationError
 from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.retry import call_with_retries
@@ -22,9 +20,7 @@ from reconciler.service.stores.retry import call_with_retries
 if TYPE_CHECKING:
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.graph import Engine, Graph
-    from reconciler.settings import (
-        Settings,
-    )
+    from reconciler.settings import Settings
 
 T = TypeVar("T")
 

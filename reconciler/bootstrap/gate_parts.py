@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.service.writing.note_reader import NoteReader
     from reconciler.service.writing.submissions import Submission
-    from reconciler.settings import (
-        Settings,
-    )
+    from reconciler.settings import Settings
 
 
 @cache

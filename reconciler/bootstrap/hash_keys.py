@@ -14,9 +14,7 @@ from reconciler.service.stores.binding_store import BindingStore
 
 if TYPE_CHECKING:
     from reconciler.service.hash_key import HashKey
-    from reconciler.settings import (
-        Settings,
-    )
+    from reconciler.settings import Settings
 
 
 def hash_key_of(

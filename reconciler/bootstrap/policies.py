@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from reconciler.domain.recalling.recallable import Recalling
-    from reconciler.settings import (
-        RecallSettings,
-        Settings,
-    )
+    from reconciler.settings import RecallSettings, Settings
 
 REACH_OF_PACKAGED = 0.5
 """The packaged judge's reach, as a share of the usual one: to ask it costs nothing. On pairs that
@@ -103,10 +100,7 @@ def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 
 def extraction_policy(settings: Settings) -> ExtractionPolicy:
     """How sessions are read, by the settings."""
-    chosen = settings.extractor
-    return ExtractionPolicy(
-        **set_of(chosen, ExtractionPolicy), has_fallback=chosen.fallback == "raw"
-    )
+    return ExtractionPolicy(**set_of(settings.extractor, ExtractionPolicy))
 
 
 def retry_policy(settings: Settings) -> RetryPolicy:

@@ -48,11 +48,7 @@ from reconciler.bootstrap.policies import (
     retry_policy,
     set_of,
 )
-from reconciler.bootstrap.reembedding import build_reembedding
-from reconciler.domain.records.policies import (
-    JobPolicy,
-    ReconcilePolicy,
-)
+from reconciler.domain.records.policies import JobPolicy, ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
@@ -62,7 +58,7 @@ from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.patient_graph import PatientGraph
+from reconciler.service.stores.patient_graph import patient
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
 
@@ -90,10 +86,9 @@ if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
     from reconciler.service.moving.exporting import Exporter
     from reconciler.service.pages.report import Report
-    from reconciler.service.past_recall import PastRecall
     from reconciler.service.persons.answering import PersonsAnswers
     from reconciler.service.persons.deciding import PersonsDecisions
-    from reconciler.service.recall import Recall
+    from reconciler.service.recall import PastRecall, Recall
     from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -118,9 +113,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.submissions import Submission
     from reconciler.service.writing.write_gate import WriteGate
-    from reconciler.settings import (
-        Settings,
-    )
+    from reconciler.settings import Settings
 
 T = TypeVar("T")
 
@@ -180,12 +173,12 @@ class Services:
         self.policy = replace(policy, systems=systems) if own else policy
         self.clock = clock
         self.closing = closing
-        patient = PatientGraph(graph, patience, GraphUnavailableError)
+        waiting = patient(graph, patience, GraphUnavailableError)
         model = (embedder.model_id, embedder.dimension)
-        self.fact_store = FactStore(patient, model)
-        self.decision_store = DecisionStore(patient, model)
-        self.contact_store = ContactStore(patient)
-        self.binding_store = BindingStore(patient)
+        self.fact_store = FactStore(waiting, model)
+        self.decision_store = DecisionStore(waiting, model)
+        self.contact_store = ContactStore(waiting)
+        self.binding_store = BindingStore(waiting)
         self._decision_ids = DecisionIds(id_key)
         self.records = Records(
             fact_store=self.fact_store,
@@ -197,7 +190,7 @@ class Services:
         )
         self.ids = IdCheck(build_secret_finder(of_ids=True))
         self._graph = graph
-        self._patient_graph = PatientGraph(graph, patience)
+        self._patient_graph = patient(graph, patience)
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
@@ -597,7 +590,10 @@ class Services:
     @_Part
     def reembedding(self) -> Reembedding:
         """Moves the store to another model."""
-        return build_reembedding(self._graph, self.settings)
+        from reconciler.service.reembedding import Reembedding
+        from reconciler.service.stores.model_store import ModelStore
+
+        return Reembedding(ModelStore(self._patient_graph))
 
     @_Part
     def archive_store(self) -> ArchiveStore:
@@ -669,7 +665,7 @@ class Services:
     @_Part
     def past_recall(self) -> PastRecall:
         """Answers a query about the past."""
-        from reconciler.service.past_recall import PastRecall
+        from reconciler.service.recall import PastRecall
 
         return PastRecall(
             store=self.fact_store,
@@ -788,7 +784,7 @@ def build_services(
         is_judged = arbiter is not None or judge_of(settings) is not None
         policy = build_policy(settings, embedder.model_id, is_judged=is_judged)
         if migrate:
-            at_opening(lambda: binding_store.migrate(embedder.dimension))
+            at_opening(lambda: graph.migrate(embedder.dimension))
         services = Services(
             settings=settings,
             graph=graph,

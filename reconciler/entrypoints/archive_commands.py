@@ -15,12 +15,13 @@ from reconciler.entrypoints.options import (
     MaybeAgent,
     Overwrite,
     Tenant,
+    bar,
     call_of,
     existing,
     or_by_its_holder,
+    progress,
     show,
 )
-from reconciler.entrypoints.progress import bar, progress
 from reconciler.entrypoints.rendering import counted, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory

@@ -8,11 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from reconciler.domain.review.calibration import (
-    ALL_SOURCES,
-    DecisionScores,
-    Rate,
-)
+from reconciler.domain.review.calibration import ALL_SOURCES, DecisionScores, Rate
 from reconciler.domain.review.replay import Replayed, ReplaySummary
 from reconciler.entrypoints.rendering import id_column, lines, shown, table
 from reconciler.service.calibration import ERRORS, CalibrationReport, Measurement

@@ -34,25 +34,12 @@ from reconciler.entrypoints import (
     job_commands,
     mcp_commands,
     model_commands,
-    rejudge_command,
     serve_commands,
 )
 from reconciler.entrypoints.commands import ROWS
 from reconciler.entrypoints.logs import quiet_the_driver
-from reconciler.entrypoints.options import (
-    AsJson,
-    Tenant,
-    existing,
-    of_whom,
-    opened,
-    show,
-)
-from reconciler.entrypoints.progress import bar
-from reconciler.entrypoints.rendering import (
-    as_it_is,
-    make_printable,
-    terminal,
-)
+from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
+from reconciler.entrypoints.rendering import as_it_is, make_printable, terminal
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -144,7 +131,6 @@ for module in (
     job_commands,
     mcp_commands,
     model_commands,
-    rejudge_command,
     serve_commands,
 ):
     for name, command in module.COMMANDS.items():

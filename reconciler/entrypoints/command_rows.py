@@ -16,15 +16,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cached_property
 from types import SimpleNamespace, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -35,13 +27,13 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     Tenant,
+    bar,
     descriptions,
     field_descriptions,
     of_whom,
     parse_time,
     show,
 )
-from reconciler.entrypoints.progress import bar
 from reconciler.memory import Memory
 from reconciler.service.writing.doors import NoteFields
 

@@ -23,12 +23,7 @@ from reconciler.bootstrap import (
     judge_of,
     open_graph,
 )
-from reconciler.config_files import (
-    load_attribute_book,
-    load_gate_policy,
-    load_profile,
-    profiles_of,
-)
+from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile, profiles_of
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.jobs import QueueReport
 from reconciler.domain.records.kinds import JobState
@@ -123,7 +118,7 @@ def describe_extractor(settings: Settings) -> str:
 def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
     store, facts = BindingStore(graph), FactStore(graph)
     erasures = ErasureStore(graph, facts, DecisionStore(graph))
-    engine = _check("engine", lambda: _engine(store))
+    engine = _check("engine", lambda: _engine(graph))
     if not engine.is_ok:
         return [engine]
     with closing(build_embedder(settings)) as embedder:
@@ -132,12 +127,12 @@ def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
             _check("schema", lambda: _schema(store)),
             _check("store", lambda: _store(store, ModelStore(graph), embedder)),
             _check("hash key", lambda: _hash_key(settings, store)),
-            _check("round trip", lambda: _round_trip(store)),
+            _check("round trip", lambda: _round_trip(graph)),
             *_checks_of_parts(settings, embedder),
-            _check("facts", lambda: _facts(facts), store),
-            _check("disputes", lambda: _disputes(facts), store),
-            _check("jobs", lambda: _jobs(SessionStore(graph).count_jobs()), store),
-            _check("erasures", lambda: _erasures(erasures), store),
+            _check("facts", lambda: _facts(facts), graph),
+            _check("disputes", lambda: _disputes(facts), graph),
+            _check("jobs", lambda: _jobs(SessionStore(graph).count_jobs()), graph),
+            _check("erasures", lambda: _erasures(erasures), graph),
         ]
 
 
@@ -160,7 +155,7 @@ def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck
 
 
 def _check(
-    name: str, look: Callable[[], str | DoctorCheck], kept_in: BindingStore | None = None
+    name: str, look: Callable[[], str | DoctorCheck], kept_in: Graph | None = None
 ) -> DoctorCheck:
     """The check of a part; there is nothing to look at in a store without a schema."""
     try:
@@ -172,8 +167,8 @@ def _check(
     return DoctorCheck(name=name, is_ok=True, finding=found)
 
 
-def _engine(store: BindingStore) -> str:
-    engine = store.describe()
+def _engine(graph: Graph) -> str:
+    engine = graph.describe()
     return f"{engine.engine} {engine.version} at {engine.location}"
 
 
@@ -187,7 +182,8 @@ def _folder(store: Path) -> list[DoctorCheck]:
 
 
 def _schema(store: BindingStore) -> str:
-    version, wanted = store.schema_version(), newest_schema_version(store.describe().engine)
+    graph = store.graph
+    version, wanted = graph.schema_version(), newest_schema_version(graph.engine)
     if version == 0:
         return f"none yet; the first write, or `reconciler init`, makes version {wanted}"
     store.check_schema_version()
@@ -196,7 +192,7 @@ def _schema(store: BindingStore) -> str:
 
 
 def _store(store: BindingStore, models: ModelStore, embedder: Embedder) -> str:
-    if store.schema_version() == 0:
+    if store.graph.schema_version() == 0:
         return "empty"
     store.check_model(embedder.model_id, embedder.dimension)
     return f"holds vectors of {embedder.model_id}{_move(models)}"
@@ -222,7 +218,7 @@ def _is_measured(settings: Settings, model: str) -> bool:
 
 
 def _hash_key(settings: Settings, store: BindingStore) -> str:
-    if not _has_schema(store):
+    if not _has_schema(store.graph):
         return "none needed so far"
     return hash_key_of(settings, store).check()
 
@@ -244,10 +240,10 @@ def _gate(settings: Settings) -> str:
     return f"policy {policy.version}, domain {policy.domain}, {len(CHECKS)} checks{switched}"
 
 
-def _round_trip(store: BindingStore) -> str:
+def _round_trip(graph: Graph) -> str:
     def once() -> float:
         started = time.perf_counter()
-        store.schema_version()
+        graph.schema_version()
         return (time.perf_counter() - started) * 1000
 
     return f"{median(once() for _ in range(_ROUND_TRIPS)):.1f} ms, median of {_ROUND_TRIPS}"
@@ -274,8 +270,8 @@ def _disputes(facts: FactStore) -> DoctorCheck:
     return DoctorCheck(name="disputes", is_ok=True, finding=finding, numbers=numbers)
 
 
-def _has_schema(store: BindingStore) -> bool:
-    return store.schema_version() >= newest_schema_version(store.describe().engine)
+def _has_schema(graph: Graph) -> bool:
+    return graph.schema_version() >= newest_schema_version(graph.engine)
 
 
 def _facts(facts: FactStore) -> str:

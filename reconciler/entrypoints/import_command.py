@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.options import AsJson, Tenant, existing, of_whom, opened, show
-from reconciler.entrypoints.progress import bar
+from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
 from reconciler.entrypoints.rendering import import_summary, print_errors, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory

@@ -21,12 +21,12 @@ from reconciler.entrypoints.options import (
     MaybeContactId,
     MaybeLimit,
     Tenant,
+    bar,
     call_of,
     of_whom,
     reading,
     show,
 )
-from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import assessment_view
 
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")

@@ -37,6 +37,7 @@ from reconciler.entrypoints.options import (
     MaybeAgent,
     MaybeContactId,
     Tenant,
+    bar,
     existing,
     json_value,
     of_whom,
@@ -45,7 +46,6 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.stopping import StopSignals, stop_signals
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory

@@ -1,4 +1,4 @@
-"""Options that several commands share, the opening of a memory to read, and the printing."""
+"""The common parts of commands: options, the opening of a memory to read, printing, progress."""
 
 from __future__ import annotations
 
@@ -205,3 +205,56 @@ def parse_time(option: str, value: str | None) -> datetime | None:
     if len(value) <= _DAY_LENGTH:
         return time.replace(tzinfo=UTC)
     raise InvalidNoteError(f"{option} {value!r} has no time zone; write {value}+00:00 for UTC")
+
+
+@contextmanager
+def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], Any]]:
+    """A bar; call what it gives with the done part and the total, or None.
+
+    Args:
+        name: the counted things.
+        is_quiet: show nothing.
+    """
+    with _shown(name, None, is_quiet) as update:
+        yield lambda done, total: update(completed=done, total=total)
+
+
+@contextmanager
+def bar(
+    name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """A bar; call what it gives with how many more are done.
+
+    Args:
+        name: the counted things.
+        total: how many there are; None while unknown.
+        is_quiet: show nothing.
+        has_end: also say how long it will take.
+    """
+    with _shown(name, total, is_quiet, has_end=has_end) as update:
+        yield lambda count: update(advance=count)
+
+
+@contextmanager
+def _shown(
+    name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
+) -> Iterator[Callable[..., None]]:
+    """A bar; call what it gives like ``rich.progress.Progress.update``, without the task."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        *([TimeRemainingColumn()] if has_end else []),
+    )
+    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as shown:
+        yield partial(shown.update, shown.add_task(visible(name), total=total))

@@ -15,8 +15,6 @@ from enum import Enum, auto
 from reconciler.named_secrets.values import ADDRESS, is_indian_postcode, is_made_up
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
-__all__ = ["ADDRESS", "OPENING", "TRAILING", "is_remark", "kind_of_name", "looks_made_up", "named"]
-
 
 class _Need(Enum):
     """What a value must look like before its name makes it a secret."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from reconciler.named_secrets.grammar import ADDRESS, OPENING, TRAILING, is_remark, looks_made_up
+from reconciler.named_secrets.grammar import OPENING, TRAILING, is_remark, looks_made_up
+from reconciler.named_secrets.values import ADDRESS
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
 _NO_COMPOUND = r"""(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?

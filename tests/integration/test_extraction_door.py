@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Dispute, Memory, Scope
+from reconciler import Dispute, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.jobs import Job, Outcomes, Stage
@@ -24,7 +24,6 @@ from reconciler.errors import (
     ExtractionAnswerError,
     ExtractionError,
     ExtractionUnavailableError,
-    InvalidNoteError,
     InvalidSessionError,
     UnknownJobError,
 )
@@ -748,48 +747,6 @@ def test_a_bug_in_an_extractor_ends_on_its_job_not_in_the_worker(opened: Open) -
     extractor.extract = broken  # type: ignore[method-assign]
     job = worked_off(memory, said(PUNE))
     assert job.last_error == "ZeroDivisionError"
-
-
-@pytest.mark.on_neo4j_too
-def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
-    opened: Open,
-) -> None:
-    memory = opened(extractor={"fallback": "raw"})
-    job = worked_off(memory, said("My flight leaves from Mumbai.", "…", "I need an aisle seat."))
-    assert (job.state, job.extractor, job.outcomes.added) == (JobState.DONE, "fallback", 1)
-    assert known(memory) == []
-    [decision] = [
-        each for each in memory.contact("crm", "alice").decisions() if each.action == Action.ADD
-    ]
-    assert decision.gate is not None
-    assert decision.gate.confidence <= 0.3
-    assert decision.proposal.proposed_by == "fallback"
-
-
-def test_raw_words_do_not_swallow_what_is_read_later(opened: Open) -> None:
-    failed = [ExtractionUnavailableError("away")] * 3
-    memory = opened(*failed, answer(claim(PUNE, (1, PUNE))), extractor={"fallback": "raw"})
-    worked_off(memory, said(PUNE))
-    assert worked_off(memory, said(PUNE), "second").outcomes == Outcomes(added=1)
-    [ranked] = memory.contact("crm", "alice").recall()
-    assert ranked.fact.observations == 1
-
-
-@pytest.mark.parametrize("category", ["procedure", "preference"])
-def test_nobody_may_call_their_own_words_raw(opened: Open, category: str) -> None:
-    memory = opened()
-    with pytest.raises(InvalidNoteError, match="reserved"):
-        memory.add_contact_note(
-            "crm", "alice", "First open the till.", category=category, proposed_by="fallback"
-        )
-    assert memory.contact("crm", "alice").decisions() == []
-
-
-def test_raw_words_end_no_fact(opened: Open) -> None:
-    memory = opened(answer(claim(PUNE, (1, PUNE))), extractor={"fallback": "raw"})
-    worked_off(memory, said(PUNE))
-    worked_off(memory, said(PUNE), "second")
-    assert known(memory) == [PUNE]
 
 
 # workers

@@ -17,7 +17,7 @@ from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.domain.review.health import ContactHealth
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
 from reconciler.queries import load_queries
-from reconciler.service.moving.export_schema import load_export_schema
+from reconciler.service.moving.lines import load_export_schema
 from reconciler.service.stores.archive_store import IN_COLUMNS
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder, TableEmbedder

@@ -17,8 +17,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.errors import GraphStorageError, InvalidArchiveError
-from reconciler.service.moving.export_schema import load_export_schema
-from reconciler.service.moving.lines import KEY_OF, LINKS, PropertyTypes
+from reconciler.service.moving.lines import KEY_OF, LINKS, PropertyTypes, load_export_schema
 from reconciler.testing import HashingEmbedder
 from tests.submissions import call_about
 

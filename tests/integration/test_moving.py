@@ -16,18 +16,17 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reconciler import Memory, Turn, load_settings
+from reconciler import Memory, Turn
 from reconciler.errors import (
     GraphConflictError,
     InvalidArchiveError,
     InvalidRequestError,
 )
 from reconciler.service.moving import restoring
-from reconciler.service.moving.export_schema import load_export_schema
-from reconciler.service.moving.lines import KEY_OF, LINKS
+from reconciler.service.moving.lines import KEY_OF, LINKS, load_export_schema
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
-from reconciler.testing import HashingEmbedder, ScriptedExtractor
+from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.submissions import call_about
@@ -49,6 +48,11 @@ CREATE (:Erasure {erasure_id: 'e1', tenant: contact.tenant, agent_id: contact.ag
 CREATE (:Tombstone {tombstone_key: 't1', contact_key: contact.contact_key, erasure_id: 'e1',
                     at: $at})
 SET contact.recalls = 3, contact.empty_recalls = 1
+"""
+
+RAW = """
+MATCH (fact:Fact {state: 'live'})
+SET fact.embedding_model = 'none', fact.embedding = NULL, fact.embedding_bytes = NULL
 """
 
 
@@ -200,18 +204,15 @@ def test_a_restore_may_move_to_another_model(moved: Path, target: EngineUnderTes
 
 
 def test_what_has_no_vector_gets_none_by_moving(tmp_path: Path) -> None:
+    """Erased facts have none, nor have the raw words that earlier versions kept."""
     here, there = (embedded_engine(tmp_path / name) for name in ("here", "there"))
     path = tmp_path / "memory.jsonl"
-    raw = load_settings(
-        extractor={"fallback": "raw"},
-        jobs={"attempts_max": 1, "backoff_seconds": 0.01},
-        **here.settings_arguments,
-    )
-    with Memory.open(raw, embedder=EMBEDDER, extractor=ScriptedExtractor([])) as memory:
-        memory.contact("crm", "alice").submit_session("chat-1", TURNS[:1])
-        memory.drain()
+    with opened(here) as memory:
+        memory.add_contact_note("crm", "alice", "My flight leaves from Mumbai.")
         cello = memory.add_contact_note("crm", "alice", "Plays the cello.")
         memory.contact("crm", "alice").forget(fact_id=cello.fact_id, by="contact", reason="Asked.")
+    raw_store.query(here, RAW)
+    with opened(here) as memory:
         memory.export(path, vectors=True, keys=True)
     assert restored(there, path).embedded == 0
     facts = {key: held for key, held in nodes_of(there).items() if key[0] == "Fact"}

@@ -60,17 +60,14 @@ MAY_IMPORT = {
     },
     "async_threads": {"errors", "forks"},
     "async_calls": {"async_threads", *VIEWS, "service", "domain"},
-    "async_memory": {
-        *{"async_calls", "async_threads", "memory", "ports", "domain", "settings"},
-        "class_calls",
-    },
+    "async_memory": {"async_calls", "async_threads", "memory", "ports", "domain", "settings"},
     "opened": {"bootstrap", "domain", "errors", "settings", "forks"},
     "bound_memory": {"opened", "bootstrap", "service", "ports", "domain", "errors", "settings"},
     "contact_memory": {"bound_memory", "opened", "service", "domain", "errors"},
     "agent_memory": {"contact_memory", "bound_memory", "opened", "service", "domain", "errors"},
     "memory": {
         *{"agent_memory", "contact_memory", "opened", "bootstrap", "service", "ports", "domain"},
-        *{"errors", "settings", "class_calls"},
+        *{"errors", "settings"},
     },
     "integrations": {"integrations", "memory", *VIEWS, "service", "domain", "errors"},
     "entrypoints": {
@@ -86,7 +83,6 @@ MAY_IMPORT = {
     "queries": {"errors", "resources"},
     "resources": {"errors"},
     "turns": set(),
-    "class_calls": {"errors"},
     "forks": {"errors"},
     "tracing": set(),
     "job_context": set(),

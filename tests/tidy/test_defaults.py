@@ -33,7 +33,6 @@ GROUPS: dict[type, str] = {
 SPELT = {
     (DecayPolicy, "half_life_days"): "decay_half_life_days",
     (DecayPolicy, "floor"): "archive_floor",
-    (ExtractionPolicy, "has_fallback"): "fallback",
     (ReconcilePolicy, "contested_window"): "contested_window_days",
     (RetryPolicy, "attempts_max"): "write_attempts_max",
 }

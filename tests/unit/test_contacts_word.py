@@ -171,7 +171,6 @@ def test_a_value_in_another_order_is_carried_if_all_of_its_words_were_said(
         {"confidence": 0.69},
         {"confidence": None},
         {"is_literal": False},
-        {"proposed_by": "fallback"},
         {"evidence": (told("I work at Brightwave", source=SourceKind.TOOL_OUTPUT),)},
         {"evidence": (told("I work at Brightwave", source=SourceKind.MODEL_GUESS),)},
         {"evidence": (replace(told("I work at Brightwave"), spans=()),)},

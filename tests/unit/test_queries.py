@@ -16,7 +16,7 @@ from reconciler.queries import (
     parse_query,
 )
 from reconciler.resources import engine_names, resource_path
-from reconciler.service.moving.export_schema import load_export_schema
+from reconciler.service.moving.lines import load_export_schema
 from tests.tables import every
 
 ENGINES = engine_names()

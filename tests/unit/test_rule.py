@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.contesting import contest
+from reconciler.domain.reconciling.disputes import contest
 from reconciler.domain.reconciling.judging import check_judgement, replaceable
 from reconciler.domain.reconciling.rule import dated, decide
 from reconciler.domain.reconciling.verdicts import update

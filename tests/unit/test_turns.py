@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from reconciler.domain.records.scope import Scope
-from reconciler.service.writing.contact_turns import ContactTurns
+from reconciler.service.writing.ledger import ContactTurns
 from reconciler.turns import Ticket, Turns
 from tests.interrupts import interrupt_everywhere
 

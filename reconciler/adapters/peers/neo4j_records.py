@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import neo4j
-from neo4j.exceptions import (
-    AuthError,
-    DriverError,
-    Neo4jError,
-    ServiceUnavailable,
-    SessionExpired,
-)
+from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, SessionExpired
 
 from reconciler.adapters.neo4j_reaching import to_check
 from reconciler.errors import ConfigurationError, GraphUnavailableError

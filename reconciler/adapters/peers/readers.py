@@ -22,6 +22,7 @@ SYSTEMS: Mapping[str, ModuleType] = {
     "neo4j-agent-memory": neo4j_agent_memory,
     "langmem": langmem,
 }
+_BYTES_MAX = 512 << 20
 _IN_NEO4J = ("graphiti", "neo4j-agent-memory")
 _SCHEMES = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
@@ -69,9 +70,14 @@ class _Reader:
                 yield from langmem.store_records(file)
                 return
             with file.open("rb") as stream:
-                yield from json_records(stream)
+                content = stream.read(_BYTES_MAX + 1)
         except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
             raise InvalidRequestError(f"{file} cannot be read: {error}") from error
+        if len(content) > _BYTES_MAX:
+            raise InvalidRequestError(
+                f"{file} has more than {_BYTES_MAX >> 20} MiB, at most so many are read; split it"
+            )
+        yield from json_records(content)
 
     def _from_neo4j(self) -> Iterator[tuple[int, dict[str, Any]]]:
         from reconciler.adapters.peers.neo4j_records import neo4j_records

@@ -260,13 +260,11 @@ def _score(case: Case) -> CheckResult:
     floor = case.policy.admit_min(category, source)
     if case.confidence < floor and case.is_withdrawal:
         return _pass(f"{sure}; what takes a permission back works at once")
-    if case.confidence < rule.ask_min and not case.candidate.is_fallback:
+    if case.confidence < rule.ask_min:
         detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
         return _reject(GateReason.BELOW_FLOOR, detail)
     if rule.ask_always and source not in _APPROVING and not case.candidate.has_operators_yes:
         return Disposal.CONFIRM, GateReason.NEEDS_APPROVAL, f"a {category} needs approval"
-    if case.candidate.is_fallback:
-        return _pass(f"{sure}, kept only because nobody could read it")
     if case.confidence < floor and not case.is_confirmed:
         detail = f"{sure} is below {floor:g}, from which a {category} is admitted"
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, detail

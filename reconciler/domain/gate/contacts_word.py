@@ -15,11 +15,7 @@ from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import find_speculation
 from reconciler.domain.gate.clauses import CLAIMS_OPENING, find_hedge_of
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.literalness import (
-    Literalness,
-    classify_literalness,
-    find_hedge,
-)
+from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
 from reconciler.domain.gate.reading import ClaimReading
 from reconciler.domain.guard import (
     find_differences,
@@ -88,7 +84,7 @@ def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: fl
         confidence_min: the extractor's own confidence from which it is believed, 0 to 1.
     """
     candidate = cleaned.candidate
-    is_read_out = candidate.note.trust is SourceKind.EXTRACTOR and not candidate.is_fallback
+    is_read_out = candidate.note.trust is SourceKind.EXTRACTOR
     if not is_read_out or cleaned.missing_spans or not candidate.is_literal:
         return False
     if candidate.confidence is None or candidate.confidence < confidence_min:
@@ -108,7 +104,7 @@ def find_contrary(candidate: Candidate) -> str | None:
     past: "I'm not a nurse" is no evidence that she is one, however short the citation is. None if
     any citation of the contact's words has no such sentence around it.
     """
-    if candidate.note.trust is not SourceKind.EXTRACTOR or candidate.is_fallback:
+    if candidate.note.trust is not SourceKind.EXTRACTOR:
         return None
     said = [each for each in candidate.evidence if each.source_kind is SourceKind.USER_EXPLICIT]
     found = [

@@ -98,7 +98,6 @@ class ScoreRule(_PolicyTable):
     recent: Effect
     cap_hypothetical: float = Field(ge=0, le=1)
     cap_roleplay: float = Field(ge=0, le=1)
-    cap_fallback: float = Field(ge=0, le=1)
     observations_min: int = Field(ge=2)
     sessions_min: int = Field(ge=1)
     recent_days: float = Field(ge=0, le=36_500)

@@ -22,11 +22,7 @@ from reconciler.domain.gate.clauses import find_hedge_of, forbids_something_else
 from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.injection import Directive, DirectiveFinding, find_directives
 from reconciler.domain.gate.leanings import NO_LEANINGS, Leaning, Leanings
-from reconciler.domain.gate.literalness import (
-    Literalness,
-    LiteralnessFinding,
-    classify_literalness,
-)
+from reconciler.domain.gate.literalness import Literalness, LiteralnessFinding, classify_literalness
 from reconciler.domain.gate.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.guard import is_english

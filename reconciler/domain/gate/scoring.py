@@ -102,9 +102,7 @@ def _is_contacts_request(candidate: Candidate) -> bool:
 
 
 def _cap(candidate: Candidate, reading: ClaimReading, policy: GatePolicy) -> ScorePart | None:
-    """At most so much: repetition makes neither a joke nor an unread text truer."""
-    if candidate.is_fallback:
-        return ScorePart(name="nobody read it: at most", effect=policy.file.score.cap_fallback)
+    """At most so much: repetition makes no joke truer."""
     if not candidate.is_literal:
         return ScorePart(
             name="not meant literally: at most", effect=policy.file.score.cap_hypothetical

@@ -14,14 +14,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from reconciler.domain.guard.reading import (
-    VALUE_KINDS,
-    Clause,
-    Count,
-    Denial,
-    Reading,
-    folded,
-)
+from reconciler.domain.guard.reading import VALUE_KINDS, Clause, Count, Denial, Reading, folded
 from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding

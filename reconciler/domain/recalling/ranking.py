@@ -13,12 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.safety import (
-    ALLERGY,
-    MATTERS_MOST,
-    is_never_cut,
-    tells_of_allergy,
-)
+from reconciler.domain.recalling.safety import ALLERGY, MATTERS_MOST, is_never_cut, tells_of_allergy
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, FactState, RecallSemantics
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX

@@ -24,13 +24,7 @@ from reconciler.domain.guard import (
     tells_of_change,
 )
 from reconciler.domain.reconciling.neighbours import are_filed_apart, match_of
-from reconciler.domain.reconciling.verdicts import (
-    Rule,
-    RuleInput,
-    cosine_of,
-    unlike,
-    update,
-)
+from reconciler.domain.reconciling.verdicts import Rule, RuleInput, cosine_of, unlike, update
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference

@@ -24,10 +24,6 @@ from reconciler.errors import InvalidNoteError
 CONTACT = "contact"
 """Who answers for the person that a fact is about; no one else can give their consent."""
 
-FALLBACK_PROPOSER = "fallback"
-"""Who proposes raw words that no extractor could read. They get little confidence, stay out of
-recall and are compared with no fact, so they end none."""
-
 _PROPOSER_LENGTH_MAX = SCOPE_PART_LENGTH_MAX + len("agent:")
 
 EVIDENCE_LENGTH_MAX = 20_000
@@ -161,11 +157,6 @@ class Candidate:
                 replace(evidence, is_cleaned=False, is_new=False) for evidence in self.evidence
             ),
         )
-
-    @property
-    def is_fallback(self) -> bool:
-        """Whether it is raw words, kept because no extractor could read them."""
-        return self.proposed_by == FALLBACK_PROPOSER
 
     @property
     def has_contacts_yes(self) -> bool:

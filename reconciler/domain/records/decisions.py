@@ -19,7 +19,7 @@ from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 
 NO_MODEL = "none"
-"""The recorded model of raw words, so that no search by meaning finds them."""
+"""The recorded model of a fact without a vector, as of raw words that earlier versions kept."""
 
 UNSURE = "its confidence"
 """The start of an arbiter's error for an answer that makes sense but is too unsure to use."""

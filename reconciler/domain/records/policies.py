@@ -227,7 +227,6 @@ class ExtractionPolicy:
         importance_min: below it nothing is proposed; 0.2 is that of a remark.
         session_characters_max: a longer session is refused.
         session_turns_max: one of more turns is refused.
-        has_fallback: whether a session that no extractor could read is kept as one raw fact.
     """
 
     window_characters: int = 24_000
@@ -235,7 +234,6 @@ class ExtractionPolicy:
     importance_min: float = 0.2
     session_characters_max: int = 1_000_000
     session_turns_max: int = 2_000
-    has_fallback: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

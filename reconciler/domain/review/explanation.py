@@ -22,14 +22,7 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
-from reconciler.domain.review.what_if import (
-    Change,
-    Reopened,
-    WhatIf,
-    focus_of,
-    reopen,
-    what_ifs,
-)
+from reconciler.domain.review.what_if import Change, Reopened, WhatIf, focus_of, reopen, what_ifs
 from reconciler.domain.visible_text import visible
 
 QUOTE_LENGTH_MAX = 80

@@ -2,17 +2,22 @@
 
 A ``Task`` is durable and says how far the work is; ``WorkingMemory`` is this process's alone. No
 way from the second into a store may ever live here: what an agent supposes is no fact until it has
-survived the task and the write gate.
+survived the task and the write gate. The outcome is a sentence made of what is kept of the task:
+nothing that an agent says when it is done is taken for one. It is filed under a subject that no
+caller's words make, so it neither ends what is known of the contact nor stands against it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NoReturn
 
 from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.domain.tasks.task_states import TaskState
 
 
@@ -82,3 +87,49 @@ class WorkingMemory:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("working memory is never stored; keep progress with task_memory.checkpoint")
+
+
+SUBJECT = "(task)"
+"""The subject of an outcome's slot. Folded, a caller's words lose the brackets."""
+
+_SUFFIX = "_outcome"
+"""Without an ending of its own, a task named after a secret would pass for one."""
+
+_ENDED = {TaskState.SUCCESS: "Achieved", TaskState.FAILURE: "Not achieved"}
+
+
+def outcome_slot(task: Task) -> Slot:
+    """The question what came of the task; it has one answer."""
+    return Slot(
+        subject=SUBJECT,
+        attribute=f"{task.task_id}{_SUFFIX}",
+        value=str(task.state),
+        value_key=f"{task.task_id} {task.state}",  # else two tasks would be one matter
+        is_single_valued=True,
+        is_known=True,
+    )
+
+
+def outcome_text(task: Task) -> str:
+    """The outcome of an ended task, as one text of a note's length at most."""
+    parts = [f"{_ENDED[task.state]}: {_ended(task.goal)}"]
+    parts += _listed("Done", task.done) + _listed("Decided", task.decided)
+    if task.blocker:
+        parts.append(f"Held up by: {_ended(task.blocker)}")
+    return _within(parts)
+
+
+def _listed(name: str, said: Iterable[str]) -> list[str]:
+    listed = "; ".join(words.rstrip(". ") for words in said)
+    return [f"{name}: {listed}."] if listed else []
+
+
+def _ended(said: str) -> str:
+    """The text on one line, with its full stop."""
+    line = " ".join(said.split())
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+def _within(parts: list[str]) -> str:
+    text = " ".join(parts)
+    return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 2].rstrip()} …"

@@ -21,13 +21,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AwareDatetime,
-    BeforeValidator,
-    PlainSerializer,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
 
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError

@@ -25,24 +25,13 @@ from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reconciler.entrypoints.access.connections import Bounds
-from reconciler.entrypoints.access.http_door import (
-    BODY,
-    Address,
-    BodyDoor,
-    NameDoor,
-    TokenDoor,
-)
+from reconciler.entrypoints.access.http_door import BODY, Address, BodyDoor, NameDoor, TokenDoor
 from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, RefusedError
 from reconciler.entrypoints.access.telling import problem_answer, telling
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.decision_metrics import counting_decisions
 from reconciler.entrypoints.http_api import agent_routes, operator_routes, shapes
-from reconciler.entrypoints.http_api.answering import (
-    SLASH,
-    GrantOf,
-    MemoryOf,
-    operators_only,
-)
+from reconciler.entrypoints.http_api.answering import SLASH, GrantOf, MemoryOf, operators_only
 from reconciler.entrypoints.metrics import QueueCollector
 from reconciler.entrypoints.operator_page.app import operator_page
 from reconciler.errors import ReconcilerError

@@ -11,7 +11,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel
 
+from reconciler.domain.recalling.current_values import SlotValue
+from reconciler.domain.records.facts import Contact, FactHistory, FoundFact
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
+from reconciler.domain.records.sessions import SessionRecord
+from reconciler.domain.review.explanation import Explanation
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
@@ -88,7 +92,7 @@ def list_contacts(agent: AgentOf, page: PageOf) -> Response:
     return answer(page.of(agent.contacts, lambda contact: contact.contact_id))
 
 
-@routes.get(_AGENT + "/find", responses=ok(list[shapes.FoundFact]))
+@routes.get(_AGENT + "/find", responses=ok(list[FoundFact]))
 def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Response:
     """The live facts of all of an agent's contacts that are nearest to a query."""
     return answer(agent.find(**given(asked)))
@@ -127,7 +131,7 @@ def agent_health(agent: AgentOf, check_records: bool = False) -> Response:
     return answer(agent.health(check_records=check_records))
 
 
-@routes.get(_CONTACT, responses=ok_or_known(shapes.Contact))
+@routes.get(_CONTACT, responses=ok_or_known(Contact))
 @unless_known
 def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     """A contact in numbers: its facts by their state."""
@@ -137,14 +141,14 @@ def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     return found
 
 
-@routes.get(_CONTACT + "/profile", responses=ok_or_known(list[shapes.SlotValue]))
+@routes.get(_CONTACT + "/profile", responses=ok_or_known(list[SlotValue]))
 @unless_known
 def profile(about: ContactOf) -> Any:
     """The current values of all of a contact's attributes, with their start and source."""
     return about.profile()
 
 
-@routes.get(_CONTACT + "/values/{attribute}", responses=ok_or_known(list[shapes.SlotValue]))
+@routes.get(_CONTACT + "/values/{attribute}", responses=ok_or_known(list[SlotValue]))
 @unless_known
 def value(
     about: ContactOf,
@@ -166,7 +170,7 @@ def history(
     return page.of(partial(about.history, at=at), lambda chain: chain.facts[0].fact_id)
 
 
-@routes.get(_FACT + "/history", responses=ok_or_known(shapes.FactHistory))
+@routes.get(_FACT + "/history", responses=ok_or_known(FactHistory))
 @unless_known
 def fact_history(
     about: ContactOf,
@@ -202,7 +206,7 @@ def get_decision(about: ContactOf, decision_id: str) -> Any:
     return about.decision(decision_id)
 
 
-@routes.get(_DECISION + "/explanation", responses=ok_or_known(shapes.Explanation))
+@routes.get(_DECISION + "/explanation", responses=ok_or_known(Explanation))
 @unless_known
 def explain(about: ContactOf, decision_id: str) -> Any:
     """Why a decision was made, in plain words, and what would have changed it."""
@@ -280,7 +284,7 @@ def list_erasures(about: ContactOf, page: PageOf) -> Response:
     return answer(page.of_all(about.erasures(), lambda erasure: erasure.erasure_id))
 
 
-@routes.get(_CONTACT + "/sessions/{session_id}", responses=ok(shapes.SessionRecord))
+@routes.get(_CONTACT + "/sessions/{session_id}", responses=ok(SessionRecord))
 def get_session(about: ContactOf, session_id: str) -> Response:
     """A stored conversation: its summary, and the outcomes of its candidates."""
     return answer(about.session(session_id))

@@ -15,39 +15,10 @@ from reconciler.domain.recalling.current_values import SlotValue
 from reconciler.domain.recalling.prompting import as_prompt, token_count
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records import decisions, erasures, evidence, jobs
-from reconciler.domain.records.facts import Contact, Dispute, FactHistory, FoundFact, RankedFact
+from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RankedFact
 from reconciler.domain.records.notes import Note
-from reconciler.domain.records.sessions import SessionRecord
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review import health
-from reconciler.domain.review.explanation import Explanation
-
-__all__ = [
-    "AccessAnswer",
-    "BriefingAnswer",
-    "Contact",
-    "ContactsPage",
-    "DecisionPage",
-    "DecisionShape",
-    "Dispute",
-    "DisputePage",
-    "ErasurePage",
-    "ErasureShape",
-    "Explanation",
-    "FactEvidenceShape",
-    "FactHistory",
-    "FactHistoryPage",
-    "FoundFact",
-    "HealthReportShape",
-    "JobPage",
-    "JobShape",
-    "PendingPage",
-    "ProblemDetails",
-    "RecallAnswer",
-    "SessionRecord",
-    "SlotValue",
-    "recall_of",
-]
 
 T = TypeVar("T")
 _OF_THE_GATE = ("said_subject", "said_attribute", "is_open")

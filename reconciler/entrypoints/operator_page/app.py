@@ -18,13 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.entrypoints.access.grants import AccessProfile
-from reconciler.entrypoints.access.http_door import (
-    GRANT,
-    Address,
-    BodyDoor,
-    NameDoor,
-    TokenDoor,
-)
+from reconciler.entrypoints.access.http_door import GRANT, Address, BodyDoor, NameDoor, TokenDoor
 from reconciler.entrypoints.access.problems import Problem
 from reconciler.entrypoints.access.rates import Rates
 from reconciler.entrypoints.access.telling import telling

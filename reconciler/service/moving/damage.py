@@ -15,6 +15,7 @@ from typing import Any
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.erasures import ERASED, ErasureKind, ErasureState
 from reconciler.domain.records.kinds import (
+    SPANS_JOINED,
     Action,
     Category,
     DecidedBy,
@@ -32,13 +33,7 @@ from reconciler.service.moving.lines import KEY_OF, PropertyTypes
 from reconciler.service.stores.archive_store import IN_COLUMNS, ArchiveStore
 from reconciler.service.stores.erasure_store import ERASURES
 from reconciler.service.stores.row_reader import UNREADABLE
-from reconciler.service.stores.rows import (
-    DECISIONS,
-    EVIDENCE,
-    FACTS,
-    SLOT_COLUMNS,
-    SPANS_JOINED,
-)
+from reconciler.service.stores.rows import DECISIONS, EVIDENCE, FACTS, SLOT_COLUMNS
 from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, SESSIONS
 from reconciler.service.stores.stored_facts import facts_in
 from reconciler.service.stores.task_store import TASKS
@@ -454,12 +449,7 @@ def _decision_left(held: Row, _: Scope, at: datetime) -> Row:
 
 def _record(decision_id: str, left: Row, scope: Scope) -> str:
     """A record of what is left of a decision."""
-    from reconciler.domain.records.decisions import (
-        NO_MODEL,
-        Decision,
-        RecordedPolicy,
-        Verdict,
-    )
+    from reconciler.domain.records.decisions import NO_MODEL, Decision, RecordedPolicy, Verdict
     from reconciler.domain.records.notes import Note
     from reconciler.service.stores.commits import record_of
 

@@ -19,11 +19,7 @@ from pydantic import ValidationError
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import (
-    InvalidArchiveError,
-    InvalidRequestError,
-    InvalidScopeError,
-)
+from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.json_lines import loads

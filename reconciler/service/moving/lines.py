@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
+from importlib.resources import files
 from types import NoneType
 from typing import Any
 
@@ -20,7 +21,6 @@ from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.errors import InvalidArchiveError
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
-from reconciler.service.moving.export_schema import load_export_schema
 
 FORMAT = "reconciler-export"
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -343,3 +343,9 @@ def _time(value: Any) -> datetime:
 
 def _texts(value: Any) -> list[str]:
     return [_text(item) for item in _exactly(list)(value)]
+
+
+def load_export_schema() -> dict[str, Any]:
+    """The schema as it is shipped; ``tools/export_schema.py`` writes it from the tables."""
+    text = files(__package__).joinpath("export.schema.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))

@@ -15,11 +15,7 @@ from reconciler.domain.records.archives import RestoreReport
 from reconciler.domain.records.decisions import NO_MODEL
 from reconciler.domain.records.kinds import FactState, JobState
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import (
-    GraphConflictError,
-    InvalidArchiveError,
-    SchemaError,
-)
+from reconciler.errors import GraphConflictError, InvalidArchiveError, SchemaError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Row
 from reconciler.sensitive_data import key_check

@@ -18,11 +18,11 @@ from functools import partial
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
-from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
+from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.jobs import Job
-from reconciler.domain.records.kinds import Category, JobState
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope
@@ -48,11 +48,7 @@ from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.sessions.windows import windows
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.errors import (
-    InvalidNoteError,
-    InvalidRequestError,
-    InvalidSessionError,
-)
+from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore
@@ -60,11 +56,9 @@ from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
 
 _LOG = logging.getLogger(__name__)
-_FALLBACK_TEXT_LENGTH = 500
 _TAKEN_LENGTH_MIN = 4
 """Shorter values are not searched for in other texts: they would be found inside words."""
 
-_FALLBACK_IMPORTANCE = 0.5
 _KNOWN_MAX = 20
 """Facts that an extractor is shown with a window: enough for two screens of talk, and no more
 tokens than a long turn."""
@@ -124,11 +118,6 @@ class SessionReader:
     def name(self) -> str:
         """The name of the extractor."""
         return self._extractor.name
-
-    @property
-    def has_fallback(self) -> bool:
-        """Whether an unreadable session is kept as one raw fact."""
-        return self._policy.has_fallback
 
     def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
         """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
@@ -357,31 +346,6 @@ class SessionReader:
             left_out=left_out + sum(extraction.left_out for _, extraction in read),
             shown=tuple(tuple(fact.fact_id for fact in window.known) for window, _ in read),
         )
-
-    def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
-        """A stand-in for a failed extraction: the contact's first words, with low confidence.
-
-        Its confidence keeps it out of recall: an unread text must not be told as a fact, end one or
-        repeat one.
-        """
-        said = [
-            episode
-            for episode in episodes
-            if episode.role is Role.CONTACT and episode.episode_id in new_ids
-        ]
-        if not said:
-            return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(), summary="")
-        text = " ".join(" ".join(episode.text for episode in said).split())[:_FALLBACK_TEXT_LENGTH]
-        raw = Extracted(
-            text=text,
-            category=Category.FACT,
-            importance=_FALLBACK_IMPORTANCE,
-            confidence=0.3,
-            citations=(),
-        )
-        spans: dict[str, tuple[str, ...]] = {episode.episode_id: () for episode in said}
-        proposal = Claim(extracted=raw, spans=spans)
-        return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(proposal,), summary="")
 
     def cleaned(
         self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]

@@ -221,13 +221,7 @@ class ExtractionWorker:
         new_ids = frozenset(
             episode.episode_id for episode in episodes if episode.job_id == job.job_id
         )
-        try:
-            read = self._reader.read(job.scope, episodes, new_ids, lambda: self._check(lease))
-        except ExtractionError:
-            is_last = job.attempts >= self._policy.attempts_max
-            if not (is_last and self._reader.has_fallback) or self._stopping.is_set():
-                raise
-            read = self._reader.read_raw(episodes, new_ids)
+        read = self._reader.read(job.scope, episodes, new_ids, lambda: self._check(lease))
         self._at(Stage.EXTRACTED, lease)
         return read
 
@@ -254,7 +248,6 @@ class ExtractionWorker:
             decision = self._gate.propose(
                 as_said(candidate, self._clock(), self._gate.judge),
                 EXTRACTION_DOOR,
-                may_be_fallback=True,
                 may_ask=candidate.note.idempotency_key in asked,
             )
             self._at(Stage.PROPOSED, lease)

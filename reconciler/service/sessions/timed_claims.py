@@ -30,8 +30,6 @@ def as_said(
         InvalidNoteError: by its words it was over before it was said, or a person would be asked
             about something that is over.
     """
-    if candidate.is_fallback:
-        return candidate
     times = next((times for times in _times(candidate) if times != SaidTimes()), SaidTimes())
     candidate = replace(candidate, note=beginning(candidate.note, times.begins_at))
     ends_others = candidate.relations is not None and bool(candidate.relations.ends)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime
-from pathlib import Path
 
 from reconciler.errors import SchemaError
-from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
 
 _ID_KEY_BYTES = 32
@@ -20,7 +19,7 @@ class BindingStore:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+        self.graph = graph
 
     def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> bytes:
         """Make the store ready for a model; an empty one gets its schema and is bound to it.
@@ -33,14 +32,14 @@ class BindingStore:
             SchemaError: the schema is older or newer than this code, or the store holds vectors
                 of another model.
         """
-        if self._graph.schema_version() == 0:
-            self._graph.migrate(embedding_dimension)
+        if self.graph.schema_version() == 0:
+            self.graph.migrate(embedding_dimension)
         self.check_schema_version()
-        [bound] = self._graph.run("find_store", {})
+        [bound] = self.graph.run("find_store", {})
         if bound["id_key"] is None:
             given = {"embedding_model": embedding_model, "at": at}
             drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
-            [bound] = self._graph.run("claim_store", {**given, "id_key": drawn})
+            [bound] = self.graph.run("claim_store", {**given, "id_key": drawn})
         _check_model(bound, embedding_model, embedding_dimension)
         try:
             return bytes.fromhex(bound["id_key"])
@@ -56,7 +55,7 @@ class BindingStore:
         Raises:
             SchemaError: it is older or newer; the text says which, and what to do.
         """
-        version, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
+        version, wanted = self.graph.schema_version(), newest_schema_version(self.graph.engine)
         if version < wanted:
             raise SchemaError(
                 f"the store's schema is version {version}, this code works with {wanted}; "
@@ -75,7 +74,7 @@ class BindingStore:
             SchemaError: a process of an earlier version wrote without keys; the text says what to
                 do.
         """
-        [counted] = self._graph.run("count_keyless", {})
+        [counted] = self.graph.run("count_keyless", {})
         if counted["nodes"]:
             raise SchemaError(
                 f"{counted['nodes']} facts and decisions lack their contact's key, so some pages "
@@ -89,39 +88,23 @@ class BindingStore:
         Raises:
             SchemaError: it holds vectors of another one, which cannot be compared.
         """
-        [bound] = self._graph.run("find_store", {})
+        [bound] = self.graph.run("find_store", {})
         _check_model(bound, embedding_model, embedding_dimension)
 
     def hash_key_check(self) -> str | None:
         """The check value of the store's hash key; None before the first hash."""
-        [bound] = self._graph.run("find_store", {})
+        [bound] = self.graph.run("find_store", {})
         check: str | None = bound["hash_key_check"]
         return check
 
     def claim_hash_key(self, check: str, at: datetime) -> str:
         """Bind the store to a hash key if it has none; return the bound key's check value."""
-        [bound] = self._graph.run("claim_hash_key", {"check": check, "at": at})
+        [bound] = self.graph.run("claim_hash_key", {"check": check, "at": at})
         return str(bound["hash_key_check"])
 
     def release_hash_key(self, at: datetime) -> None:
         """Release the store from its hash key, so that another can be bound."""
-        self._graph.run("release_hash_key", {"at": at})
-
-    def migrate(self, embedding_dimension: int) -> int:
-        """Bring the schema to this code's version and return that; may be repeated."""
-        return self._graph.migrate(embedding_dimension)
-
-    def schema_version(self) -> int:
-        """The version of the schema in the store; 0 if there is none."""
-        return self._graph.schema_version()
-
-    def describe(self) -> EngineDescription:
-        """The engine, its version, and where it keeps the store."""
-        return self._graph.describe()
-
-    def copy_store(self, target: Path) -> None:
-        """Copy the store into a new file; see ``Graph.copy_store``."""
-        self._graph.copy_store(target)
+        self.graph.run("release_hash_key", {"at": at})
 
 
 def check_own_model(graph: Graph, model: tuple[str, int] | None) -> None:

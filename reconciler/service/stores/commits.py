@@ -13,18 +13,10 @@ from enum import StrEnum
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.records.facts import (
-    Conflict,
-    Fact,
-    Standing,
-    Supersession,
-)
-from reconciler.domain.records.kinds import (
-    Action,
-    FactState,
-)
+from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
+from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.slots import Slot
-from reconciler.service.stores.rows import SLOT_COLUMNS, SPANS_JOINED, decision_records, no_vectors
+from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, no_vectors
 
 if TYPE_CHECKING:
     import numpy as np

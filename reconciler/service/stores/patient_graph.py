@@ -7,13 +7,12 @@ writes, so the second run changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import ReconcilerError
-from reconciler.ports.graph import EngineDescription, Graph, Purged, Row
+from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.retry import call_with_retries
 
 
@@ -37,10 +36,8 @@ class PatientGraph:
         self._retry_policy = retry_policy
         self._retried = retried
 
-    @property
-    def engine(self) -> str:
-        """The dialect folder of its queries."""
-        return self._graph.engine
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
 
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
@@ -69,34 +66,9 @@ class PatientGraph:
 
         return lambda: call_with_retries(self._retry_policy, attempt, retried=self._retried)
 
-    def schema_version(self) -> int:
-        """See ``Graph.schema_version``."""
-        return self._graph.schema_version()
 
-    def migrate(self, embedding_dimension: int) -> int:
-        """See ``Graph.migrate``."""
-        return self._graph.migrate(embedding_dimension)
-
-    def check_purge(self) -> None:
-        """See ``Graph.check_purge``."""
-        self._graph.check_purge()
-
-    def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
-        """See ``Graph.expect_purge``."""
-        self._graph.expect_purge(key, texts, instead_of=instead_of)
-
-    def purge(self, key: str = "") -> Purged:
-        """See ``Graph.purge``."""
-        return self._graph.purge(key)
-
-    def describe(self) -> EngineDescription:
-        """See ``Graph.describe``."""
-        return self._graph.describe()
-
-    def copy_store(self, target: Path) -> None:
-        """See ``Graph.copy_store``."""
-        self._graph.copy_store(target)
-
-    def close(self) -> None:
-        """See ``Graph.close``."""
-        self._graph.close()
+def patient(
+    graph: Graph, retry_policy: RetryPolicy, retried: type[ReconcilerError] = ReconcilerError
+) -> Graph:
+    """A patient graph as the graph that it is: a type checker does not see what it passes on."""
+    return cast("Graph", PatientGraph(graph, retry_policy, retried))

@@ -44,30 +44,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.evidence import TakenBy
     from reconciler.domain.review.health import ActionCount
 
-__all__ = [
-    "ACTION_COUNTS",
-    "COMPARISONS",
-    "CONFLICTS",
-    "CONTACTS",
-    "DECISIONS",
-    "EARLIER",
-    "EVIDENCE",
-    "FACTS",
-    "PLACES",
-    "PREDECESSORS",
-    "SAID",
-    "SLOT_COLUMNS",
-    "SPANS_JOINED",
-    "SUPERSESSIONS",
-    "TAKEN",
-    "decision_records",
-    "no_vectors",
-    "told_by_contact",
-    "vectors_in",
-    "vectors_of",
-    "with_comparisons",
-]
-
 T = TypeVar("T")
 
 SLOT_COLUMNS = (

@@ -17,12 +17,7 @@ from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Claim
-from reconciler.errors import (
-    ErasedError,
-    InvalidSessionError,
-    LeaseLostError,
-    UnknownJobError,
-)
+from reconciler.errors import ErasedError, InvalidSessionError, LeaseLostError, UnknownJobError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.row_reader import RowReader, validated
 

@@ -19,11 +19,7 @@ from typing import Any, NamedTuple
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.mentions import mentioning
-from reconciler.domain.recalling.procedures import (
-    Procedure,
-    procedure_slot,
-    procedure_text,
-)
+from reconciler.domain.recalling.procedures import Procedure, procedure_slot, procedure_text
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.choices import check_kind, list_of
@@ -35,9 +31,8 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
 from reconciler.domain.records.slots import Slot
-from reconciler.domain.tasks.outcomes import outcome_slot, outcome_text
 from reconciler.domain.tasks.task_states import Operation, Step, TaskState
-from reconciler.domain.tasks.tasks import Task, WorkingMemory
+from reconciler.domain.tasks.tasks import Task, WorkingMemory, outcome_slot, outcome_text
 from reconciler.errors import (
     IllegalMemoryOperationError,
     InvalidNoteError,

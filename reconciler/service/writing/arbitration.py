@@ -25,11 +25,7 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
-from reconciler.errors import (
-    ArbiterAnswerError,
-    ArbiterError,
-    ArbiterRefusedError,
-)
+from reconciler.errors import ArbiterAnswerError, ArbiterError, ArbiterRefusedError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.tracing import traced
 

@@ -16,11 +16,7 @@ from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.kinds import LIVE_DOOR, AnyCategory, AnySourceKind, Disposal
-from reconciler.domain.records.notes import (
-    Note,
-    not_in_the_future,
-    utc,
-)
+from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError

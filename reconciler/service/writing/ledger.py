@@ -2,11 +2,14 @@
 
 Looking, planning and writing are not one transaction: the commit compares the contact's version
 with the version at the look. If another writer came first, nothing is written, and the plan is made
-again on the new state. To make this rare, the writers of one process take turns at a contact.
+again on the new state. To make this rare, the writers of one process take turns at a contact, in
+order of arrival. Turns only save work: after 5 s without progress in the queue a writer proceeds
+anyway, and queues again if it loses.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -25,13 +28,13 @@ from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableEr
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.retry import call_with_retries
-from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.service.writing.decision_log import log_decision
 from reconciler.service.writing.forgotten import NOTHING, Forgotten, Withholding
 from reconciler.service.writing.gathered_commits import GatheredCommits
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission
 from reconciler.tracing import span, traced
+from reconciler.turns import Ticket, Turns
 
 Other = TypeVar("Other")
 
@@ -326,3 +329,61 @@ def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:
         return False
     written = {commit.fact.fact_id for commit in commits if commit.fact}
     return not written.isdisjoint(planned.decision.superseded_ids)
+
+
+STALLED_SECONDS = 5.0
+"""A turn takes some 30 ms, on a busy machine ten times that. One that takes longer than this waits
+for an unavailable engine, and the writers behind it should ask the engine themselves."""
+
+
+@dataclass(slots=True)
+class _Queue:
+    turns: Turns = field(default_factory=Turns)
+    user_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContactTurn:
+    """A writer's turn to write about a contact."""
+
+    turn: Ticket
+    stalled_seconds: float
+
+    def take(self) -> None:
+        """Wait for the turn, unless it is taken; proceed without it if the queue does not move."""
+        self.turn.take(self.stalled_seconds, while_moving=True)
+
+
+class ContactTurns:
+    """A queue of writers for each contact that is being written about now.
+
+    Args:
+        stalled_seconds: how long a queue may stand still before its writers go on without a turn.
+    """
+
+    def __init__(self, stalled_seconds: float = STALLED_SECONDS) -> None:
+        self._stalled_seconds = stalled_seconds
+        self._lock = threading.Lock()
+        self._queues: dict[str, _Queue] = {}
+
+    @contextmanager
+    def turn(self, scope: Scope) -> Iterator[ContactTurn]:
+        """The turn to take before each attempt to write; a writer keeps it until the end.
+
+        Ask no arbiter and embed nothing meanwhile: the other writers wait.
+        """
+        with self._queue(scope.contact_key) as turns, turns.turn() as turn:
+            yield ContactTurn(turn, self._stalled_seconds)
+
+    @contextmanager
+    def _queue(self, contact_key: str) -> Iterator[Turns]:
+        with self._lock:
+            queue = self._queues.setdefault(contact_key, _Queue())
+            queue.user_count += 1
+        try:
+            yield queue.turns
+        finally:
+            with self._lock:
+                queue.user_count -= 1
+                if not queue.user_count:
+                    del self._queues[contact_key]

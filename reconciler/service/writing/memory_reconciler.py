@@ -26,8 +26,7 @@ from reconciler.domain.reconciling.ahead import (
 )
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.by_slot import is_left_open
-from reconciler.domain.reconciling.contesting import contest
-from reconciler.domain.reconciling.disputes import settle
+from reconciler.domain.reconciling.disputes import contest, settle
 from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.reconciling.own_systems import as_ruled
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
@@ -52,13 +51,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import (
-    OWN_WORDS,
-    PATIENT_DOORS,
-    Action,
-    DecidedBy,
-    FactState,
-)
+from reconciler.domain.records.kinds import OWN_WORDS, PATIENT_DOORS, Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
@@ -276,8 +269,8 @@ class MemoryReconciler:
         )
 
     def _embedded(self, submission: Submission) -> Submission:
-        """The submission with its vector; raw words get none, because they may end no fact."""
-        if submission.is_fallback or submission.vector is not None:
+        """The submission with its vector."""
+        if submission.vector is not None:
             return submission
         started = time.perf_counter()
         [vector] = self.embed([submission.note.text])

@@ -16,15 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-    Set,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -32,13 +24,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.ranking import (
-    Numbers,
-    cosines_to,
-    holding,
-    numbers_of,
-    said_since,
-)
+from reconciler.domain.recalling.ranking import Numbers, cosines_to, holding, numbers_of, said_since
 from reconciler.domain.recalling.recallable import Recallable, Told, told
 from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.recalling.words import WordIndex

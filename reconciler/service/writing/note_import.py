@@ -36,11 +36,7 @@ from reconciler.service.writing.doors import (
     note_of,
 )
 from reconciler.service.writing.note_reader import NoteReader
-from reconciler.service.writing.submissions import (
-    Submission,
-    fault_between,
-    fault_of_key,
-)
+from reconciler.service.writing.submissions import Submission, fault_between, fault_of_key
 from reconciler.service.writing.write_gate import WriteGate, is_compared, judge, reread
 
 _LINES_AT_ONCE = 512

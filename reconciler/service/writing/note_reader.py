@@ -46,7 +46,6 @@ class NoteReader:
         return (
             self._leanings is not None
             and submission.cleaned is not None
-            and not submission.is_fallback
             and submission.assessment.disposal is not Disposal.REJECT
             and is_surely_english(submission.note.text)
         )

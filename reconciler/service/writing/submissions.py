@@ -15,7 +15,6 @@ from reconciler.domain.reconciling.reverting import fact_written_by
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import (
-    NO_MODEL,
     Comparison,
     Decision,
     Proposal,
@@ -139,11 +138,6 @@ class Submission:
         amended = () if self.amended_id is None else (self.amended_id,)
         related = self.candidate.relations
         return (*amended, *(related.named_ids if related else ()))
-
-    @property
-    def is_fallback(self) -> bool:
-        """Whether it is raw words; they are never compared with facts."""
-        return self.candidate.is_fallback
 
     @property
     def is_repeatable(self) -> bool:
@@ -387,7 +381,7 @@ def recorded(
         door=submission.door,
         at=at,
         episode_id=own.episode_id,
-        policy=replace(policy, embedding_model=NO_MODEL) if submission.is_fallback else policy,
+        policy=policy,
         gate=submission.assessment,
         proposal=Proposal(
             proposed_by=submission.candidate.proposed_by,

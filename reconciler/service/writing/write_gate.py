@@ -28,10 +28,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import (
-    InvalidNoteError,
-    InvalidRequestError,
-)
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
@@ -42,12 +39,7 @@ from reconciler.service.writing.earlier_decisions import earlier_decisions
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.note_reader import NoteReader
-from reconciler.service.writing.submissions import (
-    Submission,
-    check_key,
-    own_episode_of,
-    withheld,
-)
+from reconciler.service.writing.submissions import Submission, check_key, own_episode_of, withheld
 from reconciler.tracing import traced
 
 _MAY_AGREE = (
@@ -151,7 +143,6 @@ class WriteGate:
         door: str,
         *,
         may_commit: bool = False,
-        may_be_fallback: bool = False,
         may_ask: bool = True,
     ) -> Decision:
         """Record the gate's disposal of a candidate, and reconcile an admitted one.
@@ -161,20 +152,16 @@ class WriteGate:
             door: the door that it came through.
             may_commit: whether it is reconciled at once, if it is admitted and its source's own
                 word; its evidence is its own then.
-            may_be_fallback: whether it may be raw words that no extractor could read.
             may_ask: whether there is room for another question to the contact; without room a held
                 note waits silently.
 
         Raises:
             InvalidNoteError: it says that it was confirmed, its evidence differs from the stored
-                episodes, its proposer's name is reserved, or a caller gave it the key of another
-                note.
+                episodes, or a caller gave it the key of another note.
             EmbeddingError: the model failed; nothing was written.
             GraphUnavailableError: the engine stayed unavailable.
             GraphConflictError: other writers came first too often; nothing was written.
         """
-        if not may_be_fallback:
-            _refuse_fallback(candidate)
         if candidate.confirmed_by:
             raise InvalidNoteError(
                 "a candidate must not have confirmed_by; propose it, then confirm it"
@@ -488,14 +475,6 @@ def _extractors_confidence(assessment: Assessment | None) -> float | None:
     """The extractor's own confidence, if the score began with it."""
     first = next(iter(assessment.parts), None) if assessment else None
     return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
-
-
-def _refuse_fallback(candidate: Candidate) -> None:
-    """Refuse a caller's claim that its words are raw: raw words have no floor."""
-    if candidate.is_fallback:
-        raise InvalidNoteError(
-            f"proposed_by {candidate.proposed_by!r} is reserved; name who proposes it"
-        )
 
 
 def _agreeing(submission: Submission) -> Submission:
