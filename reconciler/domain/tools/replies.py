@@ -12,12 +12,13 @@ from reconciler.domain.guard import is_over, share_a_word, share_more_than, tell
 from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.limits import YIELDS
 from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.reconciling.suspending import is_suspended
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
-from reconciler.domain.records.kinds import OWN_WORDS, Action, Category, DecidedBy, GateReason
+from reconciler.domain.records.kinds import Action, Category, GateReason, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
 from reconciler.sensitive_data import VALUE_TOKEN
@@ -153,7 +154,7 @@ def reply_about(
     _name(told, "It suspends until then", suspended, show)
     siblings = [fact for fact in siblings if fact not in suspended]
     beside = [fact for fact in against if fact not in spared]
-    yields = decision.decided_by is DecidedBy.TRUST and decision.note.trust in OWN_WORDS
+    yields = f"{SourceKind.USER_EXPLICIT} {YIELDS}" in decision.reason
     how = _HOW_RULED if yields else _HOW_DISPUTED
     _name(told, "Beside it stands", beside, show, how=how)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
