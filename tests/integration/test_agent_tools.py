@@ -313,6 +313,9 @@ def test_the_reply_says_what_of_a_note_is_not_kept_and_how_to_keep_it(tools: Age
     given = {"attribute": "shipping_address", "value": "9 Oak Road, Bath"}
     note = {"text": "Deliver to 9 Oak Road, Bath.", "source_kind": "contact"}
     assert "not kept" not in tools.call("add_contact_note", note | given).text
+    for plain in ("Sits in row 9 [aisle].", "Drinks it [very] cold, in the [garden]."):
+        given = {"text": plain, "source_kind": "contact"}
+        assert "not kept" not in tools.call("add_contact_note", given).text
 
 
 def test_the_reply_says_that_a_new_fact_ends_its_own_value(tools: AgentTools) -> None:

@@ -79,9 +79,13 @@ def _told(text: str, said_at: datetime) -> SaidTimes:
         return SaidTimes()
     try:
         found = _range(small, today) or _end(small, today) or _start(small, today)
-        if found is None or not _is_plain(small[: found.start], small[found.stop :], today):
+        if found is None:
             return SaidTimes()
-        first, last = found.first, found.last
+        first, last, after = found.first, found.last, small[found.stop :]
+        if last is not None:
+            after = _what_follows().sub("", after)
+        if not _is_plain(small[: found.start], after, today):
+            return SaidTimes()
         is_told = first is not None and (first > today or (last is not None and last < today))
         return SaidTimes(
             begins_at=_midnight(first, said_at) if first is not None and is_told else None,
@@ -212,6 +216,16 @@ def _past() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?!{words.any_of('present_in_ed')}\b)\w{{3,}}ed|{words.any_of('past')})\b"
     )
+
+
+@cache
+def _what_follows() -> re.Pattern[str]:
+    """What joins to a last day how it goes on, if no verb is there: "and back home then".
+
+    In doubt a word in "-s" is a verb.
+    """
+    clause = rf"{_COPULA.pattern}|{_past().pattern}|\b(?:\w+[^\Ws]s|{_words('subjects')})\b"
+    return re.compile(rf"\band (?:then )?(?!.*(?:{clause}))|(?<=\w) then(?=[ .]*$)")
 
 
 @cache

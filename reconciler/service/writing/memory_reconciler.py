@@ -382,7 +382,7 @@ class MemoryReconciler:
             note,
             candidate.holds_until,
             known,
-            told.replaces if told else (),
+            told,
             lambda fact: fact if fact.valid_to is None else plans().own(fact),
         )
         if not beside:
