@@ -271,12 +271,15 @@ class EmbedderSettings(_ModelSettings):
         return self
 
 
+JudgeProvider = Literal["anthropic", "openai", "decisions", "packaged"]
+
+
 class ArbiterSettings(_ModelSettings):
     """The model that judges notes between the thresholds, and its limits of calls and costs."""
 
     mode: Literal["auto", "keyed", "off"] = "auto"
     reach: _Cosine | Literal["calibrated", "band"] = "calibrated"
-    provider: Literal["anthropic", "openai", "decisions", "packaged"] = "anthropic"
+    provider: JudgeProvider = "anthropic"
     first: Literal["none", "packaged"] = "none"
     timeout_seconds: _Seconds = 10.0
     retries_max: _Count = 1

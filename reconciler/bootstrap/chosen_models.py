@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
-    from reconciler.settings import ArbiterSettings, EmbedderSettings, ExtractorSettings, Settings
+    from reconciler.settings import (
+        ArbiterSettings,
+        EmbedderSettings,
+        ExtractorSettings,
+        JudgeProvider,
+        Settings,
+    )
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -69,7 +75,7 @@ def _local_model(chosen: EmbedderSettings) -> LocalModel:
     return SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
 
 
-def judge_of(settings: Settings) -> str | None:
+def judge_of(settings: Settings) -> JudgeProvider | None:
     """The provider of the arbiter that the settings choose; None if there is none.
 
     Without a key or an address it is the packaged one, if its weights are at hand because the
@@ -109,7 +115,7 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
         return DecisionsArbiter(_connection(chosen))
     from reconciler.adapters.model_arbiter import ModelArbiter
 
-    return ModelArbiter(_vendor(chosen.provider), _connection(chosen))
+    return ModelArbiter(_vendor(provider), _connection(chosen))
 
 
 def build_first_arbiter(settings: Settings) -> Arbiter | None:
