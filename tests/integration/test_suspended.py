@@ -197,10 +197,20 @@ def test_a_fact_without_a_slot_stays_beside_what_replaces_it_for_a_time(
     assert [hit.fact.text for hit in contact.recall()] == [shop.text]
 
 
-def test_what_a_fact_with_an_end_only_ends_is_over_for_good(memory: Memory, clock: Clock) -> None:
-    contact = memory.contact("crm", "ann")
+@every(
+    "text",
+    [
+        "Parcels go to the shop no longer.",
+        "The church takes them until Friday, parcels to the shop are over.",
+    ],
+)
+def test_what_a_fact_with_an_end_says_is_over_is_over_for_good(
+    memory: Memory, clock: Clock, text: str
+) -> None:
+    clock.now = MAY
+    contact = memory.contact("crm", text)
     shop = contact.note("Parcels go to the shop at Mill Lane.")
-    over = contact.note("Parcels go to the shop no longer.", valid_to=day(9))
+    over = contact.note(text, valid_to=day(9))
     contact.relate(str(over.fact_id), ends=[str(shop.fact_id)])
     clock.now = day(9)
     assert list(contact.recall()) == []

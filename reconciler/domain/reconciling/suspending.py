@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.guard import only_ends, tells_of_change
+from reconciler.domain.guard import only_ends, tells_of_change, tells_of_end
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import add
 from reconciler.domain.records.decisions import Verdict
@@ -61,12 +61,13 @@ def is_replaced(
 ) -> bool:
     """Whether a note replaces a fact, as a model says.
 
-    So does a note with an end if the fact is over, unless the note says only that.
+    So does a note with an end if the fact is over, unless the note says only that, or that
+    something has ended.
     """
     if told is None or fact.fact_id in told.replaces:
         return told is not None
     is_over = fact.fact_id in told.ends and ends_at is not None
-    return is_over and not only_ends(note, fact.text)
+    return is_over and not (tells_of_end(note) or only_ends(note, fact.text))
 
 
 def end_of_known(note: Note, known: Iterable[tuple[Neighbour, Fact]]) -> datetime | None:

@@ -50,7 +50,7 @@ _HOW_OPEN = (
     "true for a value that is over."
 )
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
-_HOW_RULED = "Only an operator can settle it; do not ask the contact."
+_RULED = "Only an operator can settle it; do not ask the contact."
 
 _BOTH_HELD = "Done: that these facts hold beside each other is on record. None of them changes."
 _UNRELATED = "What you said of other facts was left out"
@@ -154,8 +154,7 @@ def reply_about(
     _name(told, "It suspends until then", suspended, show)
     siblings = [fact for fact in siblings if fact not in suspended]
     beside = [fact for fact in against if fact not in spared]
-    yields = f"{SourceKind.USER_EXPLICIT} {YIELDS}" in decision.reason
-    how = _HOW_RULED if yields else _HOW_DISPUTED
+    how = _RULED if f"{SourceKind.USER_EXPLICIT} {YIELDS}" in decision.reason else _HOW_DISPUTED
     _name(told, "Beside it stands", beside, show, how=how)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
     is_asked = names_close and related is None and is_new and not decision.is_history

@@ -82,7 +82,7 @@ def _told(text: str, said_at: datetime) -> SaidTimes:
         if found is None:
             return SaidTimes()
         first, last, after = found.first, found.last, small[found.stop :]
-        if last is not None:
+        if last:
             after = _what_follows().sub("", after)
         if not _is_plain(small[: found.start], after, today):
             return SaidTimes()

@@ -238,10 +238,10 @@ class Relating:
             return told
         ends_at, note = self.reconciler.plans(scope).own(fact).valid_to, _as_note(fact, trust)
         suspended = {
-            named_id
-            for named_id in told.ended_ids
-            if ends_at is not None and is_suspended(note, ends_at, facts[named_id])
-            if is_replaced(facts[named_id], fact.text, ends_at, told)
+            other.fact_id
+            for other in facts.values()
+            if ends_at is not None and is_suspended(note, ends_at, other)
+            if is_replaced(other, fact.text, ends_at, told)
         }
         left, held = told.only(facts.keys() - suspended), (*told.both_hold, *sorted(suspended))
         return replace(left, both_hold=held) if left else Relations(both_hold=held)
