@@ -179,9 +179,10 @@ def within_budget(
     """The facts that fit into so many tokens, by ``token_count``, in the order given.
 
     Facts that keep the contact safe, or have an importance of at least 0.95, come first, at any
-    length; then other standing constraints, up to a fifth of the budget. The list ends at the first
-    other fact that does not fit. The sides of a dispute count with their fact, each side once; what
-    waits for a yes counts with its line, and the fence does not. A budget never empties the list:
+    length; then other standing constraints, whose own lines take up to a fifth of the budget. The
+    list ends at the first other fact that does not fit. The sides of a dispute count with their
+    fact, each side once, and are not left out; what waits for a yes counts with its line, and the
+    fence does not. A budget never empties the list:
     the first of the other facts always stays, and ``over_budget`` says how many tokens are too
     many.
     """
@@ -192,9 +193,12 @@ def within_budget(
     for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
     others = [hit for hit in listed if not is_never_cut(hit.fact)]
-    standing_room = lines.length + room // STANDING_PART
+    standing_room = room // STANDING_PART
+    whole_room = max(room, lines.length + standing_room)
     for hit in (hit for hit in others if hit.is_standing):
-        if lines.length + lines.added_by(hit) <= standing_room:
+        own = lines.own_length(hit)
+        if own <= standing_room and lines.length + lines.added_by(hit) <= whole_room:
+            standing_room -= own
             lines.add(hit)
     for place, hit in enumerate(hit for hit in others if not hit.is_standing):
         if place and lines.length + lines.added_by(hit) > room:
@@ -202,7 +206,8 @@ def within_budget(
         lines.add(hit)
     if listed and not lines.told:
         lines.add(listed[0])
-    return listed.only(lines.own_ids, over_budget=max(_tokens(lines.length + beside) - tokens, 0))
+    over_budget = max(_tokens(lines.length + beside) - tokens, 0)
+    return listed.only(lines.own_ids, over_budget, told=lines.told)
 
 
 class _Lines:
@@ -218,6 +223,10 @@ class _Lines:
         """The characters that this fact adds, with the other sides of its disputes."""
         # Its own line takes the place of the one that it had as another's side.
         return sum(self._lengths(hit).values()) - self.told.get(hit.fact.fact_id, 0)
+
+    def own_length(self, hit: RankedFact) -> int:
+        """The characters of its own line."""
+        return self._lengths(hit)[hit.fact.fact_id]
 
     def add(self, hit: RankedFact) -> None:
         self.length += self.added_by(hit)
