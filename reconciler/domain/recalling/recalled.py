@@ -74,15 +74,10 @@ class Recalled(list[RankedFact]):
         """The number of standing constraints that are not here."""
         return max(self.standing - self._standing_here, 0)
 
-    def only(
-        self, fact_ids: Container[str], over_budget: int = 0, told: Container[str] = ()
-    ) -> Recalled:
-        """The same answer cut down to these facts; what is told beside them is not left out."""
+    def only(self, fact_ids: Container[str], over_budget: int = 0) -> Recalled:
+        """The same answer cut down to these facts."""
         cut = copy(self)
         cut[:] = [hit for hit in self if hit.fact.fact_id in fact_ids]
-        beside = Recalled(hit for hit in self if hit.fact.fact_id in told and hit not in cut)
-        cut.fitting -= beside.fitting
-        cut.standing -= beside.standing
         cut.over_budget = over_budget
         return cut
 
