@@ -32,6 +32,17 @@ _WORD = re.compile(r"\w")
 _LABEL = re.compile(r"(?m)^[ \t]*([^\W\d_]{1,20}):[ \t]")
 _MARK = re.compile(r"\n\s*\n|[\"“”„«»]|(?<!\w)['‘](?=\w)|(?<=\S)['’](?!\w)")
 _CLOSED_BY = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "'": "'’", "‘": "'’"}
+_LETTER = re.compile(
+    r"(?:\S |[.:]\s{1,9})((?:Dear|Hi|Hello|Hey|Hallo|Lieber?|Sehr geehrte\w?|Hola|Querid[oa]"
+    r"|Ch[eè]re?)(?: [\w.'’-]{1,30}){1,3},(?s:.{1,2000}?)"
+    r"\s[^\W\d_a-z][^\W\d_]{0,20}(?: [^\W\d_]{1,20}){0,2}(?:,\s|\n)\s{0,9}"
+    r"[^\W\d_a-z][\w.'’-]{1,30}(?: [^\W\d_a-z][\w.'’-]{0,30}){0,2})(?=\W*(?:\n|\Z))"
+)
+"""A letter behind other words, from its salutation to a farewell with a name: "Dear Bo, … Best, Al"
+
+A turn that begins with a salutation is the contact's own.
+"""
+
 _OWN_VOICE = re.compile(r"\W*(?:by the way|btw|anyway|as for me|übrigens|por cierto)\b", re.I)
 _SELF = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|my|our|ich|mein\w{0,2})(?![\w'’])", re.I)
 _SPEAKER = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|ich|wir)(?![\w'’])", re.I)
@@ -60,8 +71,9 @@ class Part:
 def is_marked_at(text: str, start: int, end: int) -> bool:
     """Whether the words at that place of a turn stand there as a quotation, by its marks alone.
 
-    They do in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk, and
-    behind the header of a forwarded message. Marks around a word or two only name something.
+    They do in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk,
+    behind the header of a forwarded message, and in a letter behind other words. Marks around a
+    word or two only name something.
     """
     return any(
         begin < end and start < stop and _covers(text, begin, stop, start, end)
@@ -82,6 +94,7 @@ def _marked(text: str) -> tuple[tuple[int, int], ...]:
     """Where the marked parts of a text begin and end; in one pass, as a text may be long."""
     header = _end_of_header(text)
     behind = [(header, len(text))] if header is not None else []
+    behind += (letter.span(1) for letter in _LETTER.finditer(text))
     return (*_marked_lines(text), *_quotations(text), *behind)
 
 
@@ -142,8 +155,9 @@ def parts_around(text: str, span: str) -> Iterator[Part]:
     before = [each for each in reading.sentences if each.end <= cited[0].start]
     behind = [each for each in reading.sentences if each.start >= cited[-1].end]
     for sentence in dict.fromkeys((*before[:1], *before[-_BEFORE_MAX:])):
-        yield _part(text, sentence)
-        announced, colon, _ = sentence.text[:_LENGTH_MAX].partition(": ")
+        announced, colon, said = sentence.text[:_LENGTH_MAX].partition(": ")
+        if not _SELF.search(said):  # else what is said behind the colon is a statement
+            yield _part(text, sentence)
         if colon:
             yield Part(f"{announced}:", _COLON)
     for sentence in behind[:_BEHIND_MAX]:

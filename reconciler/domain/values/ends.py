@@ -25,6 +25,10 @@ _SEVERAL = re.compile(r"[;:,()!?…\n]| - |\.(?!\s*$)(?<!\d\.)")
 """What parts clauses or begins another; a German "14." does not."""
 
 _COPULA = re.compile(r"\b(?:is|are|am|be|gets?|(?:s?he|it|i|we|they|you|there)'(?:s|re|m))\b")
+_TODAY = re.compile(
+    r"(?<!from )(?<!since )\b(?:today|tonight|this (?:morning|afternoon|evening)|heute|hoy|oggi"
+    r"|hoje|vandaag|aujourd'hui)\b"
+)
 _LONG_DASH = re.compile(r"(?<=[^\W\d])[–—](?=[^\W\d])")
 _WORD = re.compile(r"(?<![\w.-])(?:(?:on|in|am|im|op|em|nel|en) )?(?=\w)")
 _DASH = re.compile(" ?- ?")
@@ -71,6 +75,17 @@ def said_times(text: str, said_at: datetime) -> SaidTimes:
     west = _told(text, said_at.astimezone(_WESTERNMOST)).ends_at
     is_yesterday = west is not None and told.ends_at - west > timedelta(days=300)
     return SaidTimes(ends_at=west) if is_yesterday else told
+
+
+def end_of_today(text: str, said_at: datetime) -> datetime | None:
+    """The midnight that ends the day on which it was said, if it speaks of that day (UTC).
+
+    None for what happened on it: "A parcel came today" holds on the next day.
+    """
+    small = read_text(text).small
+    if not _TODAY.search(small) or (_past().search(small) and not _COPULA.search(small)):
+        return None
+    return _midnight(said_at.date() + timedelta(days=1), said_at)
 
 
 def _told(text: str, said_at: datetime) -> SaidTimes:
