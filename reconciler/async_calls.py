@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.async_threads import Threads
 from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.tasks.task_states import TaskState
+from reconciler.domain.tasks.tasks import WorkingMemory
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.scope import Scope
-    from reconciler.domain.tasks.task_states import TaskState
-    from reconciler.domain.tasks.tasks import WorkingMemory
 
 P = ParamSpec("P")
 R = TypeVar("R")

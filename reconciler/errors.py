@@ -265,15 +265,7 @@ class GraphStorageError(GraphError):
 
 
 class DamagedRecordError(GraphError):
-    """Records of one kind are damaged and cannot be read; the text names them, and quotes nothing.
-
-    Attributes:
-        record_ids: which.
-    """
-
-    def __init__(self, text: str = "", record_ids: tuple[str, ...] = ()) -> None:
-        super().__init__(text)
-        self.record_ids = record_ids
+    """Records of one kind are damaged and cannot be read; the text names them."""
 
 
 class SchemaError(GraphError):

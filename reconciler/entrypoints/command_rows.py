@@ -16,10 +16,12 @@ from datetime import datetime
 from enum import Enum
 from functools import cached_property
 from types import SimpleNamespace, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.entrypoints.options import (
     Agent,
@@ -36,10 +38,6 @@ from reconciler.entrypoints.options import (
 )
 from reconciler.memory import Memory
 from reconciler.service.writing.doors import NoteFields
-
-if TYPE_CHECKING:
-    from reconciler.agent_memory import AgentMemory
-    from reconciler.contact_memory import ContactMemory
 
 _FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
 """The calls name these types in their signatures, but do not import them at run time."""

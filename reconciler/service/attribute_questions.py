@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
+from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed_queries
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from reconciler.ports.embedder import Embedder
 
 Make: TypeAlias = Callable[[Sequence[str]], "NDArray[np.float32]"]
 Kept: TypeAlias = Callable[[Sequence[str], Make], "NDArray[np.float32]"]

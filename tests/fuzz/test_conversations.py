@@ -14,11 +14,12 @@ from reconciler import Memory, Turn
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.turns import Role
 from reconciler.service.json_lines import read_lines
-from reconciler.service.sessions.transcripts import read_conversations, read_turns
+from reconciler.service.sessions.transcripts import read_conversations
 from tests.fuzz.bench import WHO, Bench
 from tests.fuzz.bending import bent, bent_bytes, bent_text
 from tests.fuzz.texts import JSON_VALUES, ODD, SENTENCES, TEXTS, TIMES, long_texts, sometimes
 from tests.fuzz.trying import each_number, each_of, refusal
+from tests.transcript_turns import read_turns
 
 pytestmark = pytest.mark.faults
 

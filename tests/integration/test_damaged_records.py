@@ -190,7 +190,7 @@ def test_what_is_damaged_is_named_where_asked_for_never_quoted_and_keeps_nothing
         if any("fact_id" in {**DAMAGE, **ON_NEO4J}[name] for name in names):
             with pytest.raises(DamagedRecordError) as told:
                 memory.contact(*ANN).evidence(lorry)
-            assert told.value.record_ids == (lorry,)
+            assert str(lorry) in str(told.value)
             assert SECRET not in f"{told.value}{told.value.__cause__}"
         assert SECRET not in caplog.text
 

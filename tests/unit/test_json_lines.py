@@ -9,8 +9,9 @@ import pytest
 
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import LINE_BYTES_MAX, json_object, loads, read_lines
-from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, read_turns
+from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX
 from tests.tables import every
+from tests.transcript_turns import read_turns
 
 
 def nested(depth: int) -> str:

@@ -11,8 +11,8 @@ import pytest
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.errors import InvalidSessionError
-from reconciler.service.sessions.transcripts import read_turns
 from tests.tables import every
+from tests.transcript_turns import read_turns
 
 OSLO, ROME = "I live in Oslo.", "I live in Rome."
 BOT = {"role": "assistant", "content": "Where do you live?"}

@@ -19,9 +19,10 @@ from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.sessions import Session
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidSessionError
-from reconciler.service.sessions.transcripts import read_conversations, read_turns, turns_in
+from reconciler.service.sessions.transcripts import read_conversations, turns_in
 from tests.fuzz.bending import bent, bent_bytes
 from tests.tables import every
+from tests.transcript_turns import read_turns
 
 SAMPLES = Path(__file__).parents[1] / "transcripts"
 LEEDS = ("contact", "I moved to Leeds.")

@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 
 from reconciler.domain.records.turns import Role
 from reconciler.errors import InvalidSessionError
-from reconciler.service.sessions.transcripts import read_turns
 from tests.tables import every
+from tests.transcript_turns import read_turns
 
 ANA = {"role": "user", "content": "I moved to Leeds."}
 BOT = {"role": "assistant", "content": "Noted."}

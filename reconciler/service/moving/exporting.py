@@ -256,8 +256,7 @@ def _scope_of(contact_key: str, held: Row) -> Scope:
     except (KeyError, InvalidScopeError):
         raise DamagedRecordError(
             f"contact {contact_key} is damaged and cannot be exported: it names no agent or "
-            "tenant. Export the other contacts one by one, or restore an earlier backup",
-            (contact_key,),
+            "tenant. Export the other contacts one by one, or restore an earlier backup"
         ) from None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reconciler.domain.erasing.redaction import check_not_erased
 from reconciler.domain.recalling.decay import faded
@@ -33,7 +33,9 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.persons import check_person
+from reconciler.domain.records.policies import DecayPolicy
 from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidNoteError,
@@ -51,10 +53,6 @@ from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.policies import DecayPolicy
-    from reconciler.domain.values.attributes import AttributeBook
 
 _SHOWN_MAX = 10
 """Decisions that an error lists."""

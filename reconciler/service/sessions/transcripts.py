@@ -14,7 +14,6 @@ from reconciler.domain.records.message_forms import is_message
 from reconciler.domain.records.messages import Message
 from reconciler.domain.records.transcript_forms import (
     Conversation,
-    chosen,
     conversations_in,
     is_conversation,
     name_of_text,
@@ -25,21 +24,6 @@ from reconciler.service.json_lines import fault_of_encoding, json_object, loads
 
 TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024
 """Bytes in a file: about a thousand conversations of an export, which is one file."""
-
-
-def read_turns(lines: Iterable[str], conversation: str | None = None) -> list[Turn]:
-    """The turns of a conversation, in the file's order; messages without words are left out.
-
-    Args:
-        lines: as in ``read_conversations``.
-        conversation: the id or title of the one that is wanted; None if the file has only one.
-
-    Raises:
-        InvalidSessionError: something cannot be read, and the text says which line or message; or
-            there is nothing to read, or too much; or there are several conversations and none is
-            chosen.
-    """
-    return turns_in(chosen(read_conversations(lines), conversation))
 
 
 def turns_in(conversation: Conversation) -> list[Turn]:

@@ -84,8 +84,7 @@ class RowReader(Generic[T]):
         named = ", ".join(ids[:_NAMED_MAX]) + (", …" if len(ids) > _NAMED_MAX else "")
         return DamagedRecordError(
             f"{self.label} {named} cannot be read: what is kept of it is damaged. `reconciler "
-            "health --check-records` counts such records, and `reconciler forget` erases them",
-            ids,
+            "health --check-records` counts such records, and `reconciler forget` erases them"
         )
 
 
