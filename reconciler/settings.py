@@ -320,6 +320,15 @@ class ExtractorSettings(_ModelSettings):
     session_characters_max: _Positive = _EXTRACTION.session_characters_max
     session_turns_max: _Positive = _EXTRACTION.session_turns_max
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_is_gone(cls, given: Any) -> Any:
+        """An older file may name the fallback, which did what no recall ever told."""
+        if isinstance(given, dict) and "fallback" in given:
+            _log.warning("extractor.fallback is no setting any more and has no effect; remove it")
+            return {name: value for name, value in given.items() if name != "fallback"}
+        return given
+
 
 class JobsSettings(_Group):
     """How often a session is retried, and how long a worker may be silent."""

@@ -366,6 +366,14 @@ def test_an_embedder_of_the_callers_own_brings_no_packaged_judge() -> None:
     assert judge_of(without_packaged_judge(settings)) is None
 
 
+@pytest.mark.parametrize("value", ["none", "raw"])
+def test_a_setting_that_is_gone_is_named_and_has_no_effect(
+    value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert load_settings(extractor={"fallback": value}) == load_settings()
+    assert "extractor.fallback is no setting any more" in caplog.text
+
+
 def test_the_packaged_judge_needs_no_key_and_takes_no_address() -> None:
     arbiter = build_arbiter(load_settings(arbiter={"provider": "packaged"}))
     assert arbiter is not None
