@@ -323,7 +323,7 @@ class ExtractorSettings(_ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _without_what_is_gone(cls, given: Any) -> Any:
-        """An older file may name the fallback, which did what no recall ever told."""
+        """An older file may name the fallback, which is no setting any more."""
         if isinstance(given, dict) and "fallback" in given:
             _log.warning("extractor.fallback is no setting any more and has no effect; remove it")
             return {name: value for name, value in given.items() if name != "fallback"}
