@@ -122,10 +122,12 @@ def build_first_arbiter(settings: Settings) -> Arbiter | None:
     """The packaged judge, if the settings ask it before another one."""
     if settings.arbiter.first != "packaged" or judge_of(settings) == "packaged":
         return None
-    return _packaged_arbiter()
+    from reconciler.adapters.packaged_arbiter import PackagedArbiter
+
+    return PackagedArbiter(reads_all=True)
 
 
-def _packaged_arbiter(file: str | None = None) -> Arbiter:
+def _packaged_arbiter(file: str | None) -> Arbiter:
     from reconciler.adapters.packaged_arbiter import PackagedArbiter
 
     return PackagedArbiter(Path(file).expanduser(), digest=None) if file else PackagedArbiter()

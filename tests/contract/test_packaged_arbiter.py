@@ -79,6 +79,9 @@ def test_what_lies_far_behind_the_nearest_fact_is_not_read(judge: PackagedArbite
     made = judge.judge(note(PRO), [near, replace(far, cosine=0.7)])
     assert (made.action, made.target) == (Action.ADD, None)
     assert "fact 2" not in made.reasoning
+    # Before another judge, which would read them all, it reads them all.
+    first = PackagedArbiter(reads_all=True)
+    assert first.judge(note(PRO), [near, replace(far, cosine=0.7)]).target == 2
 
 
 def test_another_matter_ends_nothing(judge: PackagedArbiter) -> None:

@@ -43,8 +43,8 @@ _OTHER_TIME = re.compile(
 number is taken for a time under such a name alone; a date with a clock under any name."""
 
 _DATE_AND_CLOCK = re.compile(
-    r"(?i)\s*(?:\d{4}-?\d\d-?\d\d[T ]\d\d[\d:.,]*(?:Z|[+-][\d:]+)?"
-    r"|[a-z]{3}, \d\d? [a-z]{3} \d{4} \d\d:[\d:]+.{0,40})\s*"
+    r"(?i)\d{4}-?\d\d-?\d\d[T ]\d\d[\d:.,]*+(?:Z|[+-][\d:]++)?"
+    r"|[a-z]{3}, \d\d? [a-z]{3} \d{4} \d\d:[\d:]++.{0,40}"
 )
 
 _EPOCH_SECONDS_MAX = 1e11
@@ -246,7 +246,7 @@ def _is_set(value: object) -> bool:
 
 
 def _looks_like_time(message: Message, name: str, value: object) -> bool:
-    if isinstance(value, str | datetime) and _DATE_AND_CLOCK.fullmatch(str(value)):
+    if isinstance(value, str | datetime) and _DATE_AND_CLOCK.fullmatch(str(value).strip()):
         return True
     try:  # a small number is a length or a count
         return bool(_OTHER_TIME.search(name)) and _time_of(message, name, value).year > _EPOCH_YEAR
