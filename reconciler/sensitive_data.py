@@ -116,6 +116,14 @@ def without_hashes(text: str) -> str:
     return _HASH.sub(r"\1", text) if "[" in text else text
 
 
+_SCHEME = re.compile(r"(?<![^\s(<\[])(?:mailto|tel):(?=[\w+(\[])", re.IGNORECASE)
+
+
+def without_scheme(text: str) -> str:
+    """The text without ``mailto:`` and ``tel:`` before an address, which say no more than it."""
+    return _SCHEME.sub("", text) if ":" in text else text
+
+
 def keyed_digest(key: bytes, text: str) -> str:
     """A hash that hides its text from all without the key: 32 hexadecimal digits."""
     return hmac.new(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]

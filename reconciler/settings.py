@@ -271,12 +271,15 @@ class EmbedderSettings(_ModelSettings):
         return self
 
 
+JudgeProvider = Literal["anthropic", "openai", "decisions", "packaged"]
+
+
 class ArbiterSettings(_ModelSettings):
     """The model that judges notes between the thresholds, and its limits of calls and costs."""
 
-    mode: Literal["auto", "off"] = "auto"
+    mode: Literal["auto", "keyed", "off"] = "auto"
     reach: _Cosine | Literal["calibrated", "band"] = "calibrated"
-    provider: Literal["anthropic", "openai", "decisions", "packaged"] = "anthropic"
+    provider: JudgeProvider = "anthropic"
     first: Literal["none", "packaged"] = "none"
     timeout_seconds: _Seconds = 10.0
     retries_max: _Count = 1
@@ -316,6 +319,15 @@ class ExtractorSettings(_ModelSettings):
     importance_min: _Share = _EXTRACTION.importance_min
     session_characters_max: _Positive = _EXTRACTION.session_characters_max
     session_turns_max: _Positive = _EXTRACTION.session_turns_max
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_is_gone(cls, given: Any) -> Any:
+        """An older file may name the fallback, which is no setting any more."""
+        if isinstance(given, dict) and "fallback" in given:
+            _log.warning("extractor.fallback is no setting any more and has no effect; remove it")
+            return {name: value for name, value in given.items() if name != "fallback"}
+        return given
 
 
 class JobsSettings(_Group):

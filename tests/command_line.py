@@ -57,7 +57,8 @@ class Installed(NamedTuple):
         ended = subprocess.run(
             [str(self.scripts / command), *arguments],
             cwd=cwd,
-            env=inherited | {"COLUMNS": "200"} | more,
+            # As its user has it: the judge that the defaults choose.
+            env=inherited | {"COLUMNS": "200", "RECONCILER_ARBITER__MODE": "auto"} | more,
             input=typed,
             capture_output=True,
             text=True,

@@ -63,13 +63,15 @@ RELATIONS = {
 }
 LETTERS = "".join(RELATIONS.values())
 HELD_OUT = ("second_language", "companion")
-"""The writers whose notes set the bounds."""
+"""The writers whose notes set the bounds, but for the one that ends a fact."""
+HARD = ("hard_look", "hard_kept")
+"""Pairs that were written to mislead; they set the bound that ends a fact."""
 TESTED = ("care",)
 """The writers whose notes only measure."""
 VERSION = "2"
 SEED = 7
 
-STEPS = int(os.environ.get("STEPS", "7200"))
+STEPS = int(os.environ.get("STEPS", "8200"))
 STEPS_OF_OWN = int(os.environ.get("STEPS", "300"))
 OWN_LETTERS = {PairLabel.SAME: "S", PairLabel.UPDATE: "P", PairLabel.DISTINCT: "B"}
 PAIRS_A_STEP = 32
@@ -83,9 +85,10 @@ OWN_SHARE = 0.25
 STEPS_A_CHECKPOINT = 200
 UNSTOPPED = 0.3
 
-ENDED_WRONGLY_MAX, ASKED_WRONGLY_MAX = 0.006, 0.035
+ENDED_WRONGLY_MAX, ASKED_WRONGLY_MAX = 0.011, 0.035
 """Of pairs that hold, the share that may reach the bound to end, and the bound to ask. Those that
-were picked because a judge was wrong about them are no share of anything, and are left out."""
+were picked because a judge was wrong about them are no share of anything, and are left out. At the
+door a part of the former is stopped by the guard and the limits."""
 SAME_WRONGLY_MAX = 0.003
 ENDS_CLOSED_MAX = 0.004
 """Of changes, the share that may be called "both hold", which closes the rule's dispute."""
@@ -202,7 +205,7 @@ def train(
     )
     kept = folder / "checkpoint.pt"
     step = _resumed(kept, judge, optimizer) if kept.exists() else 0
-    weights = _weights(pairs)
+    weights = weights_of(pairs)
     rng = random.Random(SEED + step)
     torch.manual_seed(SEED + step)
     began, first, average = time.monotonic(), step, 0.0
@@ -223,7 +226,7 @@ def train(
     _keep(kept, step, judge, optimizer)
 
 
-def _weights(pairs: Sequence[Pair]) -> list[float]:
+def weights_of(pairs: Sequence[Pair]) -> list[float]:
     """How often each pair is drawn, beside the others."""
     others = sum(WEIGHTS[pair.source] for pair in pairs if pair.source != "own")
     own = sum(pair.source == "own" for pair in pairs)
@@ -275,22 +278,25 @@ def _keep(kept: Path, step: int, judge: Judge, optimizer: Any) -> None:
     unfinished.replace(kept)
 
 
-def bounds_of(found: Any, pairs: Sequence[Pair]) -> dict[str, float]:
-    """From which probability on the judge answers, by pairs that it was not trained on."""
+def bounds_of(found: Any, pairs: Sequence[Pair], hard: Any) -> dict[str, float]:
+    """From which probability on the judge answers, by pairs that it was not trained on.
+
+    Args:
+        found: the probabilities of the letters of the pairs.
+        pairs: what sets all bounds but the one that ends a fact.
+        hard: how surely a fact is over, of the hard pairs that hold.
+    """
     letters = np.array([pair.letter for pair in pairs])
-    ended, same = (
-        found[:, [LETTERS.index(letter) for letter in part]].sum(1) for part in (ENDED, SAME)
-    )
-    is_change, is_same = np.isin(letters, list(ENDED)), np.isin(letters, list(SAME))
-    holds = ended[~is_change]
+    ended, same = _ended(found), found[:, [LETTERS.index(letter) for letter in SAME]].sum(1)
+    is_change, is_same = (np.isin(letters, list(part)) for part in (ENDED, SAME))
     both = 1 - ended - same
     made = {
-        "ends": float(np.quantile(holds, 1 - ENDED_WRONGLY_MAX)),
-        "asks": float(np.quantile(holds, 1 - ASKED_WRONGLY_MAX)),
+        "ends": float(np.quantile(hard, 1 - ENDED_WRONGLY_MAX)),
+        "asks": float(np.quantile(ended[~is_change], 1 - ASKED_WRONGLY_MAX)),
         "same": float(np.quantile(same[~is_same], 1 - SAME_WRONGLY_MAX)),
         "both": float(np.quantile(both[is_change], 1 - ENDS_CLOSED_MAX)),
     }
-    print(f"{len(pairs)} held out, {is_change.sum()} of them changes; of {len(holds)} that hold:")
+    print(f"{len(pairs)} held out, {is_change.sum()} of them changes:")
     for name, rows, score in (
         ("ends", is_change, ended),
         ("asks", is_change, ended),
@@ -303,6 +309,11 @@ def bounds_of(found: Any, pairs: Sequence[Pair]) -> dict[str, float]:
     return {name: round(bound, 3) for name, bound in made.items()}
 
 
+def _ended(found: Any) -> Any:
+    """How surely a fact is over, out of the probabilities of the letters."""
+    return found[:, [LETTERS.index(letter) for letter in ENDED]].sum(1)
+
+
 def own_pairs(file: Path) -> tuple[list[Pair], list[Pair]]:
     """One's own pairs: those to train on, and every fifth, which only measures."""
     with file.open(encoding="utf-8") as lines:
@@ -312,13 +323,13 @@ def own_pairs(file: Path) -> tuple[list[Pair], list[Pair]]:
     return [pair for at, pair in enumerate(pairs) if at % 5], pairs[::5]
 
 
-def _packaged_parts(judge: Judge) -> None:
+def take_packaged(judge: Judge) -> None:
     """Give the judge the layers and the head of ``judge.onnx``."""
-    known = {tensor.name: numpy_helper.to_array(tensor) for tensor in load(FILE).graph.initializer}
-    taken = {name: known[f"half.{_in_graph(name)}"] for name in _trained(judge)}
-    judge.load_state_dict(
-        {n: torch.tensor(rows).float() for n, rows in taken.items()}, strict=False
-    )
+    packaged = load(FILE, load_external_data=False).graph.initializer
+    known = {tensor.name: tensor for tensor in packaged}
+    for name, rows in _trained(judge).items():
+        taken = numpy_helper.to_array(known[f"half.{_in_graph(name)}"])
+        rows.copy_(torch.tensor(taken, dtype=torch.float32))
 
 
 def _trained(judge: Judge) -> dict[str, Any]:
@@ -344,18 +355,22 @@ def main() -> None:
     given = asked.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     known = sorted({row["writer"] for row in json_lines(WRITTEN)})
-    writers = given.writers or [writer for writer in known if writer not in HELD_OUT + TESTED]
+    writers = given.writers or [
+        writer for writer in known if writer not in (*HELD_OUT, *HARD, *TESTED)
+    ]
     source = weights_folder()
     tokenizer, judge = AutoTokenizer.from_pretrained(source), Judge(source)
     own, measured = own_pairs(given.own) if given.own else ([], [])
     if own:
-        _packaged_parts(judge)
+        take_packaged(judge)
     pairs = pairs_of(writers, is_crossed=True) + own
     print(f"{len(pairs):,} pairs of {len(writers)} writers, {len(own)} of your own", flush=True)
     train(given.folder, pairs, judge, tokenizer, STEPS_OF_OWN if own else STEPS)
     held_out = [pair for pair in pairs_of(HELD_OUT, is_crossed=False) if pair.source != "picked"]
     held_out += measured
-    bounds = bounds_of(chances(judge, tokenizer, held_out), held_out)
+    hard = [pair for pair in pairs_of(HARD, is_crossed=False) if pair.letter not in ENDED]
+    found, misled = (chances(judge, tokenizer, some) for some in (held_out, hard))
+    bounds = bounds_of(found, held_out, _ended(misled))
     about = {"version": VERSION, "relations": LETTERS} | {k: str(v) for k, v in bounds.items()}
     trained = {_in_graph(name): rows.numpy() for name, rows in _trained(judge).items()}
     write(trained, about, given.folder / "judge.onnx" if own or given.writers else None)

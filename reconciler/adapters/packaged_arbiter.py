@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.notes import Note
 
 FILE = Path(__file__).with_name("judge.onnx")
-SHA256 = "cadb374b769845651cf73f040dd4b6837320ee59d8f72f08db9a01422119241e"
+SHA256 = "31087cb7f8663aeea677018442e65089a3ae6e8a4225750b87865e8f9c57aeed"
 """Of ``judge.onnx``, so that a damaged file is named and not misread."""
 
 TOKEN_COUNT_MAX = 128
@@ -75,13 +75,18 @@ class PackagedArbiter:
     Args:
         file: the judge; the packaged one, or one that was trained on with decisions of one's own.
         digest: its sha256; None to take the file as it is.
+        reads_all: read each fact that is shown, not only those about as near as the nearest: for
+            whom its "both hold" spares another judge, which would read them all.
 
     Raises:
         ConfigurationError: no digest is given, and the file cannot be read.
     """
 
-    def __init__(self, file: Path = FILE, digest: str | None = SHA256) -> None:
+    def __init__(
+        self, file: Path = FILE, digest: str | None = SHA256, *, reads_all: bool = False
+    ) -> None:
         self._file, self._digest = file, digest or _digest_of(file)
+        self._reads_all = reads_all
         self.name = f"packaged-{self._digest[:8]}"
         self._reset()
 
@@ -95,7 +100,7 @@ class PackagedArbiter:
         near = {
             number: fact.text
             for number, fact in enumerate(neighbours, start=1)
-            if fact.cosine >= nearest - COSINE_APART_MAX
+            if self._reads_all or fact.cosine >= nearest - COSINE_APART_MAX
         }
         is_read = _is_readable(note.text)
         facts = {number: text for number, text in near.items() if is_read and _is_readable(text)}

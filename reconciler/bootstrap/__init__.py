@@ -9,6 +9,7 @@ from reconciler.bootstrap.chosen_models import (
     build_embedder,
     build_extractor,
     build_recorded_arbiter,
+    judge_of,
 )
 from reconciler.bootstrap.engines import (
     accept_hash_key,
@@ -53,6 +54,7 @@ __all__ = [
     "export",
     "file_of_memory",
     "hash_key_of",
+    "judge_of",
     "open_graph",
     "opened_reembedding",
     "reembed",

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
-    from reconciler.settings import ArbiterSettings, EmbedderSettings, ExtractorSettings, Settings
+    from reconciler.settings import (
+        ArbiterSettings,
+        EmbedderSettings,
+        ExtractorSettings,
+        JudgeProvider,
+        Settings,
+    )
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -69,39 +75,59 @@ def _local_model(chosen: EmbedderSettings) -> LocalModel:
     return SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
 
 
-def has_judge(settings: Settings) -> bool:
-    """Whether the settings choose an arbiter: it is not off, and has a key or an address."""
-    return settings.arbiter.mode != "off" and settings.arbiter.has_model
+def judge_of(settings: Settings) -> JudgeProvider | None:
+    """The provider of the arbiter that the settings choose; None if there is none.
+
+    Without a key or an address it is the packaged one, if its weights are at hand because the
+    packaged embedder has them.
+    """
+    chosen = settings.arbiter
+    if chosen.mode == "off":
+        return None
+    if chosen.has_model:
+        return chosen.provider
+    is_at_hand = chosen.mode == "auto" and settings.embedder.kind == "packaged"
+    return "packaged" if is_at_hand else None
+
+
+def without_packaged_judge(settings: Settings) -> Settings:
+    """The settings with no judge but one that they name: the packaged weights may be absent."""
+    if settings.arbiter.mode != "auto":
+        return settings
+    keyed = settings.arbiter.model_copy(update={"mode": "keyed"})
+    return settings.model_copy(update={"arbiter": keyed})
 
 
 def build_arbiter(settings: Settings) -> Arbiter | None:
-    """The arbiter that the settings choose; None if it is off, or has neither key nor address.
+    """The arbiter that the settings choose; None if there is none.
 
     Raises:
         ConfigurationError: its SDK is not installed, or key or address are malformed.
     """
-    chosen = settings.arbiter
-    if not has_judge(settings):
+    chosen, provider = settings.arbiter, judge_of(settings)
+    if provider is None:
         return None
-    if chosen.provider == "packaged":
-        return _packaged_arbiter(chosen.model)
-    if chosen.provider == "decisions":
+    if provider == "packaged":
+        return _packaged_arbiter(chosen.model if chosen.provider == provider else None)
+    if provider == "decisions":
         from reconciler.adapters.model_arbiter import DecisionsArbiter
 
         return DecisionsArbiter(_connection(chosen))
     from reconciler.adapters.model_arbiter import ModelArbiter
 
-    return ModelArbiter(_vendor(chosen.provider), _connection(chosen))
+    return ModelArbiter(_vendor(provider), _connection(chosen))
 
 
 def build_first_arbiter(settings: Settings) -> Arbiter | None:
     """The packaged judge, if the settings ask it before another one."""
-    if settings.arbiter.first != "packaged" or settings.arbiter.provider == "packaged":
+    if settings.arbiter.first != "packaged" or judge_of(settings) == "packaged":
         return None
-    return _packaged_arbiter()
+    from reconciler.adapters.packaged_arbiter import PackagedArbiter
+
+    return PackagedArbiter(reads_all=True)
 
 
-def _packaged_arbiter(file: str | None = None) -> Arbiter:
+def _packaged_arbiter(file: str | None) -> Arbiter:
     from reconciler.adapters.packaged_arbiter import PackagedArbiter
 
     return PackagedArbiter(Path(file).expanduser(), digest=None) if file else PackagedArbiter()

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.bootstrap.chosen_models import judge_of
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     DecayPolicy,
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.settings import RecallSettings, Settings
+
+REACH_OF_PACKAGED = 0.5
+"""The packaged judge's reach, as a share of the usual one: to ask it costs nothing. On pairs that
+were written to mislead, a sixth of the silent changes are asked about by it, and no more facts end
+(benchmarks/RESULTS.md, "The packaged judge")."""
 
 
 def build_policy(
@@ -49,7 +55,7 @@ def build_policy(
     return ReconcilePolicy(
         cosine_update_min=profile.cosine_update_min if update_min is None else update_min,
         cosine_add_max=add_max,
-        reach=_reach(settings.arbiter.reach, embedding_model, add_max) if is_judged else None,
+        reach=_reach(settings, embedding_model, add_max) if is_judged else None,
         cosine_cut=profile.cosine_cut if is_profiles_own else chosen.cosine_cut,
         guard=chosen.guard == "on",
         contested_window=timedelta(days=chosen.contested_window_days),
@@ -57,8 +63,9 @@ def build_policy(
     )
 
 
-def _reach(chosen: float | str, embedding_model: str, add_max: float) -> float | None:
+def _reach(settings: Settings, embedding_model: str, add_max: float) -> float | None:
     """The lowest cosine at which an arbiter is asked; None for only between the thresholds."""
+    chosen = settings.arbiter.reach
     if chosen == "band":
         return None
     if not isinstance(chosen, str):
@@ -66,7 +73,10 @@ def _reach(chosen: float | str, embedding_model: str, add_max: float) -> float |
     from reconciler.config_files import load_reach
 
     measured = load_reach(embedding_model)
-    return None if measured is None else min(measured, add_max)
+    if measured is None:
+        return None
+    share = REACH_OF_PACKAGED if judge_of(settings) == "packaged" else 1.0
+    return min(share * measured, add_max)
 
 
 def set_of(group: BaseModel, policy: type) -> dict[str, Any]:

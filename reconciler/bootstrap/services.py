@@ -18,7 +18,8 @@ from reconciler.bootstrap.chosen_models import (
     build_embedder,
     build_extractor,
     build_first_arbiter,
-    has_judge,
+    judge_of,
+    without_packaged_judge,
 )
 from reconciler.bootstrap.engines import (
     at_opening,
@@ -719,7 +720,7 @@ class Services:
     def arbitration(self) -> Arbitration | None:
         """The arbiter within its bounds; None without one."""
         arbiter = self._given_arbiter
-        is_free = arbiter is None and self.settings.arbiter.provider == "packaged"
+        is_free = arbiter is None and judge_of(self.settings) == "packaged"
         if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
             self.closing.callback(arbiter.close)
         if arbiter is None:
@@ -763,6 +764,8 @@ def build_services(
     """
     clock = clock or utc_now
     with ExitStack() as stack:
+        if arbiter is not None or embedder is not None:
+            settings = without_packaged_judge(settings)
         if embedder is None:
             embedder = build_embedder(settings)
             stack.callback(embedder.close)
@@ -776,9 +779,8 @@ def build_services(
         graph = open_graph(settings)
         stack.callback(graph.close)
         binding_store = BindingStore(graph)
-        policy = build_policy(
-            settings, embedder.model_id, is_judged=arbiter is not None or has_judge(settings)
-        )
+        is_judged = arbiter is not None or judge_of(settings) is not None
+        policy = build_policy(settings, embedder.model_id, is_judged=is_judged)
         if migrate:
             at_opening(lambda: graph.migrate(embedder.dimension))
         services = Services(

@@ -20,6 +20,7 @@ from reconciler.bootstrap import (
     check_memory_exists,
     file_of_memory,
     hash_key_of,
+    judge_of,
     open_graph,
 )
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile, profiles_of
@@ -248,16 +249,16 @@ def _round_trip(graph: Graph) -> str:
 
 
 def _arbiter(settings: Settings) -> str:
-    arbiter = build_arbiter(settings)
+    arbiter, chosen = build_arbiter(settings), settings.arbiter
+    larger = "" if chosen.has_model else f" (set {chosen.key_variable} for a larger one)"
     if arbiter is None:
-        chosen = settings.arbiter
-        how = f" (set {chosen.key_variable} for one)" if chosen.mode == "auto" else ""
+        how = "" if chosen.mode == "off" else larger
         return f"none; the midpoint decides between the thresholds{how}"
     with closing(arbiter):
-        if settings.arbiter.provider != "packaged":
+        if judge_of(settings) != "packaged":
             return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
         ask_once(arbiter)
-        return f"{arbiter.name}, on this machine"
+        return f"{arbiter.name}, on this machine{larger}"
 
 
 def _disputes(facts: FactStore) -> DoctorCheck:

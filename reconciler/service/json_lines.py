@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from reconciler.domain.records.choices import NOT_UTF_8
 from reconciler.errors import InvalidRequestError
 
 LINE_BYTES_MAX = 128 * 1024
@@ -46,10 +47,7 @@ def fault_of_encoding(line: str) -> str | None:
     try:
         line.encode("utf-8")
     except UnicodeEncodeError:
-        return (
-            "not valid UTF-8, but perhaps Latin-1; save the file as UTF-8, such as with "
-            "iconv -f LATIN1 -t UTF-8"
-        )
+        return NOT_UTF_8
     return None
 
 

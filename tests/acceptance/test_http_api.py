@@ -638,7 +638,7 @@ def test_a_memory_that_does_not_answer_is_told_without_its_address(
         raise GraphUnavailableError("bolt://10.0.0.7 is away")
 
     monkeypatch.setattr(memory._services.fact_store, "contact_version", fail)
-    monkeypatch.setattr(memory._services.binding_store, "describe", fail)
+    monkeypatch.setattr(memory._services.binding_store.graph, "describe", fail)
     answer = agent.get(f"{PRIYA}/recall")
     told = problem(answer, 503, "graph-unavailable")
     assert "10.0.0.7" not in told
@@ -677,7 +677,7 @@ def test_probes_of_anyone_ask_once_and_keep_no_thread(
         is_over.wait(60)
         raise GraphUnavailableError("away")
 
-    monkeypatch.setattr(memory._services.binding_store, "describe", hang)
+    monkeypatch.setattr(memory._services.binding_store.graph, "describe", hang)
     host, port = api.url.removeprefix("http://").split(":")
     with ExitStack() as opened:
         probes = [

@@ -33,6 +33,7 @@ from reconciler.settings import load_settings
 SAID_AT = datetime(2026, 3, 9, tzinfo=UTC)
 SCOPE = Scope(tenant="acme", agent_id="crm", contact_id="ann")
 BASIC, PRO = "Is on the Basic plan.", "Upgraded to the Pro plan."
+LEEDS, YORK = "Lives in Leeds.", "She moved to York last spring."
 OTHERS = ("Is allergic to peanuts.", "Has a daughter, Ida.", "Pays by card.", "Works as a nurse.")
 
 
@@ -78,6 +79,9 @@ def test_what_lies_far_behind_the_nearest_fact_is_not_read(judge: PackagedArbite
     made = judge.judge(note(PRO), [near, replace(far, cosine=0.7)])
     assert (made.action, made.target) == (Action.ADD, None)
     assert "fact 2" not in made.reasoning
+    # Before another judge, which would read them all, it reads them all.
+    first = PackagedArbiter(reads_all=True)
+    assert first.judge(note(PRO), [near, replace(far, cosine=0.7)]).target == 2
 
 
 def test_another_matter_ends_nothing(judge: PackagedArbiter) -> None:
@@ -203,9 +207,14 @@ def told(tmp_path: Path, *texts: str) -> tuple[Sequence[str], DecidedBy, float |
 
 
 def test_a_change_that_no_value_tells_ends_the_old_fact(tmp_path: Path) -> None:
-    live, decided_by, cost = told(tmp_path, BASIC, OTHERS[0], PRO)
-    assert live == sorted([OTHERS[0], PRO])
+    live, decided_by, cost = told(tmp_path, LEEDS, OTHERS[0], YORK)
+    assert live == sorted([OTHERS[0], YORK])
     assert (decided_by, cost) == (DecidedBy.ARBITER, 0.0)
+
+
+def test_it_is_not_asked_where_the_rule_ends_a_fact_by_itself(tmp_path: Path) -> None:
+    live, decided_by, cost = told(tmp_path, BASIC, PRO)
+    assert (live, decided_by, cost) == ([PRO], DecidedBy.SLOT, None)
 
 
 def test_no_budget_bounds_it(tmp_path: Path) -> None:
@@ -215,5 +224,5 @@ def test_no_budget_bounds_it(tmp_path: Path) -> None:
     )
     with Memory.open(settings) as memory:
         ann = memory.contact("crm", "ann")
-        ann.note(BASIC)
-        assert ann.note(PRO).decided_by is DecidedBy.ARBITER
+        ann.note(LEEDS)
+        assert ann.note(YORK).decided_by is DecidedBy.ARBITER

@@ -313,6 +313,9 @@ def test_the_reply_says_what_of_a_note_is_not_kept_and_how_to_keep_it(tools: Age
     given = {"attribute": "shipping_address", "value": "9 Oak Road, Bath"}
     note = {"text": "Deliver to 9 Oak Road, Bath.", "source_kind": "contact"}
     assert "not kept" not in tools.call("add_contact_note", note | given).text
+    for plain in ("Sits in row 9 [aisle].", "Drinks it [very] cold, in the [garden]."):
+        given = {"text": plain, "source_kind": "contact"}
+        assert "not kept" not in tools.call("add_contact_note", given).text
 
 
 def test_the_reply_says_that_a_new_fact_ends_its_own_value(tools: AgentTools) -> None:
@@ -581,7 +584,7 @@ def test_what_strict_modes_have_a_model_fill_in_is_no_value(
         (LIVES | {"text": "x" * 2001}, "text has 2,001 characters, at most 2,000"),
         (LIVES | {"text": "x" * 10_000_000}, "text has 10,000,000 characters"),
         (LIVES | {"text": "Lives in\0 Pune."}, "text holds a null byte"),
-        (LIVES | {"text": "Lives in \ud800 Pune."}, "text holds half a surrogate pair"),
+        (LIVES | {"text": "Lives in \ud800 Pune."}, r"pair (such as \ud83d); remove it"),
         (LIVES | {"source_kind": ["contact"]}, "source_kind must be a string"),
         (LIVES | {"importance": "high"}, "importance must be null or a number, not a string"),
         (LIVES | {"importance": 7}, "importance must be from 0 to 1"),

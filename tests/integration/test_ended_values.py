@@ -208,6 +208,12 @@ OF_A_KNOWN_VALUE = [
     ("Has a parrot.", "pet", "parrot", "The parrot is her flatmate's, never was hers.", False),
     ("Speaks Welsh.", "language", "Welsh", "Welsh was ticked by mistake.", False),
     ("Uses Ledgerly.", "accounting", "Ledgerly", "Deleted the Ledgerly account in May.", False),
+    ("Nora is teetotal.", "drinking", "teetotal", "Nora drinks wine again.", False),
+    ("Touches no wine.", "drinking", "teetotal", "Nora drinks red wine again.", False),
+    ("Rents a lock-up.", "storage", "lock-up", "Moved the bikes into the cellar.", False),
+    ("Has a railcard.", "travel", "railcard", "Nora drives to work now.", False),
+    ("Nora is teetotal.", "drinking", "teetotal", "Nora sticks to juice at every party.", True),
+    ("Has a railcard.", "travel", "railcard", "Pays half price on trains.", True),
     ("Is the club's treasurer.", "role", "treasurer", "Is its treasurer, as always.", True),
     ("Has a Rover.", "car", "Rover", "Drives a Rover.", True),
     ("Is insured with Helvo.", "insurer", "Helvo", "Her insurer is Helvo.", True),
@@ -239,4 +245,5 @@ def test_an_equal_value_is_said_again_only_if_the_note_says_that_it_holds(
     current = contact.value(attribute)
     assert all(each.text != text for each in current) or holds
     assert all(each.observations == 1 + holds for each in current)
-    assert holds or not current or "Say with relate_contact_note if it repeats" in reply.text
+    is_asked = "Say with relate_contact_note if it repeats" in reply.text
+    assert holds or not current or (is_asked and "give ended true" in reply.text)

@@ -29,6 +29,9 @@ INTRODUCED = """
     Your file says I run a kiosk in Porto. | I run a kiosk in Porto.
     Kannst du den Text korrigieren? Ich führe einen Kiosk in Jena. | Ich führe einen Kiosk in Jena.
     Traduce esta frase: Llevo un quiosco en Cádiz. | Llevo un quiosco en Cádiz.
+    My résumé: Eva Lind. Runs a kiosk in Porto. Speaks Dutch. | Runs a kiosk in Porto.
+    Below is the profile: Eva Lind. Paints. Runs a kiosk in Porto. | Runs a kiosk in Porto.
+    A letter came. Dear Bo, I run a kiosk in Porto. Yours, Eva | I run a kiosk in Porto.
 """
 OWN = """
     Do you deliver on Sundays? I run a kiosk in Porto. | I run a kiosk in Porto.
@@ -41,6 +44,22 @@ OWN = """
     I run a kiosk in Porto. Can you call me in the evening? | I run a kiosk in Porto.
     Haben Sie samstags offen? Ich führe einen Kiosk in Jena. | Ich führe einen Kiosk in Jena.
     ¿Tienen tienda aquí? Llevo un quiosco en Cádiz. | Llevo un quiosco en Cádiz.
+"""
+
+OWN_BEHIND_A_COLON = """
+    Two things: I moved to Porto. I run a kiosk there. | I run a kiosk there.
+    Two things: I run a kiosk in Porto. I also paint. | I run a kiosk in Porto.
+    To sum up: I want two lamps. I run a kiosk in Porto. | I run a kiosk in Porto.
+    Here is the thing: I hate forms. I run a kiosk in Porto. | I run a kiosk in Porto.
+    Some background: I trained as a baker. I run a kiosk in Porto. | I run a kiosk in Porto.
+    What happened: I broke my arm. I run the kiosk alone now. | I run the kiosk alone now.
+    You asked for my job: I sell papers. I run a kiosk in Porto. | I run a kiosk in Porto.
+    Sorry for the mix-up: I meant Porto. I run a kiosk there. | I run a kiosk there.
+    My answer is no: I stay. I run a kiosk in Porto. | I run a kiosk in Porto.
+    One question first: do you ship to Porto? I run a kiosk there. | I run a kiosk there.
+    My address: 12 Lane, Porto. I run a kiosk there. | I run a kiosk there.
+    My reasons: too dear, too far. I run a kiosk in Porto. | I run a kiosk in Porto.
+    Kurz gesagt: ich ziehe um. Ich führe einen Kiosk in Jena. | Ich führe einen Kiosk in Jena.
 """
 
 
@@ -84,7 +103,7 @@ def test_introduced_words_are_held_without_a_question(store: Path, text: str, sp
     assert outcome(store, text, span) == ([], ["not_said_plainly"], False)
 
 
-@pytest.mark.parametrize(("text", "span"), rows(OWN))
+@pytest.mark.parametrize(("text", "span"), [*rows(OWN), *rows(OWN_BEHIND_A_COLON)])
 def test_plain_words_beside_other_sentences_are_the_contacts(
     store: Path, text: str, span: str
 ) -> None:

@@ -85,6 +85,34 @@ def test_a_volatile_note_leaves_recall(clock: Clock, memory: Memory) -> None:
     assert told(memory) == {}
 
 
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Only for today, use the back gate.", 1),
+        ("Asked not to be disturbed tonight.", 1),
+        ("No visits this afternoon.", 1),
+        ("Is in the workshop today.", 1),
+        ("Nur heute am Hintereingang klingeln.", 1),
+        ("A wet parcel came today.", 7),
+        ("Since today the gate is open.", 7),
+        ("Use the back gate for this order.", 7),
+    ],
+)
+def test_what_holds_only_today_ends_at_midnight(memory: Memory, text: str, days: int) -> None:
+    say(memory, text, category="volatile")
+    (hit,) = memory.contact("crm", "alice").recall()
+    midnight = NOON + DAY / 2
+    assert hit.fact.expires_at == (midnight if days == 1 else NOON + days * DAY)
+
+
+def test_a_lifetime_that_is_given_goes_before_the_end_of_today(
+    clock: Clock, memory: Memory
+) -> None:
+    say(memory, "Only for today, use the gate.", category="volatile", lifetime_days=3)
+    clock.pass_days(2)
+    assert len(told(memory)) == 1
+
+
 def test_a_volatile_note_that_says_a_lasting_fact_again_does_not_make_it_leave(
     clock: Clock, memory: Memory
 ) -> None:

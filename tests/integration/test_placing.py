@@ -17,6 +17,7 @@ from tests.engines import embedded_engine
 from tests.tables import every
 
 ADD, RECALL = "add_contact_note", "recall_contact"
+AGAINST_IT = (("contact", "Fifty"), ("contact", "Sixty"))
 OWN = {"trusted_tools": ["erp"], "system_attributes": {"erp": ["payment terms", "ticket"]}}
 
 
@@ -164,12 +165,16 @@ def test_a_system_outranks_the_contact_in_its_own_attributes_alone(memory: Memor
     for attribute, is_ruled in (("payment_terms", True), ("city", False)):
         contact = memory.contact("crm", attribute)
         tools = contact.tools()
-        for source, value in (("contact", "Thirty"), ("erp", "Forty"), ("contact", "Fifty")):
+        replies = []
+        for source, value in (("contact", "Thirty"), ("erp", "Forty"), *AGAINST_IT):
             given = {"text": f"The {attribute} is {value}.", "source_kind": source}
-            tools.call(ADD, given | {"attribute": attribute, "value": value})
+            reply = tools.call(ADD, given | {"attribute": attribute, "value": value})
+            replies.append("Only an operator can settle it" in reply.text)
+            assert not (is_ruled and "relate_contact_note" in reply.text)
+        assert replies == [False, False, is_ruled, is_ruled]
         held = {each.value for each in contact.profile()}
         if is_ruled:
-            assert held == {"Forty", "Fifty"}
+            assert held == {"Forty", "Sixty"}
             assert contact.briefing().questions == ()
             prompt = tools.call(RECALL, {"query": attribute}).text
             assert "erp's word" in prompt
@@ -177,7 +182,7 @@ def test_a_system_outranks_the_contact_in_its_own_attributes_alone(memory: Memor
             [dispute] = contact.disputes()
             assert "the word of erp" in dispute.question
         else:
-            assert held == {"Fifty"}
+            assert held == {"Sixty"}
 
 
 @every(

@@ -179,14 +179,41 @@ def test_whoever_says_so_a_fact_with_an_end_ends_nothing_that_lasts(
     assert told(memory, how) == ["Ada"]
 
 
+@every("how", ["replaces", "ends"])
+@every("is_related_later", [False, True])
 def test_a_fact_without_a_slot_stays_beside_what_replaces_it_for_a_time(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: Clock, how: str, is_related_later: bool
 ) -> None:
-    contact = memory.contact("crm", "ann")
+    contact = memory.contact("crm", f"{how} {is_related_later}")
+    clock.now = MAY
     shop = contact.note("Parcels go to the shop at Mill Lane.")
-    contact.note("Parcels go to the church.", replaces=[str(shop.fact_id)], valid_to=day(9))
+    clock.now = day(2)
+    named: dict[str, Any] = {how: [str(shop.fact_id)]}
+    told = {} if is_related_later else named
+    church = contact.note("Parcels go to the church.", valid_to=day(9), **told)
+    if is_related_later:
+        contact.relate(str(church.fact_id), **named)
     clock.now = day(9)
     assert [hit.fact.text for hit in contact.recall()] == [shop.text]
+
+
+@every(
+    "text",
+    [
+        "Parcels go to the shop no longer.",
+        "The church takes them until Friday, parcels to the shop are over.",
+    ],
+)
+def test_what_a_fact_with_an_end_says_is_over_is_over_for_good(
+    memory: Memory, clock: Clock, text: str
+) -> None:
+    clock.now = MAY
+    contact = memory.contact("crm", text)
+    shop = contact.note("Parcels go to the shop at Mill Lane.")
+    over = contact.note(text, valid_to=day(9))
+    contact.relate(str(over.fact_id), ends=[str(shop.fact_id)])
+    clock.now = day(9)
+    assert list(contact.recall()) == []
 
 
 def test_where_the_contact_is_today_is_not_where_they_live(memory: Memory) -> None:

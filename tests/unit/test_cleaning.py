@@ -419,6 +419,25 @@ def test_equal_values_stay_recognisable_within_a_candidate() -> None:
     assert after.note.text == after.evidence[0].text
 
 
+@every(
+    ("said", "kept"),
+    [
+        ("Her mail: mailto:ines@muehle.example", "Her mail: ines@muehle.example"),
+        ("Call <TEL:+44-20-7946-0512>", "Call <+44-20-7946-0512>"),
+        ("Tel: +44 20 7946 0512", "Tel: +44 20 7946 0512"),
+        ("Hotel:+44 20 7946 0512", "Hotel:+44 20 7946 0512"),
+        ("https://a.example/?to=mailto:ines", "https://a.example/?to=mailto:ines"),
+    ],
+)
+def test_the_scheme_before_an_address_goes_even_where_the_address_stays(
+    said: str, kept: str
+) -> None:
+    proposed = candidate(said, (episode(said, spans=(said[4:],)),))
+    after = cleaned(proposed, policy("keep")).candidate
+    assert after.note.text == after.evidence[0].text == kept
+    assert after.evidence[0].spans == (kept[4:],)
+
+
 def test_redaction_replaces_each_span_and_keeps_the_rest() -> None:
     spans = [SensitiveSpan(6, 8, PHONE), SensitiveSpan(0, 2, EMAIL)]
     assert redact("ab cd ef", spans, lambda kind, value: f"<{kind} {value}>") == (

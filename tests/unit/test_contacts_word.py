@@ -239,6 +239,14 @@ CUT = """
     I used to work at Brightwave. | work at Brightwave | Works at Brightwave.
     Ich bin nicht mehr Trainer im Verein. | Trainer im Verein | Is a coach.
     Ya no vivo en Oslo. | vivo en Oslo | Lives in Oslo.
+    Yeah right, I enjoy your hotline. | I enjoy your hotline | Enjoys the hotline.
+    Oh, sure. I adore your forms. | I adore your forms | Adores the forms.
+    As if! I own a yacht. | I own a yacht | Owns a yacht.
+    I own a yacht. Just kidding. | I own a yacht | Owns a yacht.
+    I adore your forms, lucky me. | I adore your forms | Adores the forms.
+    You may think I own a yacht. | I own a yacht | Owns a yacht.
+    You may have heard of my yacht. | my yacht | Has a yacht.
+    I may sell the yacht. | sell the yacht | Sells the yacht.
 """
 WHOLE = """
     I'm a plumber, not a painter. | a plumber | Is a plumber.
@@ -255,6 +263,11 @@ WHOLE = """
     I was born in Oslo. | born in Oslo | Was born in Oslo.
     I moved to Oslo in May. | I moved to Oslo | Lives in Oslo.
     Ich habe übrigens zwei Katzen. | zwei Katzen | Has two cats.
+    You may ring me after six. | You may ring me after six | Allows to ring after six.
+    You may pass my number to the printer. | my number to the printer | Number goes to the printer.
+    If it rains, you may leave it there. | you may leave it there | Allows to leave it there.
+    Great, thanks. I own a yacht. | I own a yacht | Owns a yacht.
+    I own a yacht. Really lovely. | I own a yacht | Owns a yacht.
 """
 
 
@@ -310,6 +323,52 @@ def test_a_withdrawal_is_admitted_at_once_whoever_reads_it(text: str) -> None:
     found = JUDGE(candidate(said, claim=text, confidence=0.9)).assessment
     assert (found.disposal, found.is_hedged) == (Disposal.ADMIT, False)
     assert found.recall_semantics is RecallSemantics.NEGATIVE
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "expected"),
+    [
+        (
+            "I withdraw my permission, do not pass my number to Ann.",
+            "Withdrew permission to pass the number to Ann.",
+            True,
+        ),
+        ("I take back my consent to the photos.", "Took back consent to the photos.", True),
+        ("I opt out of the digest, do not mail it.", "Opted out of the digest.", True),
+        ("I opt out of the photos.", "The contact withdraws consent to the photos.", True),
+        (
+            "I revoke my approval of the photos.",
+            "Revoked the approval of the contact's photos.",
+            True,
+        ),
+        ("I withdraw my consent to the photos.", "Withdrew consent to the digest.", False),
+        ("I never withdrew my consent to the photos.", "Withdrew consent to the photos.", False),
+    ],
+)
+def test_a_withdrawal_is_carried_by_one_in_another_form(
+    text: str, claim: str, expected: bool
+) -> None:
+    assert is_contacts(candidate(told(text), claim=claim)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Withdrew the consent to photos.", RecallSemantics.NEGATIVE),
+        ("Opted out of the digest.", RecallSemantics.NEGATIVE),
+        ("No longer agrees to photos.", RecallSemantics.NEGATIVE),
+        ("You may not share this leaflet.", RecallSemantics.DEFAULT),
+        ("From now on, no refunds.", RecallSemantics.DEFAULT),
+        ("Never ring the tenant.", RecallSemantics.DEFAULT),
+    ],
+)
+def test_a_document_tells_of_a_withdrawal_that_binds_and_gives_no_orders(
+    text: str, expected: RecallSemantics
+) -> None:
+    document = SourceKind.APPROVED_DOC
+    note = Note(scope=SCOPE, text=text, said_at=NOW, source_kind=document)
+    said = Candidate(note=note, evidence=(told(text, source=document),), proposed_by="a system")
+    assert JUDGE(said).assessment.recall_semantics is expected
 
 
 def test_a_tools_withdrawal_and_an_introduced_one_are_held() -> None:

@@ -55,6 +55,9 @@ PLAIN = [
     ("Son stage se termine le 30 juin 2026.", "2026-07-01"),
     ("L'offre est valable jusqu'au 30 novembre.", "2026-12-01"),
     ("Elle est absente jusqu'au 1er mai 2026.", "2026-05-02"),
+    ("Is in Porto for a fair until 14 April and home again then.", "2026-04-15"),
+    ("On loan to the Ghent office until 2 September and then back at the old desk.", "2026-09-03"),
+    ("Is away until 9 March and by phone only.", "2026-03-10"),
 ]
 
 RANGES = [
@@ -125,6 +128,12 @@ NOT_PLAIN = [
     "The offer was valid until 30 November.",
     "Is in Oslo until 14 April and in Rome after that.",
     "Is in Oslo until 14 April, then in Rome.",
+    "Is in Oslo until 14 April and lives in Pune.",
+    "Is in Oslo until 14 April and loves fish.",
+    "Is in Oslo until 14 April and they are twins.",
+    "Is in Oslo until 14 April and wanted a quote.",
+    "Is in Oslo until 14 April and back home on 20 April.",
+    "Likes fish and is in Oslo until 14 April.",
     "Is in Oslo until 14 April. Lives in Pune.",
     "Has until 14 April to pay the invoice.",
     "Wants an offer until 14 April.",

@@ -661,3 +661,16 @@ def test_any_string_may_stand_for_a_value(text: str, value: str) -> None:
 )
 def test_foreign_is_only_what_shows_it(text: str, expected: bool) -> None:
     assert is_foreign(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("linked", "bare"),
+    [
+        ("Email is mailto:[email:0123456789ab].", "Email is [email:0123456789ab]."),
+        ("Email is MAILTO:ines@muehle.example.", "Email is ines@muehle.example."),
+        ("Phone is tel:[phone:0123456789ab].", "Phone is [phone:0123456789ab]."),
+    ],
+)
+def test_the_scheme_before_an_address_is_no_detail(linked: str, bare: str) -> None:
+    assert not find_losses(bare, linked)
+    assert not find_differences(linked, bare)

@@ -29,6 +29,10 @@ def is_marked(text: str, span: str = SAID) -> bool:
         f"bot: Hello.\nuser: {SAID}\nbot: Noted.\nuser: Thanks.",
         f"---------- Forwarded message ----------\nFrom: Bo\n\n{SAID}",
         f"Fwd: news\n\n{SAID}",
+        f"This came by post. Dear Eva, {SAID} Yours, Bo",
+        f"A mail reached us:\n\nHello Ms Lind,\n\nthanks. {SAID}\n\nKind regards,\nBo Berg",
+        f"Von heute: Liebe Eva, {SAID} Viele Grüße\nBo",
+        f"What should I reply? Hi Eva, {SAID} Best, Bo.\nThanks for your help.",
     ],
 )
 def test_words_within_marks_are_marked(text: str) -> None:
@@ -45,6 +49,11 @@ def test_words_within_marks_are_marked(text: str) -> None:
         f'It is 5" wide.\n\n{SAID}',
         f"> Where do you live?\n{SAID}",
         f"Size: 43\nColour: red\n{SAID}",
+        f"Dear team, {SAID} Yours, Bo",
+        f"Hi Eva,\n\n{SAID}\n\nBest,\nBo",
+        f"Subject: my move\n\nDear team,\n\n{SAID}\n\nThanks,\nBo",
+        f"Good morning. Hi Eva, {SAID} Thanks, and see you soon.",
+        f"This came by post. Dear Eva, buy now. Yours, Bo\n\n{SAID}",
     ],
 )
 def test_other_marks_mark_nothing(text: str) -> None:
@@ -85,7 +94,9 @@ def test_a_correction_of_ones_own_words_introduces_nothing() -> None:
     ]
 
 
-@pytest.mark.parametrize("piece", ['"a ', "'a ", "> a\n", "a: b\n", "„a “", "```\n"])
+@pytest.mark.parametrize(
+    "piece", ['"a ', "'a ", "> a\n", "a: b\n", "„a “", "```\n", ". Hi Bo, ", ". A b,\n"]
+)
 def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     text = piece * 5_000
     began = time.perf_counter()

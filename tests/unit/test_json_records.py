@@ -54,5 +54,5 @@ def test_what_is_wrong_is_told_by_record_or_line(text: str, where: str) -> None:
 
 
 def test_what_is_no_utf_8_is_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="'utf-8' codec can't decode byte 0xff"):
+    with pytest.raises(InvalidRequestError, match=r"Latin-1; save the file as UTF-8.*iconv"):
         list(json_records(b'{"text": "\xff"}'))

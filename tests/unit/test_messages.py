@@ -70,6 +70,11 @@ def test_turns_and_messages_may_stand_beside_each_other() -> None:
     assert session.turns[1].role is Role.CONTACT
 
 
+def test_a_value_too_long_to_be_a_time_is_ignored() -> None:
+    [turn] = turns_of([{"role": "user", "content": "Hello.", "seed": 10**5000}])
+    assert turn.said_at is None
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [

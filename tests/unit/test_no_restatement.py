@@ -397,6 +397,44 @@ def test_another_spelling_of_the_same_still_is_one(line: str, policy: ReconcileP
     assert Action.ADD not in (action(one, other, policy), action(other, one, policy))
 
 
+LABELLED = """
+    Cookie tracking: granted | refused
+    Paper statements: wanted | unwanted
+    Auto-renewal: on | off
+    Two-factor login: yes | no
+    Roast: light | dark
+    Delivery slot: mornings | late evenings
+"""
+
+LABELLED_ALIKE = """
+    Twins: Ida and Per | Per and Ida
+    Seat: aisle | an aisle seat
+    Credit line: 3,000 | 3000
+    Auto-renewal: on | On.
+"""
+
+
+def labelled(lines: str) -> Iterator[tuple[str, str]]:
+    for line in lines.strip().splitlines():
+        label, values = line.strip().split(": ")
+        yield from permutations(f"{label}: {value}" for value in values.split(" | "))
+
+
+@pytest.mark.parametrize("said", list(labelled(LABELLED)))
+def test_another_value_of_a_label_is_in_dispute(
+    said: tuple[str, str], policy: ReconcilePolicy
+) -> None:
+    verdict = decide(note(said[0]), [neighbour(0.99, said[1])], policy)
+    assert (verdict.action, [each.text for each in verdict.conflicts]) == (Action.ADD, [said[1]])
+
+
+@pytest.mark.parametrize("said", list(labelled(LABELLED_ALIKE)))
+def test_the_same_value_of_a_label_is_a_restatement(
+    said: tuple[str, str], policy: ReconcilePolicy
+) -> None:
+    assert action(*said, policy) is not Action.ADD
+
+
 @pytest.mark.parametrize("language", SCRIPTS)
 def test_distinct_facts_in_other_scripts_stay_apart(language: str, policy: ReconcilePolicy) -> None:
     assert len(set(FACTS[language])) == 20

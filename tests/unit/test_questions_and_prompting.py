@@ -17,6 +17,7 @@ from reconciler.domain.recalling.prompting import (
     as_prompt,
     prompt_lines,
     quoted,
+    shown_ids,
     token_count,
     within_budget,
 )
@@ -516,6 +517,34 @@ def test_what_stands_takes_a_fifth_of_a_budget_and_says_what_is_left_out() -> No
     assert 0 < len("\n".join(prompt_lines(standing))) <= 300 * 4 / 5
     assert cut.standing_left_out == 10 - len(standing)
     assert f"{cut.standing_left_out} more of what holds" in as_prompt(cut)
+
+
+@every(
+    ("limit", "permission"),
+    [
+        ("Send no samples to her flat", "Samples may go to her flat, to her desk or to the gate"),
+        ("Do not print the badge", "It is fine to print the badge at the desk in the lobby"),
+    ],
+)
+def test_what_stands_is_not_charged_for_the_other_side_of_its_dispute(
+    limit: str, permission: str
+) -> None:
+    one, other = rule(limit), fact(permission, fact_id="other")
+    one = replace(one, disputed_with=(other.fact,))
+    both = [replace(other, disputed_with=(one.fact,)), one]
+    alone = token_count(prompt_lines([one])[0]) + 1
+    assert within_budget(both, alone * 5) == both
+
+
+@pytest.mark.parametrize("tokens", [1, 100, 200, 400])
+def test_what_is_told_as_the_other_side_of_a_dispute_is_not_left_out(tokens: int) -> None:
+    facts = in_dispute(12)
+    rules = [replace(hit, is_standing=True, fits=n % 2 > 0) for n, hit in enumerate(facts)]
+    for listed in (facts, [facts[0], *rules[1:]]):
+        cut = within_budget(listed, tokens)
+        others = [hit for hit in listed if hit.fact.fact_id not in shown_ids(cut)]
+        assert cut.left_out == sum(hit.fits for hit in others)
+        assert cut.standing_left_out == sum(hit.is_standing for hit in others)
 
 
 @every(

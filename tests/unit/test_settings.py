@@ -10,7 +10,14 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
-from reconciler.bootstrap import arbitration_policy, build_arbiter, build_policy, open_graph
+from reconciler.bootstrap import (
+    arbitration_policy,
+    build_arbiter,
+    build_policy,
+    judge_of,
+    open_graph,
+)
+from reconciler.bootstrap.chosen_models import without_packaged_judge
 from reconciler.config_files import load_prices
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
@@ -206,6 +213,7 @@ def test_neo4j_uri_chooses_neo4j(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_variable_that_is_set_to_nothing_counts_as_unset(
     variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(variable, raising=False)
     unset = load_settings()
     monkeypatch.setenv(variable, "")
     assert load_settings() == unset
@@ -332,6 +340,38 @@ def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> N
         assert arbiter is not None
         arbiter.close()
     assert build_arbiter(load_settings(arbiter={"provider": provider})) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "judge"),
+    [
+        ({"arbiter": {"mode": "auto"}}, "packaged"),
+        ({"arbiter": {"mode": "keyed"}}, None),
+        ({"arbiter": {"mode": "off"}}, None),
+        ({"arbiter": {"mode": "off", "api_key": "sk-test"}}, None),
+        ({"arbiter": {"mode": "auto", "api_key": "sk-test"}}, "anthropic"),
+        ({"arbiter": {"mode": "auto", "provider": "decisions", "api_key": "k"}}, "decisions"),
+        # Its first layers are the packaged embedder's: nothing is fetched for it.
+        ({"arbiter": {"mode": "auto"}, "embedder": {"provider": "none"}}, None),
+        ({"arbiter": {"mode": "auto"}, "embedder": {"model": "BAAI/bge-m3"}}, None),
+        ({"arbiter": {"provider": "packaged"}, "embedder": {"model": "BAAI/bge-m3"}}, "packaged"),
+    ],
+)
+def test_without_a_key_the_packaged_judge_judges(given: dict[str, Any], judge: str | None) -> None:
+    assert judge_of(load_settings(**given)) == judge
+
+
+def test_an_embedder_of_the_callers_own_brings_no_packaged_judge() -> None:
+    settings = load_settings(arbiter={"mode": "auto"})
+    assert judge_of(without_packaged_judge(settings)) is None
+
+
+@pytest.mark.parametrize("value", ["none", "raw"])
+def test_a_setting_that_is_gone_is_named_and_has_no_effect(
+    value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert load_settings(extractor={"fallback": value}) == load_settings()
+    assert "extractor.fallback is no setting any more" in caplog.text
 
 
 def test_the_packaged_judge_needs_no_key_and_takes_no_address() -> None:

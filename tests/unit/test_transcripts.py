@@ -125,8 +125,35 @@ def test_a_time_that_may_be_another_one_is_refused_unless_the_usual_one_is_there
     assert one(**both).said_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
+@every(
+    ("key", "value"),
+    [
+        ("when", "2026-03-01T10:00:00Z"),
+        ("on", "2026-03-01 10:00"),
+        ("at", "20260301T100000+0100"),
+        ("gesendet", "2026-03-01T10:00:00.250+01:00"),
+        ("posted", "Sun, 01 Mar 2026 10:00:00 +0000"),
+        ("stamp", {"$date": "2026-03-01T10:00:00Z"}),
+        ("at", 1772359200),
+    ],
+)
+def test_a_time_under_a_key_that_is_not_read_is_refused_with_the_keys_that_are(
+    key: str, value: Any
+) -> None:
+    complaint = f"line 1: {key} looks like a time.*said_at, sent_at.*epoch, or leave {key} out"
+    with pytest.raises(InvalidSessionError, match=complaint):
+        one(**{key: value})
+    assert one(**{key: value, "said_at": "2026-03-01T11:00:00Z"}).said_at is not None
+
+
 @pytest.mark.parametrize(
-    "other", [{"response_time": 1.4}, {"candidate": "2026"}, {"update": "x"}, {"seen_at": None}]
+    "other",
+    [
+        *({"response_time": 1.4}, {"candidate": "2026"}, {"update": "x"}, {"seen_at": None}),
+        *({"id": "2026-03-01T10:00:00Z"}, {"content": "2026-03-01T10:00:00Z"}, {"at": 3}),
+        *({"tokens": 1772359200}, {"when": "2026-03-01"}, {"log": "2026-03-01T10:00 restart"}),
+        {"about": {"total": 1772359200}},
+    ],
 )
 def test_what_only_sounds_like_a_time_is_ignored(other: dict[str, Any]) -> None:
     assert one(**other).said_at is None
@@ -136,6 +163,12 @@ def test_what_only_sounds_like_a_time_is_ignored(other: dict[str, Any]) -> None:
 def test_a_time_without_a_zone_is_refused_with_the_mend(value: str) -> None:
     with pytest.raises(InvalidSessionError, match=r"line 1: timestamp .*no time zone; add one"):
         one(timestamp=value)
+
+
+def test_what_is_no_time_is_told_both_forms_and_the_way_out() -> None:
+    wanted = "'soon' is not an ISO 8601 time, nor a number of seconds since 1970; .* leave it out"
+    with pytest.raises(InvalidSessionError, match=wanted):
+        one(createdAt="soon")
 
 
 @pytest.mark.parametrize("value", ["yesterday", True, [], float("nan"), 1e300, 10**400])

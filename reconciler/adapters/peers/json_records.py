@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from reconciler.domain.records.choices import NOT_UTF_8
 from reconciler.errors import InvalidRequestError
 
 _LISTS = ("results", "memories", "items")
@@ -30,6 +31,8 @@ def json_records(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
         for record in _records(content.decode("utf-8-sig").strip()):
             number += 1
             yield number, record
+    except UnicodeDecodeError as error:
+        raise InvalidRequestError(f"{NOT_UTF_8}; nothing was imported") from error
     except (ValueError, TypeError, RecursionError) as error:
         told = f"record {number + 1} cannot be read, or the file is cut off: {error}"
         raise InvalidRequestError(f"{told}; nothing was imported") from error

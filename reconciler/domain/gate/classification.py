@@ -90,8 +90,7 @@ def infer_weight(text: str) -> Weight:
 
 def find_hearsay(text: str) -> str | None:
     """The words that pass on what another person said, case folded; None without any."""
-    match = _find_cues(text).first("hearsay")
-    return match.group() if match else None
+    return _found(text, "hearsay")
 
 
 def is_in_person(text: str) -> bool:
@@ -122,9 +121,9 @@ def is_withdrawal(text: str) -> bool:
     return infer_recall_semantics(text) is RecallSemantics.NEGATIVE
 
 
-def is_taking_back(text: str) -> bool:
-    """Whether the words take a permission back, object or opt out; a mere ban does not."""
-    return _find_cues(text).first("withdrawal") is not None
+def find_taking_back(text: str) -> str | None:
+    """The words that take a permission back, object or opt out, case folded; a mere ban is none."""
+    return _found(text, "withdrawal")
 
 
 def is_permission(text: str) -> bool:
@@ -142,7 +141,11 @@ def find_speculation(text: str) -> str | None:
 
     A mere hedge ("I think she prefers tea") is none: it weakens a claim and leaves it one.
     """
-    match = _find_cues(text).first("speculation")
+    return _found(text, "speculation")
+
+
+def _found(text: str, name: str) -> str | None:
+    match = _find_cues(text).first(name)
     return match.group() if match else None
 
 

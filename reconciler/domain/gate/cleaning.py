@@ -22,7 +22,14 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Session
 from reconciler.frozen import frozen
 from reconciler.named_secrets import kind_of_name
-from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans, redact
+from reconciler.sensitive_data import (
+    TOKEN,
+    SensitiveKind,
+    SensitiveSpan,
+    merge_spans,
+    redact,
+    without_scheme,
+)
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
@@ -135,7 +142,7 @@ class _Cleaner:
             return replace(slot, is_personal=True)
         for kind in kinds:
             self._note(kind)
-        if asked is not None or self.policy.handling(gravest) == "refuse":
+        if asked is not None or handling == "refuse":
             return _with(slot, self._token(gravest, value))
         return _with(slot, self.text(value))
 
@@ -160,12 +167,15 @@ class _Cleaner:
         return token
 
     def _without_known(self, text: str) -> str:
-        """Without what another text gave away: a number says nothing where its context is cut."""
+        """Without what another text gave away: a number says nothing where its context is cut.
+
+        The scheme before an address says nothing either.
+        """
         for value in sorted(self.taken_out, key=len, reverse=True):
             if len(value) >= _VALUE_LENGTH_MIN and value.casefold() in text.casefold():
                 token = self.taken_out[value].replace("\\", r"\\")
                 text = re.sub(_known(value), token, text, flags=re.IGNORECASE)
-        return text
+        return without_scheme(text)
 
     def _spans(self, text: str) -> list[SensitiveSpan]:
         spans = list(self.find(text))
@@ -356,7 +366,8 @@ def _own_value(slot: Slot | None) -> tuple[re.Pattern[str], SensitiveKind] | Non
 
 
 _OF_A_PHONE = re.compile(
-    r"phone|mobile|cell|tel|fax|whats|sms|call|dial|line|handy|contact|^(?:my_)?number$"
+    r"phone|mobi|m.vil|gsm|cell|tel|fax|whats|sms|call|dial|line|handy|contact|(?:^|_)reach"
+    r"|^(?:my_)?number$"
 )
 """What the name of an attribute has that may hold a phone number."""
 
@@ -366,11 +377,10 @@ def _no_phone(slot: Slot | None) -> re.Pattern[str] | None:
 
     A ticket or a serial number may be grouped as some country's phones are.
     """
-    if slot is None or not slot.attribute or not slot.value or slot.value.startswith("+"):
+    if slot is None or not slot.attribute or not slot.value:
         return None
-    if kind_of_name(slot.attribute) or _OF_A_PHONE.search(slot.attribute):
-        return None
-    return _as_said(slot.value)
+    may_be_one = kind_of_name(slot.attribute) or _OF_A_PHONE.search(slot.attribute)
+    return None if may_be_one else _as_said(slot.value)
 
 
 def _as_said(value: str) -> re.Pattern[str]:

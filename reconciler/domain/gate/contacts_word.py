@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reconciler.domain.conditions import find_condition, is_reported
-from reconciler.domain.gate.classification import find_speculation
+from reconciler.domain.gate.classification import find_speculation, find_taking_back
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.literalness import (
     CLAIMS_OPENING,
@@ -48,8 +48,11 @@ _CLAUSE = re.compile(
 )
 """Where a clause ends. What a clause denies, asks or leaves open, it says of itself alone."""
 
+_MAY = r"(?-i:(?<![Yy]ou )may|may(?=.*\b(?:I|am|is|are|was|were|have|has)\b))"
+"""A "may" that permits nothing: "you may call me" does, "you may think that I live there" not."""
+
 _GOVERNED = re.compile(
-    r"(?:'d|\b(?:would|could|might|(?-i:may)|should))\b"
+    rf"(?:'d|\b(?:would|could|might|{_MAY}|should))\b"
     r"(?! (?:like|love|need|prefer|rather|say|not)\b(?! to\b))"
     r"|\b(?:is|was|from|about|than) (?:to|being)\b|\bto \w+\b(?=.*\bone day\b)",
     re.IGNORECASE,
@@ -96,10 +99,9 @@ def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: fl
         return False
     if reading.literalness.kind is not Literalness.LITERAL or reading.directives:
         return False
-    is_stated = all(
+    return _is_carried(candidate) and all(
         _is_stated_by_the_contact(evidence, candidate.claim) for evidence in candidate.evidence
     )
-    return is_stated and _is_carried(candidate)
 
 
 def find_contrary(candidate: Candidate) -> str | None:
@@ -130,12 +132,14 @@ class _Clause:
         before: its words before the cited ones.
         rest: all of its words that are not cited.
         led: the sentence up to the end of the clause.
+        beside: the sentence, with those right before and behind the clause.
     """
 
     text: str
     before: str
     rest: str
     led: str
+    beside: str
 
 
 def _cited_clauses(text: str, span: str) -> Iterator[_Clause]:
@@ -150,8 +154,14 @@ def _cited_clauses(text: str, span: str) -> Iterator[_Clause]:
         for begin, stop in zip(begins, ends, strict=True):
             if begin < end and start < stop:
                 before, behind = text[begin : max(begin, start)], text[min(end, stop) : stop]
-                led = text[sentence.start : stop]
-                yield _Clause(text[begin:stop], before, f"{before} | {behind}", led)
+                near = reading.around(text[max(begin - 2, 0) : stop + 2])
+                yield _Clause(
+                    text[begin:stop],
+                    before,
+                    f"{before} | {behind}",
+                    text[sentence.start : stop],
+                    text[near[0].start : near[-1].end],
+                )
 
 
 def _is_contrary(cited: _Clause, claim: str) -> bool:
@@ -173,7 +183,8 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
     is_open = _OPEN.match(plain) or find_hedge(plain) or find_speculation(plain)
     if is_open and not (find_hedge(claim) or find_speculation(claim) or _OPEN.search(claim)):
         return True
-    if classify_literalness(plain).kind is not classify_literalness(claim).kind:
+    is_mocked = classify_literalness(cited.beside).kind is Literalness.SARCASTIC
+    if is_mocked or classify_literalness(plain).kind is not classify_literalness(claim).kind:
         return True
     return bool(_GOVERNED.search(plain) and not _GOVERNED.search(claim)) or _is_over(plain, claim)
 
@@ -232,15 +243,15 @@ def _is_carried(candidate: Candidate) -> bool:
         for evidence in candidate.evidence
         for sentence in _sentences(evidence)
     ]
-    news = find_news(claim, " ".join(cited))
+    slot, said = candidate.note.slot, " ".join(cited)
+    news = find_news(claim, said)
     if any(
         difference.in_note and difference.kind not in (*_OTHERWISE, Difference.ROLES)
         for difference in news
     ):
         return False
-    if not _relatives(claim) <= _relatives(" ".join(cited)):
+    if not _relatives(claim) <= _relatives(said):
         return False
-    slot, said = candidate.note.slot, " ".join(cited)
     if slot is not None and slot.value is not None:
         clauses = [clause for each in cited for clause in _CLAUSE_END.split(each)]
         holding = [clause for clause in clauses if _holds(slot, clause)]
@@ -248,6 +259,9 @@ def _is_carried(candidate: Candidate) -> bool:
             return not any(_says_otherwise(claim, clause) for clause in holding)
         if not is_repeated_in(_without_hyphens(_undated(slot.value, candidate.evidence)), said):
             return False
+    taken_back = find_taking_back(claim)
+    if taken_back and find_taking_back(said):  # one may say "opted out", the other "do not share"
+        return is_repeated_in(claim, f"{said} {taken_back} contact")
     return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
 
 

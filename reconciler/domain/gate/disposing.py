@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
+from reconciler.domain.gate.classification import find_taking_back
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.literalness import CLAIMS_OPENING, Literalness, classify_literalness
@@ -26,6 +27,7 @@ from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
 from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import (
     NOT_FOR_CONTACTS,
+    OWN_WORDS,
     Disposal,
     GateReason,
     RecallSemantics,
@@ -36,7 +38,8 @@ from reconciler.domain.records.notes import Note, canonical_text
 
 _NO_PRECEDENTS = Precedents()
 _WORD = re.compile(r"\w+")
-_MAY_BIND = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
+_ORDERING = ("you", "from", "no more", "stop")
+"""How words begin that take a permission back by an order: "you may not share"."""
 
 
 def assess(
@@ -135,14 +138,17 @@ def _semantics(
 
     An order or ban in a document or a tool's result is known, and binds no agent: else a sentence
     slipped into one could give every later conversation a rule. Nor does what another person has
-    agreed to.
+    agreed to. That a permission was taken back binds from a trusted system, too.
     """
     if candidate.confirmed_by:
         return said or usual
     heard = [evidence.source_kind for evidence in candidate.evidence]
     whose = [each for each in (candidate.note.trust, *heard) if each is not SourceKind.EXTRACTOR]
     is_theirs = said is not None or not _is_anothers(candidate.claim)
-    may_bind = is_theirs and all(each in _MAY_BIND for each in whose)
+    taken_back = find_taking_back(candidate.claim)
+    is_told = taken_back and not taken_back.startswith(_ORDERING)
+    binding = (*OWN_WORDS, SourceKind.APPROVED_DOC) if is_told else OWN_WORDS
+    may_bind = is_theirs and all(each in binding for each in whose)
     return (said or usual) if may_bind else RecallSemantics.DEFAULT
 
 

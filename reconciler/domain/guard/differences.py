@@ -8,6 +8,7 @@ finder may ever read a text itself.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,6 +27,9 @@ _BEGINNING = 3
 """Letters that two forms of a word have in common at least."""
 
 _PERCENT = frozenset({"percent", "permille"})
+
+LABELLED = re.compile(r"\A([^:]+): (\S+(?: \S+){,2})\Z")
+"""A label, and up to three words about it."""
 
 _SHORT = 3
 """Words of a clause that says hardly more than the one word that the other text denies."""
@@ -188,6 +192,15 @@ def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
         in_fact = _missing(old.sides[number], new.sides[number])
         if in_note and in_fact:
             yield Finding(kind=Difference.WORD, in_note=in_note, in_fact=in_fact)
+
+
+def find_labelled(new: Reading, old: Reading) -> Iterator[Finding]:
+    """Another value behind one label: "Cookies: accepted", "Cookies: rejected"."""
+    here, there = (LABELLED.search(each.canonical) for each in (new, old))
+    if here and there and here[1] == there[1]:
+        said, known = ({token.value for token in tokens_of(each[2])} for each in (here, there))
+        if said - known and known - said:
+            yield Finding(kind=Difference.WORD, in_note=here[2], in_fact=there[2], is_change=True)
 
 
 def find_names(new: Reading, old: Reading) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from reconciler.domain.guard.differences import LABELLED
 from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
@@ -22,9 +23,6 @@ _MOST = 0.6
 
 _BETWEEN_MAX = 7
 """Words between a thing and the word for its end."""
-
-_LABELLED_MAX = 3
-"""Words after a label and a colon that are about it."""
 
 _BEGINNING = 5
 """Letters at the beginning that the forms of a word share: "allergic" and "allergy"."""
@@ -220,8 +218,7 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
 
 def _said_of_label(text: str) -> str:
     """A label with a word or two as a sentence: "Evening courses: over" says that they are over."""
-    label, mark, said = text.partition(": ")
-    return f"{label} is {said}" if mark and len(said.split()) <= _LABELLED_MAX else text
+    return LABELLED.sub(r"\1 is \2", text)
 
 
 def _stating_clauses(text: str) -> Iterator[_Clause]:

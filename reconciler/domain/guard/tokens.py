@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.text_reading import read_text
-from reconciler.sensitive_data import TOKEN
+from reconciler.sensitive_data import TOKEN, without_scheme
 
 TOKENS_MAX = 500
 """The most tokens read from a text, to bound the time for any string; a note has 2,000 characters
@@ -131,6 +131,7 @@ class Token(NamedTuple):
 
 def tokens_of(text: str) -> list[Token]:
     """The pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
+    text = without_scheme(text)
     read: list[Token] = []
     stops = read_text(text).stops
     for match in islice(_token().finditer(text), TOKENS_MAX):

@@ -179,11 +179,11 @@ def within_budget(
     """The facts that fit into so many tokens, by ``token_count``, in the order given.
 
     Facts that keep the contact safe, or have an importance of at least 0.95, come first, at any
-    length; then other standing constraints, up to a fifth of the budget. The list ends at the first
-    other fact that does not fit. The sides of a dispute count with their fact, each side once; what
-    waits for a yes counts with its line, and the fence does not. A budget never empties the list:
-    the first of the other facts always stays, and ``over_budget`` says how many tokens are too
-    many.
+    length; then other standing constraints, up to a fifth of the budget without the other sides of
+    their disputes. The list ends at the first other fact that does not fit. The sides of a dispute
+    count with their fact, each side once, and are not left out; what waits for a yes counts with
+    its line, and the fence does not. A budget never empties the list: the first of the other facts
+    always stays, and ``over_budget`` says how many tokens are too many.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
@@ -192,9 +192,12 @@ def within_budget(
     for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
     others = [hit for hit in listed if not is_never_cut(hit.fact)]
-    standing_room = lines.length + room // STANDING_PART
+    standing_room = room // STANDING_PART
+    whole_room = max(room, lines.length + standing_room)
     for hit in (hit for hit in others if hit.is_standing):
-        if lines.length + lines.added_by(hit) <= standing_room:
+        own = lines.lengths(hit)[hit.fact.fact_id]
+        if own <= standing_room and lines.length + lines.added_by(hit) <= whole_room:
+            standing_room -= own
             lines.add(hit)
     for place, hit in enumerate(hit for hit in others if not hit.is_standing):
         if place and lines.length + lines.added_by(hit) > room:
@@ -202,7 +205,10 @@ def within_budget(
         lines.add(hit)
     if listed and not lines.told:
         lines.add(listed[0])
-    return listed.only(lines.own_ids, over_budget=max(_tokens(lines.length + beside) - tokens, 0))
+    cut = listed.only(lines.own_ids, over_budget=max(_tokens(lines.length + beside) - tokens, 0))
+    sides = listed.only(lines.told.keys() - lines.own_ids)  # told as sides, so not left out
+    cut.fitting, cut.standing = sides.left_out, sides.standing_left_out
+    return cut
 
 
 class _Lines:
@@ -217,14 +223,15 @@ class _Lines:
     def added_by(self, hit: RankedFact) -> int:
         """The characters that this fact adds, with the other sides of its disputes."""
         # Its own line takes the place of the one that it had as another's side.
-        return sum(self._lengths(hit).values()) - self.told.get(hit.fact.fact_id, 0)
+        return sum(self.lengths(hit).values()) - self.told.get(hit.fact.fact_id, 0)
 
     def add(self, hit: RankedFact) -> None:
         self.length += self.added_by(hit)
-        self.told |= self._lengths(hit)
+        self.told |= self.lengths(hit)
         self.own_ids.add(hit.fact.fact_id)
 
-    def _lengths(self, hit: RankedFact) -> dict[str, int]:
+    def lengths(self, hit: RankedFact) -> dict[str, int]:
+        """The characters of its line, and of those sides of its disputes that are not told yet."""
         sides = _with_other_sides([hit])
         lines = prompt_lines([hit], self._handles)
         return {

@@ -17,11 +17,13 @@ from reconciler.domain.guard import (
     says_beside,
     says_it_changed,
     tell_of_two_things,
+    tells_of_change,
     tells_of_more,
     without_start,
 )
 from reconciler.domain.guard.reading import read
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
+from reconciler.domain.reconciling.speaking_of import named_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
     RuleInput,
@@ -123,7 +125,8 @@ def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
     """Whether a note of a fact's value may say that the value has ended, or was never true.
 
     It does not if a clause has only words of the fact, and denies nothing. It may if it denies
-    something that the fact does not deny, or if its meaning is not that of a plain statement.
+    something that the fact does not deny, if its meaning is not that of a plain statement, or if it
+    tells of a change and names nothing that the fact says, or denies the opposite.
     """
     slot, said, known = note.slot, read(note.text), read(fact.text)
     filed = f"{slot.value} {(slot.attribute or '').replace('_', ' ')}" if slot else ""
@@ -134,7 +137,8 @@ def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
     ):
         return False
     denies, denied = (bool(each.negated or each.ceased) for each in (said, known))
-    return (denies and not denied) or not is_state
+    is_other = denies is not denied or not named_of(note, fact)
+    return (denies and not denied) or (is_other and tells_of_change(note.text)) or not is_state
 
 
 def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:

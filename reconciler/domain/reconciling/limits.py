@@ -26,6 +26,9 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
 
+YIELDS = "does not supersede"
+"""What the reason says of a note that a more trusted fact outlasts."""
+
 OBSERVATIONS_OF_FIRM = 3
 """Observations from which a guess cannot end a fact: three make a pattern."""
 
@@ -57,7 +60,7 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     if not held:
         return None
     trusted = held[0]
-    reason = f"{note.trust} does not supersede {trusted.word} ({verdict.reason})"
+    reason = f"{note.trust} {YIELDS} {trusted.word} ({verdict.reason})"
     is_repeated = verdict.is_restatement and verdict.target is trusted
     if is_repeated and not news_of(note, trusted, seen.policy):
         return repeating(trusted, verdict, DecidedBy.TRUST, reason)

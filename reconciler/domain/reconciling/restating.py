@@ -29,6 +29,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.values.ends import end_of_today
 
 _BROUGHT = tuple(field.name for field in fields(Remembered))
 
@@ -247,11 +248,16 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
 def expiry_of(decision: Decision) -> datetime | None:
     """The end of the lifetime of what a decision writes (UTC); None for none.
 
-    A lifetime counts from when the note was said, or from a later day on which it begins.
+    A lifetime counts from when the note was said, or from a later day on which it begins. What
+    passes with the day on which it was said ends with that, unless a lifetime was given.
     """
-    days, note = decision.gate.lifetime_days if decision.gate else None, decision.note
+    gate, note = decision.gate, decision.note
+    if gate is None or gate.lifetime_days is None:
+        return None
     begins = note.holds_from if decision.is_ahead else note.said_at
-    return None if days is None else later(begins, timedelta(days=days))
+    is_passing = gate.category is Category.VOLATILE and note.lifetime_days is None
+    end = is_passing and end_of_today(note.text, begins)
+    return end or later(begins, timedelta(days=gate.lifetime_days))
 
 
 def _renewed(fact: Fact, said_at: datetime) -> datetime | None:

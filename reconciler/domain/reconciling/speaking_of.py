@@ -36,7 +36,7 @@ def may_end(note: Note, fact: Neighbour) -> bool:
     """
     if match_of(note, fact) is SlotMatch.CHANGED:
         return True
-    named = _named_in(note, fact)
+    named = named_of(note, fact)
     tells = tells_of_change(note.text) or tells_of_end(note.text)
     if fact.is_vital:
         return bool(named) and (tells or bool(find_changes(note.text, fact.text)))
@@ -53,7 +53,7 @@ def may_end(note: Note, fact: Neighbour) -> bool:
     return fact.cosine >= (_APART_COSINE_MIN if is_far else LINK_COSINE_MIN)
 
 
-def _named_in(note: Note, fact: Neighbour) -> frozenset[str]:
+def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
     """The words of the fact that the note has, without those for whom both are about."""
     value = (fact.slot and fact.slot.value) or ""
     names = f"{note.contact_name or ''} {note.scope.contact_id} {_subject_of(note, fact)}"

@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.guard import tells_of_change
+from reconciler.domain.guard import only_ends, tells_of_change, tells_of_end
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import add
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action, Category, DecidedBy
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
 
 
@@ -25,7 +26,7 @@ def standing_beside(
     note: Note,
     ends_at: datetime | None,
     known: Iterable[tuple[Neighbour, Fact]],
-    replaced_ids: Collection[str],
+    told: Relations | None,
     own: Callable[[Fact], Fact],
 ) -> list[Neighbour]:
     """The facts with another value of the note's slot that it neither ends nor disputes.
@@ -34,14 +35,14 @@ def standing_beside(
         note: the note.
         ends_at: its end (UTC); None for a lasting note.
         known: the facts that it is compared with.
-        replaced_ids: facts that it replaces, as a model says.
+        told: its relations, as a model says.
         own: gives a fact with the end that it has by itself, and not by a plan.
     """
     pairs = [(seen, fact) for seen, fact in known if not seen.is_expired]
     rivals = [
         (seen, own(fact))
         for seen, fact in pairs
-        if seen.fact_id in replaced_ids or match_of(note, seen) is SlotMatch.CHANGED
+        if match_of(note, seen) is SlotMatch.CHANGED or is_replaced(seen, note.text, ends_at, told)
         if ends_at is not None or fact.valid_to is not None
     ]
     if ends_at is not None:
@@ -53,6 +54,20 @@ def standing_beside(
         ]
     said_again = [fact for seen, fact in pairs if match_of(note, seen) is SlotMatch.EQUAL]
     return [seen for seen, fact in rivals if _suspends(fact, note, said_again)]
+
+
+def is_replaced(
+    fact: Fact | Neighbour, note: str, ends_at: datetime | None, told: Relations | None
+) -> bool:
+    """Whether a note replaces a fact, as a model says.
+
+    So does a note with an end if the fact is over, unless the note says only that, or that
+    something has ended.
+    """
+    if told is None or fact.fact_id in told.replaces:
+        return told is not None
+    is_over = fact.fact_id in told.ends and ends_at is not None
+    return is_over and not (tells_of_end(note) or only_ends(note, fact.text))
 
 
 def end_of_known(note: Note, known: Iterable[tuple[Neighbour, Fact]]) -> datetime | None:

@@ -17,6 +17,12 @@ from reconciler.errors import InvalidRequestError, ReconcilerError
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
 
+NOT_UTF_8 = (
+    "not valid UTF-8, but perhaps Latin-1; save the file as UTF-8, such as with "
+    "iconv -f LATIN1 -t UTF-8"
+)
+"""What is wrong with a file in another encoding, and the mend."""
+
 _EXCERPT_LENGTH_MAX = 60
 """Characters of a refused value that its refusal repeats."""
 

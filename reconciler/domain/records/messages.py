@@ -37,9 +37,15 @@ _TIME_KEYS = (
 """The usual names of the time of saying, the surest first; read in any spelling: ``sentAt``."""
 
 _OTHER_TIME = re.compile(
-    r"(?:_at|[a-z]At|(?:^|_)(?:time|date)|[a-z](?:Time|Date)|[Tt]imestamp|_ts)\Z"
+    r"(?:[a-z]At|(?:^|_)(?:at|time|date)|[a-z](?:Time|Date)|[Tt]imestamp|_ts)\Z"
 )
-"""Names that look like a time, and may be that of something else: ``updated_at``, ``seenAt``."""
+"""Names that look like a time, and may be that of something else: ``updated_at``, ``seenAt``. A
+number is taken for a time under such a name alone; a date with a clock under any name."""
+
+_DATE_AND_CLOCK = re.compile(
+    r"(?i)\d{4}-?\d\d-?\d\d[T ]\d\d[\d:.,]*+(?:Z|[+-][\d:]++)?"
+    r"|[a-z]{3}, \d\d? [a-z]{3} \d{4} \d\d:[\d:]++.{0,40}"
+)
 
 _EPOCH_SECONDS_MAX = 1e11
 """An epoch number above it counts milliseconds, or their thousandths: in seconds it would lie after
@@ -136,7 +142,7 @@ def _role(message: Message) -> Role:
 def _name(message: Message) -> str | None:
     """Who speaks; a tool's name is not a person's."""
     given = message.values.get("name")
-    if given is None or given == "":
+    if not _is_set(given):
         return None
     if not isinstance(given, str):
         raise message.wrong(f"name must be a string, not {type(given).__name__}")
@@ -144,10 +150,8 @@ def _name(message: Message) -> str | None:
 
 
 def _reference(message: Message) -> str | None:
-    given = message.values.get("id")
-    if given is None or given == "":
-        given = message.values.get("reference")
-    if given is None or given == "":
+    given = next(filter(_is_set, map(message.values.get, ("id", "reference"))), None)
+    if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise message.wrong(f"id must be a string or a number, not {type(given).__name__}")
@@ -215,14 +219,19 @@ def _said_at(message: Message) -> datetime | None:
     Raises:
         InvalidSessionError: its time cannot be read, or only a key of unknown meaning holds one.
     """
-    given = {_spelled(key): (key, value) for key, value in message.values.items() if _is_set(value)}
+    given = {
+        _spelled(key): (key, _bare(value))
+        for key, value in message.values.items()
+        if _is_set(value)
+    }
     found = next((given[name] for name in map(_spelled, _TIME_KEYS) if name in given), None)
     if found is not None:
         return _time_of(message, *found)
     for key, value in given.values():
-        if _OTHER_TIME.search(key) and _looks_like_time(message, key, value):
+        if key not in _SAYING | {"id", "reference"} and _looks_like_time(message, key, value):
             raise message.wrong(
-                f"{key} looks like a time, but not surely that of saying; give that as said_at"
+                f"{key} looks like a time, but not surely that of saying; give that as one of "
+                f"{', '.join(_TIME_KEYS)}, or leave {key} out"
             )
     return None
 
@@ -237,16 +246,20 @@ def _is_set(value: object) -> bool:
 
 
 def _looks_like_time(message: Message, name: str, value: object) -> bool:
-    try:
-        at = _time_of(message, name, value)
+    if isinstance(value, str | datetime) and _DATE_AND_CLOCK.fullmatch(str(value).strip()):
+        return True
+    try:  # a small number is a length or a count
+        return bool(_OTHER_TIME.search(name)) and _time_of(message, name, value).year > _EPOCH_YEAR
     except InvalidSessionError:
         return False
-    return at.year > _EPOCH_YEAR  # else it is a small number: a length, a count
+
+
+def _bare(value: object) -> object:
+    """The time in ``{"$date": …}``, as MongoDB writes it."""
+    return next(iter(value.values())) if isinstance(value, Mapping) and len(value) == 1 else value
 
 
 def _time_of(message: Message, name: str, value: object) -> datetime:
-    if isinstance(value, Mapping) and len(value) == 1:  # {"$date": …}, as MongoDB writes it
-        [value] = value.values()
     if isinstance(value, str):
         return _from_text(message, name, value.strip())
     if isinstance(value, datetime):
@@ -279,13 +292,12 @@ def _from_datetime(message: Message, name: str, value: datetime) -> datetime:
 def _from_iso(message: Message, name: str, value: str) -> datetime:
     try:
         at = datetime.fromisoformat(value)
-        if at.tzinfo is not None:
-            return at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise message.wrong(f"{name} {value!r} is not an ISO 8601 time") from None
-    raise message.wrong(
-        f"{name} {value!r} has no time zone; add one, for example 2026-01-31T09:00:00+00:00"
-    )
+    except ValueError:
+        raise message.wrong(
+            f"{name} {value!r} is not an ISO 8601 time, nor a number of seconds since 1970; "
+            "correct it or leave it out"
+        ) from None
+    return _from_datetime(message, name, at)
 
 
 def _from_epoch(message: Message, name: str, value: float) -> datetime:

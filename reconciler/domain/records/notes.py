@@ -285,10 +285,19 @@ def check_utterance(name: str, value: object, length_max: int) -> None:
         return  # most texts, in a tenth of the time
     if is_blank(value):
         raise InvalidNoteError(f"{name} is blank: nothing in it can be seen; give it words")
-    if "\0" in value:
+    check_storable(name, value)
+
+
+def check_storable(name: str, text: str) -> None:
+    """Refuse a text with a sign that no engine stores.
+
+    Raises:
+        InvalidNoteError: it holds one; the text says which.
+    """
+    if "\0" in text:
         raise InvalidNoteError(f"{name} holds a null byte; remove it")
-    if _SURROGATE.search(value):
-        raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
+    if _SURROGATE.search(text):
+        raise InvalidNoteError(f"{name} holds half a surrogate pair (such as \\ud83d); remove it")
 
 
 def is_blank(text: str) -> bool:

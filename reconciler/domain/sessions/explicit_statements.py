@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from reconciler.domain.conditions import find_condition, is_reported
-from reconciler.domain.gate.classification import infer_category, is_taking_back
+from reconciler.domain.gate.classification import find_taking_back, infer_category
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.sessions.introductions import is_marked_at
@@ -258,7 +258,7 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
         return []
     if claims := _plain_claims(said, start) or _read_claim(said, start, attributes):
         return claims
-    return [_Claim(_standing(said), is_request=True)] if is_taking_back(said) else []
+    return [_Claim(_standing(said), is_request=True)] if find_taking_back(said) else []
 
 
 def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:

@@ -8,6 +8,7 @@ here is only which parts a turn has, and how much their form says. Marks of a qu
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,6 +33,20 @@ _WORD = re.compile(r"\w")
 _LABEL = re.compile(r"(?m)^[ \t]*([^\W\d_]{1,20}):[ \t]")
 _MARK = re.compile(r"\n\s*\n|[\"“”„«»]|(?<!\w)['‘](?=\w)|(?<=\S)['’](?!\w)")
 _CLOSED_BY = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "'": "'’", "‘": "'’"}
+_SALUTATION = re.compile(
+    r"(?:\S |[.:]\s{1,9})((?:Dear|Hi|Hello|Hey|Hallo|Lieber?|Sehr geehrte\w?|Hola|Querid[oa]"
+    r"|Ch[eè]re?)(?: [\w.'’-]{1,30}+){1,3},)"
+)
+_FAREWELL = re.compile(
+    r"\s[^\W\d_a-z][^\W\d_]{0,20}+(?: [^\W\d_]{1,20}+){0,2}(?:,\s|\n)\s{0,9}"
+    r"[^\W\d_a-z][\w.'’-]{1,30}+(?: [^\W\d_a-z][\w.'’-]{0,30}+){0,2}(?=[^\w\n]*+(?:\n|\Z))"
+)
+"""How a letter behind other words begins and ends: "Dear Bo, … Best, Al"; before the name of who
+wrote it stands a line or a comma. A turn that begins with a salutation is the contact's own."""
+
+_LETTER_LENGTH_MAX = 2_000
+"""From a salutation to its farewell, in characters."""
+
 _OWN_VOICE = re.compile(r"\W*(?:by the way|btw|anyway|as for me|übrigens|por cierto)\b", re.I)
 _SELF = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|my|our|ich|mein\w{0,2})(?![\w'’])", re.I)
 _SPEAKER = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|ich|wir)(?![\w'’])", re.I)
@@ -60,8 +75,9 @@ class Part:
 def is_marked_at(text: str, start: int, end: int) -> bool:
     """Whether the words at that place of a turn stand there as a quotation, by its marks alone.
 
-    They do in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk, and
-    behind the header of a forwarded message. Marks around a word or two only name something.
+    They do in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk,
+    behind the header of a forwarded message, and in a letter behind other words. Marks around a
+    word or two only name something.
     """
     return any(
         begin < end and start < stop and _covers(text, begin, stop, start, end)
@@ -82,7 +98,18 @@ def _marked(text: str) -> tuple[tuple[int, int], ...]:
     """Where the marked parts of a text begin and end; in one pass, as a text may be long."""
     header = _end_of_header(text)
     behind = [(header, len(text))] if header is not None else []
+    behind += _letters(text)
     return (*_marked_lines(text), *_quotations(text), *behind)
+
+
+def _letters(text: str) -> Iterator[tuple[int, int]]:
+    """Where letters behind other words begin and end."""
+    farewells = [found.span() for found in _FAREWELL.finditer(text)]
+    for salutation in _SALUTATION.finditer(text):
+        begin, end = salutation.span(1)
+        at = bisect_right(farewells, (end, end))
+        if at < len(farewells) and farewells[at][0] <= end + _LETTER_LENGTH_MAX:
+            yield begin, farewells[at][1]
 
 
 def _end_of_header(text: str) -> int | None:
@@ -142,8 +169,9 @@ def parts_around(text: str, span: str) -> Iterator[Part]:
     before = [each for each in reading.sentences if each.end <= cited[0].start]
     behind = [each for each in reading.sentences if each.start >= cited[-1].end]
     for sentence in dict.fromkeys((*before[:1], *before[-_BEFORE_MAX:])):
-        yield _part(text, sentence)
-        announced, colon, _ = sentence.text[:_LENGTH_MAX].partition(": ")
+        announced, colon, said = sentence.text[:_LENGTH_MAX].partition(": ")
+        if not _SELF.search(said):  # else what is said behind the colon is a statement
+            yield _part(text, sentence)
         if colon:
             yield Part(f"{announced}:", _COLON)
     for sentence in behind[:_BEHIND_MAX]:

@@ -11,16 +11,17 @@ from reconciler.domain.guard import is_over, share_a_word, share_more_than, tell
 from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.limits import YIELDS
 from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.reconciling.suspending import is_suspended
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
-from reconciler.domain.records.kinds import Action, Category, GateReason
+from reconciler.domain.records.kinds import Action, Category, GateReason, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
 from reconciler.frozen import frozen
-from reconciler.sensitive_data import TOKEN
+from reconciler.sensitive_data import VALUE_TOKEN
 
 Show = Callable[[Iterable[str]], Mapping[str, str]]
 """Gives the handles of facts that are shown, by id."""
@@ -44,8 +45,12 @@ _NEAR_COSINE_OTHER = 0.8
 _ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
 _ASK_BOTH = "Not remembered yet; do not act on it. Ask in one question: "
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
-_HOW_OPEN = "Say with relate_contact_note if it repeats that, or if that is over."
+_HOW_OPEN = (
+    "Say with relate_contact_note if it repeats that, or if it ends that. Next time give ended "
+    "true for a value that is over."
+)
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
+_RULED = "Only an operator can settle it; do not ask the contact."
 
 _BOTH_HELD = "Done: that these facts hold beside each other is on record. None of them changes."
 _UNRELATED = "What you said of other facts was left out"
@@ -149,7 +154,8 @@ def reply_about(
     _name(told, "It suspends until then", suspended, show)
     siblings = [fact for fact in siblings if fact not in suspended]
     beside = [fact for fact in against if fact not in spared]
-    _name(told, "Beside it stands", beside, show, how=_HOW_DISPUTED)
+    how = _RULED if f"{SourceKind.USER_EXPLICIT} {YIELDS}" in decision.reason else _HOW_DISPUTED
+    _name(told, "Beside it stands", beside, show, how=how)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
     is_asked = names_close and related is None and is_new and not decision.is_history
     left_open = [seen[i] for i in seen if is_asked and _is_left_open(decision, seen[i])]
@@ -230,7 +236,7 @@ def _tells_of_its_end(decision: Decision) -> bool:
 
 def _taken_out(decision: Decision) -> str:
     """That the note's address or number is not kept; empty where none is, or its slot keeps it."""
-    slot, mark = decision.note.slot, TOKEN.search(decision.text)
+    slot, mark = decision.note.slot, VALUE_TOKEN.search(decision.text)
     if mark is None or decision.fact_id is None or (slot is not None and slot.is_personal):
         return ""
     how = _HOW_KEPT if mark[0][1:].startswith(_KEPT_AS_VALUES) else ""

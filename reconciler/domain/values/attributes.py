@@ -18,11 +18,13 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.attributes import Attribute
+from reconciler.domain.records.notes import check_storable
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values import NORMALISERS
 from reconciler.domain.values.text import plain, text
 from reconciler.errors import ConfigurationError, InvalidNoteError
 from reconciler.lexicon import lexicon
+from reconciler.sensitive_data import without_scheme
 
 if TYPE_CHECKING:
     from reconciler.domain.values.slot_reading import ReadSlot, SlotReader
@@ -411,7 +413,6 @@ def _synonym_keys(attribute: Attribute) -> Mapping[str, str]:
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def _given(name: str, given: object) -> str | None:
@@ -442,7 +443,7 @@ def _value(given: object) -> str | None:
 
 def _value_in_words(given: object) -> str | None:
     if given is None or isinstance(given, str):
-        return given
+        return given and without_scheme(given)
     if isinstance(given, bool):
         return "yes" if given else "no"
     if isinstance(given, int | float):
@@ -468,10 +469,7 @@ def _check_storable(name: str, given: str, length_max: int) -> None:
         raise InvalidNoteError(
             f"{name} has {len(given)} characters, at most {length_max} are kept; shorten it"
         )
-    if "\0" in given:
-        raise InvalidNoteError(f"{name} holds a null byte; remove it")
-    if _SURROGATE.search(given):
-        raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
+    check_storable(name, given)
 
 
 def _is_blank(given: str) -> bool:

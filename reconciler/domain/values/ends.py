@@ -25,6 +25,10 @@ _SEVERAL = re.compile(r"[;:,()!?…\n]| - |\.(?!\s*$)(?<!\d\.)")
 """What parts clauses or begins another; a German "14." does not."""
 
 _COPULA = re.compile(r"\b(?:is|are|am|be|gets?|(?:s?he|it|i|we|they|you|there)'(?:s|re|m))\b")
+_TODAY = re.compile(
+    r"(?<!from )(?<!since )\b(?:today|tonight|this (?:morning|afternoon|evening)|heute|hoy|oggi"
+    r"|hoje|vandaag|aujourd'hui)\b"
+)
 _LONG_DASH = re.compile(r"(?<=[^\W\d])[–—](?=[^\W\d])")
 _WORD = re.compile(r"(?<![\w.-])(?:(?:on|in|am|im|op|em|nel|en) )?(?=\w)")
 _DASH = re.compile(" ?- ?")
@@ -73,15 +77,30 @@ def said_times(text: str, said_at: datetime) -> SaidTimes:
     return SaidTimes(ends_at=west) if is_yesterday else told
 
 
+def end_of_today(text: str, said_at: datetime) -> datetime | None:
+    """The midnight that ends the day on which it was said, if it speaks of that day (UTC).
+
+    None for what happened on it: "A parcel came today" holds on the next day.
+    """
+    small = read_text(text).small
+    if not _TODAY.search(small) or (_past().search(small) and not _COPULA.search(small)):
+        return None
+    return _midnight(said_at.date() + timedelta(days=1), said_at)
+
+
 def _told(text: str, said_at: datetime) -> SaidTimes:
     small, today = read_text(_LONG_DASH.sub(" - ", text)).small.strip(), said_at.date()
     if len(small) > _LENGTH_MAX:
         return SaidTimes()
     try:
         found = _range(small, today) or _end(small, today) or _start(small, today)
-        if found is None or not _is_plain(small[: found.start], small[found.stop :], today):
+        if found is None:
             return SaidTimes()
-        first, last = found.first, found.last
+        first, last, after = found.first, found.last, small[found.stop :]
+        if last:
+            after = _what_follows().sub("", after)
+        if not _is_plain(small[: found.start], after, today):
+            return SaidTimes()
         is_told = first is not None and (first > today or (last is not None and last < today))
         return SaidTimes(
             begins_at=_midnight(first, said_at) if first is not None and is_told else None,
@@ -212,6 +231,16 @@ def _past() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?!{words.any_of('present_in_ed')}\b)\w{{3,}}ed|{words.any_of('past')})\b"
     )
+
+
+@cache
+def _what_follows() -> re.Pattern[str]:
+    """What joins to a last day how it goes on, if no verb is there: "and back home then".
+
+    In doubt a word in "-s" is a verb.
+    """
+    clause = rf"{_COPULA.pattern}|{_past().pattern}|\b(?:\w+[^\Ws]s|{_words('subjects')})\b"
+    return re.compile(rf"\band (?:then )?(?!.*(?:{clause}))|(?<=\w) then(?=[ .]*$)")
 
 
 @cache

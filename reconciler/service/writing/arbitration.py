@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime
 from cachetools import LRUCache
 
 from reconciler.domain.reconciling.by_model import check_judgement
-from reconciler.domain.records.decisions import UNSURE, Judgement
+from reconciler.domain.records.decisions import UNSURE, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, storable
@@ -98,6 +98,13 @@ class Arbitration:
         self._breaker = _Breaker(policy)
         self._answers: LRUCache[bytes, Judgement] = LRUCache(policy.cache_size_max)
         self._is_closed = threading.Event()
+
+    def is_open_to(self, verdict: Verdict) -> bool:
+        """Whether the arbiter is asked, because it may overrule this verdict of the rule.
+
+        What the rule ends by itself it ends surely; the free judge, a small one, has no say there.
+        """
+        return verdict.can_be_arbitrated and not (self._is_free and verdict.is_replacement)
 
     def close(self) -> None:
         """Stop all waiting for the budget; the arbiter stays open."""

@@ -333,7 +333,7 @@ class MemoryReconciler:
             note = replace(note, said_at=self._clock())
         submission, seen, beside = self._apart(submission, note, seen)
         verdict, opinion = self._verdict(submission, note, seen), None
-        if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
+        if self._arbitration and seen.neighbours and self._arbitration.is_open_to(verdict):
             shown = self._shown(note, seen)
             if (key := (submission.decision_id, shown)) not in opinions:
                 asked = note.no_earlier_than(
@@ -384,7 +384,7 @@ class MemoryReconciler:
             note,
             candidate.holds_until,
             known,
-            told.replaces if told else (),
+            told,
             lambda fact: fact if fact.valid_to is None else plans().own(fact),
         )
         if not beside:

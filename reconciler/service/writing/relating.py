@@ -15,7 +15,7 @@ from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.reconciling.suspending import is_suspended
+from reconciler.domain.reconciling.suspending import is_replaced, is_suspended
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
@@ -233,21 +233,19 @@ class Relating:
         facts: Mapping[str, Fact],
         trust: SourceKind | None,
     ) -> Relations:
-        """The relations; what a fact with an end replaces and only suspends holds beside it."""
+        """The relations; what a fact with an end only suspends holds beside it."""
         fact = facts[fact_id]
-        if fact.valid_to is None or not told.replaces:
+        if fact.valid_to is None:
             return told
         ends_at, note = self.reconciler.plans(scope).own(fact).valid_to, _as_note(fact, trust)
         suspended = {
-            named_id
-            for named_id in told.replaces
-            if ends_at is not None and is_suspended(note, ends_at, facts[named_id])
+            other.fact_id
+            for other in facts.values()
+            if ends_at is not None and is_suspended(note, ends_at, other)
+            if is_replaced(other, fact.text, ends_at, told)
         }
-        return replace(
-            told,
-            replaces=tuple(named_id for named_id in told.replaces if named_id not in suspended),
-            both_hold=(*told.both_hold, *sorted(suspended)),
-        )
+        left, held = told.only(facts.keys() - suspended), (*told.both_hold, *sorted(suspended))
+        return replace(left, both_hold=held) if left else Relations(both_hold=held)
 
     def _check_said(self, fact: Fact, session_id: str, ended: Iterable[Fact]) -> None:
         """Binding and confirmed facts end only by the contact's word in this conversation."""
