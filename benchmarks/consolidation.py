@@ -11,6 +11,7 @@ All facts are told to one contact at the live door, in their order and a minute 
 default settings:
 
 - no slot and no judge;
+- no slot, and the packaged judge;
 - no slot, and a judge that is always right: two facts are about one question if they have subject
   and relation in common. It is asked as often as it would be at a note a minute; then within the
   default budget, which the benchmark's pace uses up; then about what was left unjudged;
@@ -209,6 +210,7 @@ class Mode:
 
 MODES = (
     Mode("no slots, no judge"),
+    Mode("no slots, the packaged judge", arbiter={"provider": "packaged"}),
     Mode("no slots, a perfect judge", has_judge=True),
     Mode("the same, 60 calls a minute at the benchmark's pace", has_judge=True, arbiter={}),
     Mode("the same, rejudged afterwards", has_judge=True, arbiter={}, is_rejudged=True),

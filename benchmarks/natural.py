@@ -41,7 +41,12 @@ BEGAN = datetime(2026, 1, 1, 9, tzinfo=UTC)
 CHANGES, BOTH = ("change", "end", "change_of_a_part", "update"), ("both", "distinct")
 LABELS = (*CHANGES, *BOTH)
 PACKAGED = "packaged"
-UNBOUNDED = {"calls_per_minute_max": 1_000_000, "calls_per_day_max": 1_000_000}
+UNBOUNDED = {
+    "mode": "keyed",
+    "calls_per_minute_max": 1_000_000,
+    "calls_per_day_max": 1_000_000,
+}
+"""Without the packaged judge, which would judge where none is given."""
 HASH_KEY = "the key of a benchmark"
 """So that what stands for personal data, and with it a question, is the same in each run."""
 OWN_STORIES = Path(__file__).parent / "stories.jsonl"

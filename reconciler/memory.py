@@ -171,8 +171,8 @@ class Memory:
     def warm_up(self) -> float:
         """Wait until the model is loaded and has embedded once; returns the seconds of that wait.
 
-        It also loads the gate's lexicons, and lets the engine plan a recall, so that the first note
-        and the first recall do not wait.
+        It also loads the gate's lexicons and the packaged judge, and lets the engine plan a recall,
+        so that the first note and the first recall do not wait.
 
         Raises:
             ConfigurationError: the model cannot be loaded; the message says what to install or set.
@@ -181,6 +181,8 @@ class Memory:
         """
         seconds = self._services.embedder.warm_up()
         self._services.live_door.warm_up()
+        if (arbitration := self._services.arbitration) is not None:
+            arbitration.warm_up()
         self._services.recall.warm_up()
         return seconds
 

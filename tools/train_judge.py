@@ -64,11 +64,11 @@ RELATIONS = {
 LETTERS = "".join(RELATIONS.values())
 HELD_OUT = ("second_language", "companion")
 """The writers whose notes set the bounds, but for the one that ends a fact."""
-HARD = ("hard_look", "hard_kept")
+HARD = ("hard_look", "hard_kept", "hostile")
 """Pairs that were written to mislead; they set the bound that ends a fact."""
 TESTED = ("care",)
 """The writers whose notes only measure."""
-VERSION = "2"
+VERSION = "3"
 SEED = 7
 
 STEPS = int(os.environ.get("STEPS", "8200"))
@@ -85,7 +85,7 @@ OWN_SHARE = 0.25
 STEPS_A_CHECKPOINT = 200
 UNSTOPPED = 0.3
 
-ENDED_WRONGLY_MAX, ASKED_WRONGLY_MAX = 0.011, 0.035
+ENDED_WRONGLY_MAX, ASKED_WRONGLY_MAX = 0.02, 0.035
 """Of pairs that hold, the share that may reach the bound to end, and the bound to ask. Those that
 were picked because a judge was wrong about them are no share of anything, and are left out. At the
 door a part of the former is stopped by the guard and the limits."""

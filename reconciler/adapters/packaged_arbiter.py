@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.notes import Note
 
 FILE = Path(__file__).with_name("judge.onnx")
-SHA256 = "31087cb7f8663aeea677018442e65089a3ae6e8a4225750b87865e8f9c57aeed"
+SHA256 = "305439f917e731da0e49a56eb98be148b10322cd05b7bde3d726a431b5122c40"
 """Of ``judge.onnx``, so that a damaged file is named and not misread."""
 
 TOKEN_COUNT_MAX = 128

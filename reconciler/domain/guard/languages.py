@@ -49,6 +49,7 @@ def is_english(text: str) -> bool:
     return has_known or len(lower) < _MANY or any(map(_is_known, lower))
 
 
+@lru_cache(maxsize=1024)
 def is_foreign(text: str) -> bool:
     """Whether words show that the text is not English; a text that shows nothing may be either."""
     foreign, lower = _read(text)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -25,6 +26,7 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import ArbiterAnswerError, ArbiterError, ArbiterRefusedError
 from reconciler.frozen import frozen
 from reconciler.ports.arbiter import Arbiter
@@ -73,7 +75,8 @@ class Arbitration:
         arbiter: the arbiter; its owner closes it.
         policy: the bounds.
         clock: seconds, never going back.
-        is_free: whether a call costs nothing, so that no budget bounds it.
+        is_free: whether a call costs nothing and takes milliseconds: no budget bounds it, and it
+            is asked within a plan.
         first: a judge that costs nothing, asked first: the arbiter is not asked where it is sure
             that the note touches none of the facts.
     """
@@ -91,7 +94,7 @@ class Arbitration:
         self.arbiter = arbiter
         self._policy = policy
         self._clock = clock
-        self._is_free = is_free
+        self.is_free = is_free
         self._first = first
         self._lock = threading.Lock()
         self._budget = _Budget(policy)
@@ -104,11 +107,20 @@ class Arbitration:
 
         What the rule ends by itself it ends surely; the free judge, a small one, has no say there.
         """
-        return verdict.can_be_arbitrated and not (self._is_free and verdict.is_replacement)
+        return verdict.can_be_arbitrated and not (self.is_free and verdict.is_replacement)
 
     def close(self) -> None:
         """Stop all waiting for the budget; the arbiter stays open."""
         self._is_closed.set()
+
+    def warm_up(self) -> None:
+        """Have a free judge read a note that is not kept, so that the first one need not wait."""
+        if self.is_free:
+            scope = Scope("any", "any", "any")
+            note = Note(scope=scope, text="any", said_at=datetime.now(UTC))
+            near = Neighbour(fact_id="any", text="any", cosine=1.0, valid_from=note.said_at)
+            with suppress(ArbiterError):  # a damaged file is told of where a note is decided
+                self.arbiter.judge(note, [near])
 
     def forget(self) -> None:
         """Forget all answers: they may quote the contact's words."""
@@ -171,11 +183,11 @@ class Arbitration:
         with self._lock:
             now = self._clock()
             obstacle = self._breaker.obstacle(now)
-            if not self._is_free:
+            if not self.is_free:
                 obstacle = obstacle or self._budget.obstacle(now)
             if obstacle is None:
                 self._breaker.begin(now)
-                if not self._is_free:
+                if not self.is_free:
                     self._budget.spend(now)
                 return None
         return Opinion(error=f"{obstacle}; decided without the arbiter", cost_usd=0.0)
@@ -213,7 +225,7 @@ class Arbitration:
         return Opinion(
             judgement=None if error else _without_idle_target(answer),
             error=error,
-            cost_usd=0.0 if self._is_free else self._policy.cost_usd(answer.usage),
+            cost_usd=0.0 if self.is_free else self._policy.cost_usd(answer.usage),
             answer=answer,
         )
 

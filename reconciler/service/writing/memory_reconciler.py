@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -80,7 +80,7 @@ _TAKEN_BACK_COSINE_MIN = 0.4
 """Below it a withdrawal is of another permission. Of 18 pairs by a blind writer those of one
 matter lie above it, and those of two below 0.25."""
 
-_Opinions = Mapping[tuple[str, tuple[Neighbour, ...]], Opinion]
+_Opinions = dict[tuple[str, tuple[Neighbour, ...]], Opinion]
 """An arbiter's answers, by the note's decision and the neighbours that it was shown."""
 
 
@@ -285,7 +285,7 @@ class MemoryReconciler:
         It is asked again only if the neighbours that it saw changed meanwhile: another writer came
         first, as with a commit that lost. The first question does not count as a lost race.
         """
-        opinions: dict[tuple[str, tuple[Neighbour, ...]], Opinion] = {}
+        opinions: _Opinions = {}
         asked: Counter[str] = Counter()
         plan = partial(self._plan_in_order, opinions, submission)
         while all(count <= self._attempts_max for count in asked.values()):
@@ -339,13 +339,16 @@ class MemoryReconciler:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
                 )
-                return _Question(
-                    arbitration=self._arbitration,
-                    decision_id=submission.decision_id,
-                    note=asked,
-                    shown=shown,
-                    number=seen.number,
-                )
+                if not self._arbitration.is_free:
+                    return _Question(
+                        arbitration=self._arbitration,
+                        decision_id=submission.decision_id,
+                        note=asked,
+                        shown=shown,
+                        number=seen.number,
+                    )
+                # It answers in milliseconds: to look at the contact twice would take longer.
+                opinions[key] = self._arbitration.ask(asked, shown)
             opinion = opinions[key]
             if opinion.judgement:
                 verdict = self._decided(submission, note, seen, opinion.judgement)
