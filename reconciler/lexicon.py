@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Cue:
         return tuple(word.replace("␣", " ") for word in self.needs.split())
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Lexicon:
     """One file's words and cues.
 
@@ -351,7 +351,7 @@ _Place = tuple[str, int]
 """A list's name, and a cue's number in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Held:
     """A text, to ask for the cues that it holds."""
 

@@ -28,6 +28,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, check_text
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
+from reconciler.frozen import in_order
 from reconciler.ports.graph import Row
 from reconciler.service.moving.lines import KEY_OF, PropertyTypes
 from reconciler.service.stores.archive_store import IN_COLUMNS, ArchiveStore
@@ -45,7 +46,7 @@ _READ_OF: Mapping[str, tuple[str, ...]] = {"Decision": ("record", "correction")}
 _SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class DamagedNode:
     """A node that cannot be read, by its label and id, with all it holds."""
 
@@ -60,7 +61,7 @@ class DamagedNode:
             yield from (str(item) for item in (value if isinstance(value, list) else [value]))
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class ReadRecords:
     """The facts and decisions that can be read, and what cannot be read of any label."""
 
@@ -68,7 +69,7 @@ class ReadRecords:
     damaged: list[DamagedNode] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _ReadPage:
     """Records of several contacts that can be read.
 

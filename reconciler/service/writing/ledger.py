@@ -25,7 +25,7 @@ from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.retry import call_with_retries
@@ -343,7 +343,7 @@ class _Queue:
     user_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class ContactTurn:
     """A writer's turn to write about a contact."""
 
