@@ -59,7 +59,7 @@ def usable_afterwards(memory: Memory) -> Iterator[None]:
     assert [each.fact.text for each in memory.contact("crm", "afterwards").recall("email")] == [
         EMAIL
     ]
-    connections = memory._services.fact_store._graph._graph._connections  # type: ignore[attr-defined]
+    connections = memory._services.fact_store.graph.graph._connections  # type: ignore[attr-defined]
     assert len(connections._open) <= CONNECTIONS_MAX
 
 

@@ -32,7 +32,7 @@ from reconciler.entrypoints.access.problems import Problem, ProblemError
 from reconciler.entrypoints.access.telling import problem_answer
 from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 
 BODY = "reconciler.body"
 """The key of a request's scope for its whole body, behind a ``BodyDoor``."""
@@ -142,36 +142,30 @@ def bearer(headers: Headers) -> str | None:
     return given[0][len("bearer ") :].strip()
 
 
+@in_order
 class NameDoor:
     """Admits requests that use one of the server's names, so that no web page uses another.
 
-    Args:
+    Attributes:
         app: the application behind the door.
         hosts: the names, as ``Address.hosts`` has them.
         open_paths: paths that may be requested under any name, as by a container's probes.
         refuse: answers the others.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        hosts: Collection[str],
-        open_paths: Collection[str] = (),
-        refuse: Refuse = problem_answer,
-    ) -> None:
-        self._app = app
-        self._refuse = refuse
-        self._hosts = hosts
-        self._open_paths = open_paths
+    app: ASGIApp
+    hosts: Collection[str]
+    open_paths: Collection[str] = ()
+    refuse: Refuse = problem_answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and scope["path"] not in self._open_paths:
+        if scope["type"] == "http" and scope["path"] not in self.open_paths:
             unknown = self._unknown(Headers(scope=scope))
             if unknown is not None:
-                await self._refuse(scope, unknown)(scope, receive, send)
+                await self.refuse(scope, unknown)(scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
     def _unknown(self, headers: Headers) -> Problem | None:
         """The problem with a request's host or origin; None if the server has those names."""
@@ -183,32 +177,27 @@ class NameDoor:
         return None
 
     def _is_known(self, name: str) -> bool:
-        return name in self._hosts or _PORT.sub("", name) in self._hosts
+        return name in self.hosts or _PORT.sub("", name) in self.hosts
 
 
+@in_order
 class BodyDoor:
     """Reads the whole body of a request, up to a bound, before the application starts.
 
-    Args:
+    Attributes:
         app: the application behind the door.
         bytes_max: the bound.
         refuse: answers a request with a longer body.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        bytes_max: int = _BODY_BYTES_MAX,
-        refuse: Refuse = problem_answer,
-    ) -> None:
-        self._app = app
-        self._refuse = refuse
-        self._bytes_max = bytes_max
+    app: ASGIApp
+    bytes_max: int = _BODY_BYTES_MAX
+    refuse: Refuse = problem_answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         body, is_whole = bytearray(), False
         while not is_whole:
@@ -217,12 +206,12 @@ class BodyDoor:
                 return
             body += message.get("body", b"")
             is_whole = not message.get("more_body", False)
-            if len(body) > self._bytes_max:
-                told = f"the body is longer than {self._bytes_max:,} bytes; send less at a time"
+            if len(body) > self.bytes_max:
+                told = f"the body is longer than {self.bytes_max:,} bytes; send less at a time"
                 too_large = Problem(kind="too-large", status=413, detail=told)
-                await self._refuse(scope, too_large)(scope, receive, send)
+                await self.refuse(scope, too_large)(scope, receive, send)
                 return
-        await self._app({**scope, BODY: bytes(body)}, _with_body(bytes(body), receive), send)
+        await self.app({**scope, BODY: bytes(body)}, _with_body(bytes(body), receive), send)
 
 
 class TokenDoor:
