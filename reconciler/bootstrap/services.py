@@ -45,13 +45,11 @@ from reconciler.bootstrap.policies import (
     arbitration_policy,
     build_policy,
     build_recalling,
-    extraction_policy,
     recall_floor,
     retry_policy,
-    set_of,
 )
 from reconciler.domain.floats import Floats
-from reconciler.domain.records.policies import JobPolicy, ReconcilePolicy
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
@@ -632,7 +630,7 @@ class Services:
         return self._with(
             SessionReader,
             near=lambda *asked: self.recall.near(*asked),
-            policy=extraction_policy(self.settings),
+            policy=self.settings.extractor,
             introduces=self._introduces(),
         )
 
@@ -800,7 +798,7 @@ def build_worker(
         store=services.session_store,
         reader=services.session_reader,
         gate=services.gate,
-        policy=JobPolicy(**set_of(chosen, JobPolicy)),
+        policy=chosen,
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,

@@ -123,8 +123,8 @@ class TaskMemory:
     each other's.
     """
 
-    run: TaskRun
-    clean: Callable[[str], str]
+    _run: TaskRun
+    _clean: Callable[[str], str]
 
     def load(self) -> Task:
         """Read the task, with what other processes wrote; legal at start or if interrupted.
@@ -133,8 +133,8 @@ class TaskMemory:
             IllegalMemoryOperationError: the state allows no such read.
             UnknownTaskError: the task was erased.
         """
-        self.run.check(Operation.READ_TASK)
-        return self.run.keep(lambda _: self._found())
+        self._run.check(Operation.READ_TASK)
+        return self._run.keep(lambda _: self._found())
 
     def mark_done(self, subtask_id: str) -> Task:
         """Mark a subtask as done, and return the task; repeating it changes nothing.
@@ -146,12 +146,12 @@ class TaskMemory:
             IllegalMemoryOperationError: the state allows no such write.
             InvalidRequestError: the id cannot be used.
         """
-        self.run.check(Operation.MARK_DONE)
+        self._run.check(Operation.MARK_DONE)
         check_identifier("subtask_id", subtask_id, InvalidRequestError)
-        subtask_id = self.clean(subtask_id)
-        if subtask_id in self.run.working.task.done:
-            return self.run.working.task
-        run = self.run
+        subtask_id = self._clean(subtask_id)
+        if subtask_id in self._run.working.task.done:
+            return self._run.working.task
+        run = self._run
         return run.keep(
             lambda at: run.store.add_done_subtask(run.scope, run.task_id, subtask_id, at)
         )
@@ -163,9 +163,9 @@ class TaskMemory:
             IllegalMemoryOperationError: the state allows no such write.
             InvalidNoteError: the text cannot be kept.
         """
-        self.run.check(Operation.SET_BLOCKER)
-        cleaned = None if blocker is None else self.clean(blocker)
-        run = self.run
+        self._run.check(Operation.SET_BLOCKER)
+        cleaned = None if blocker is None else self._clean(blocker)
+        run = self._run
         return run.keep(lambda at: run.store.set_blocker(run.scope, run.task_id, cleaned, at))
 
     def checkpoint(self, decided: Sequence[str] = ()) -> Task:
@@ -181,7 +181,7 @@ class TaskMemory:
             IllegalMemoryOperationError: the state allows no such write.
             InvalidNoteError: a text cannot be kept.
         """
-        self.run.check(Operation.CHECKPOINT)
+        self._run.check(Operation.CHECKPOINT)
         if isinstance(decided, str) or not isinstance(decided, Sequence):
             raise InvalidRequestError("decided must be a list of sentences")
         if len(decided) > _DECIDED_COUNT_MAX:
@@ -189,8 +189,8 @@ class TaskMemory:
                 f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are kept at "
                 "once; say what matters"
             )
-        cleaned = [self.clean(words) for words in decided]
-        run = self.run
+        cleaned = [self._clean(words) for words in decided]
+        run = self._run
         if not cleaned:
             return run.keep(lambda _: self._found())
         return run.keep(lambda at: run.store.add_decisions(run.scope, run.task_id, cleaned, at))
@@ -201,10 +201,10 @@ class TaskMemory:
         Raises:
             IllegalMemoryOperationError: it was not interrupted.
         """
-        return self.run.go(Step.RESUME)
+        return self._run.go(Step.RESUME)
 
     def _found(self) -> Task:
-        task = self.run.store.find_task(self.run.scope, self.run.task_id)
+        task = self._run.store.find_task(self._run.scope, self._run.task_id)
         if task is None:
-            raise UnknownTaskError(f"there is no task {self.run.task_id} any more")
+            raise UnknownTaskError(f"there is no task {self._run.task_id} any more")
         return task

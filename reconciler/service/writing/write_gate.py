@@ -29,7 +29,6 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
@@ -59,14 +58,13 @@ _BATCH_DECISIONS = 50
 """Decisions in one transaction: larger batches make no decision cheaper."""
 
 
-@frozen
 class WriteGate:
     """Decides whether a candidate is remembered, and records the decision.
 
     The default is not to write. A statement from a trusted source is reconciled by the call that
     proposes it. A claim that was read out of a text is only proposed, and a second call commits it.
 
-    Attributes:
+    Args:
         fact_store: has what may answer a thin note.
         decision_store: has the earlier decisions about the same inference.
         reconciler: decides about every admitted note.
@@ -77,14 +75,26 @@ class WriteGate:
         clock: the time now, UTC-aware.
     """
 
-    fact_store: FactStore
-    decision_store: DecisionStore
-    reconciler: MemoryReconciler
-    ledger: Ledger
-    cleaner: Cleaner
-    reader: NoteReader
-    decision_ids: DecisionIds
-    clock: Callable[[], datetime]
+    def __init__(
+        self,
+        *,
+        fact_store: FactStore,
+        decision_store: DecisionStore,
+        reconciler: MemoryReconciler,
+        ledger: Ledger,
+        cleaner: Cleaner,
+        reader: NoteReader,
+        decision_ids: DecisionIds,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._fact_store = fact_store
+        self._decision_store = decision_store
+        self._reconciler = reconciler
+        self._ledger = ledger
+        self._cleaner = cleaner
+        self._reader = reader
+        self._decision_ids = decision_ids
+        self._clock = clock
 
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
         """The gate's assessment of a candidate by its words; reads and writes nothing.
@@ -96,14 +106,14 @@ class WriteGate:
         Raises:
             InvalidRequestError: an id or a name holds a secret; those are kept as they are given.
         """
-        self.cleaner.check_ids(candidate)
-        decision_id = self.decision_ids.of(candidate.note)
-        return judge(candidate, self.cleaner, self.clock(), door, decision_id)
+        self._cleaner.check_ids(candidate)
+        decision_id = self._decision_ids.of(candidate.note)
+        return judge(candidate, self._cleaner, self._clock(), door, decision_id)
 
     def judge_whole(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
         """As ``judge``, and by what the note resembles as a whole; it may have its vector."""
-        judged = self.reader.with_vector(self.judge(candidate, door))
-        return reread(judged, self.reader, self.cleaner, self.clock())
+        judged = self._reader.with_vector(self.judge(candidate, door))
+        return reread(judged, self._reader, self._cleaner, self._clock())
 
     def settle_many(
         self, submissions: Iterable[Submission]
@@ -125,7 +135,7 @@ class WriteGate:
             for submission in alone:
                 yield submission, self._settled(submission, may_commit=True)
             for some in batches(together, _BATCH_DECISIONS):
-                yield from zip(some, self.reconciler.reconcile_many(some), strict=True)
+                yield from zip(some, self._reconciler.reconcile_many(some), strict=True)
 
     def propose(
         self,
@@ -158,7 +168,7 @@ class WriteGate:
             )
         submission = replace(self.judge_whole(candidate, door), may_ask=may_ask)
         if may_commit and submission.is_reconciled:
-            decision = self.reconciler.reconcile(submission)
+            decision = self._reconciler.reconcile(submission)
         else:
             if not may_commit and not submission.is_withheld:
                 submission = self._with_own_episodes(submission, candidate.evidence)
@@ -176,7 +186,7 @@ class WriteGate:
         note = candidate.note
         if note.idempotency_key is None:
             return None
-        known = self.decision_store.find_decision(note.scope, self.decision_ids.of(note))
+        known = self._decision_store.find_decision(note.scope, self._decision_ids.of(note))
         if known is None:
             return None
         earlier = known.as_replay()
@@ -200,14 +210,14 @@ class WriteGate:
         if not asked:
             return frozenset()
         note = candidates[0].note
-        own = {self.decision_ids.of(candidate.note) for candidate in candidates}
+        own = {self._decision_ids.of(candidate.note) for candidate in candidates}
         waiting = sum(
             decision.note.session_id == note.session_id
             and decision.decision_id not in own
             and _is_question(decision.gate)
-            for decision in self.decision_store.list_pending([note.scope], self.clock())
+            for decision in self._decision_store.list_pending([note.scope], self._clock())
         )
-        room = self.cleaner.policy_of(note.scope).file.confirmation.session_questions_max
+        room = self._cleaner.policy_of(note.scope).file.confirmation.session_questions_max
         by_weight = sorted(asked, key=lambda pair: -pair[0])
         return frozenset(key for _, key in by_weight[: max(room - waiting, 0)])
 
@@ -235,7 +245,7 @@ class WriteGate:
             InvalidRequestError: the gate did not admit it, or it was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``propose``.
         """
-        proposal = self.decision_store.get_decision(scope, decision_id)
+        proposal = self._decision_store.get_decision(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
@@ -243,9 +253,9 @@ class WriteGate:
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
         check_not_erased(proposal)
-        proposed = candidate_of(proposal, self.decision_store.list_evidence(decision_id, scope))
+        proposed = candidate_of(proposal, self._decision_store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
-        if (ends_at := candidate.holds_until) is not None and ends_at <= self.clock():
+        if (ends_at := candidate.holds_until) is not None and ends_at <= self._clock():
             candidate = replace(candidate, holds_until=None, ended_at=ends_at)
         today = self._with_precedents(self.judge_whole(candidate))
         submission = Submission(
@@ -257,11 +267,11 @@ class WriteGate:
         )
         if today.assessment.disposal is Disposal.REJECT:
             refused = replace(submission, assessment=today.assessment)
-            decision = self.reconciler.record(refused, Action.REJECT)
+            decision = self._reconciler.record(refused, Action.REJECT)
         else:
             if today.note.text == candidate.note.text:  # today's policy may take out more
                 submission = replace(submission, vector=today.vector, embed_ms=today.embed_ms)
-            decision = self.reconciler.reconcile(submission)
+            decision = self._reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
             raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it again")
         return decision
@@ -274,10 +284,10 @@ class WriteGate:
         """The decision about a candidate that is not reconciled as it stands."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
-        if earlier := self.ledger.find_earlier(submission):
+        if earlier := self._ledger.find_earlier(submission):
             return earlier
         if submission.assessment.reason in _MAY_AGREE and (
-            known := self.reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
+            known := self._reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
         ):
             return known
         # A hedged word of the source's own may be enough once it is repeated. A claim that was
@@ -285,20 +295,20 @@ class WriteGate:
         if may_commit and submission.is_own_word:
             repeated = self._with_precedents(submission)
             if repeated.is_reconciled:
-                return self.reconciler.reconcile(repeated)
+                return self._reconciler.reconcile(repeated)
 
         def plan(seen: Seen) -> Commit:
             made = self._with_precedents(submission)
-            return self.reconciler.as_disposed(made, _action_of(made.assessment), seen)
+            return self._reconciler.as_disposed(made, _action_of(made.assessment), seen)
 
         # What is only recorded is compared with nothing.
-        return self.ledger.write(replace(submission, vector=None), plan)
+        return self._ledger.write(replace(submission, vector=None), plan)
 
     def _with_own_episodes(self, submission: Submission, given: tuple[Evidence, ...]) -> Submission:
         cleaned = submission.cleaned
         if cleaned is None or not cleaned.candidate.evidence:
             return submission
-        own = self.decision_store.as_own_episodes(
+        own = self._decision_store.as_own_episodes(
             submission.scope, given, cleaned.candidate.evidence
         )
         cleaned = replace(cleaned, candidate=replace(cleaned.candidate, evidence=own))
@@ -307,8 +317,8 @@ class WriteGate:
         )
         if not any(evidence.is_pending_erasure for evidence in own):
             return submission
-        policy = self.cleaner.policy_of(submission.scope)
-        return replace(submission, assessment=assess(cleaned, policy, self.clock()))
+        policy = self._cleaner.policy_of(submission.scope)
+        return replace(submission, assessment=assess(cleaned, policy, self._clock()))
 
     def _with_precedents(self, submission: Submission) -> Submission:
         """The submission, judged again by earlier decisions on its inference if they may matter."""
@@ -316,11 +326,11 @@ class WriteGate:
         is_thin = first.is_held or first.reason is GateReason.BELOW_FLOOR
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
             return submission
-        now = self.clock()
-        facts = self.fact_store.list_facts(note.scope) if is_thin else []
+        now = self._clock()
+        facts = self._fact_store.list_facts(note.scope) if is_thin else []
         live = (fact for fact in facts if fact.as_of(now).is_live)
         earlier = earlier_decisions(
-            self.fact_store, self.decision_store, note.scope, first.inference_key, now
+            self._fact_store, self._decision_store, note.scope, first.inference_key, now
         )
         asks_consent = first.disposal is Disposal.CONSENT
         precedents = precedents_of(
@@ -330,7 +340,7 @@ class WriteGate:
             and answer_since(note, facts, is_consent=asks_consent) is not None,
             is_contradicting=contradicts(submission.candidate, live),
         )
-        policy, may_ask = self.cleaner.policy_of(note.scope), submission.may_ask
+        policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
         assessment = assess(cleaned, policy, now, precedents, may_ask=may_ask)
         # A question filed under a note that waits silently would not be seen.
         silent_id = precedents.waiting_id if assessment.question is None else None
