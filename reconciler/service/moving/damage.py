@@ -299,31 +299,21 @@ def _read_episode(held: Row, scope: Scope) -> Any:
     row = {"source_reference": None, "job_id": None, "is_cleaned": False} | held
     if held.get("role") is None:
         return EVIDENCE.make(row | {"session_id": "-", "scope": scope, "span": None})
-    names = ("episode_id", "role", "text", "said_at", "position")
-    told = {name: row[name] for name in (*names, "source_reference", "job_id", "is_cleaned")}
-    return EPISODES.make(told | {"session_id": "-"})
+    return EPISODES.make(row | {"session_id": "-"})
 
 
 def _read_job(held: Row, _: Scope) -> Any:
     if held.get("proposals") is not None:
         PROPOSALS.make({"extractor": None, "summary": None} | held)
-    names = ("tenant", "agent_id", "contact_id", "job_id", "session_id", "state", "attempts")
-    told = {name: held[name] for name in (*names, "submitted_at", "due_at")}
-    told |= {name: held.get(name) for name in ("finished_at", "extractor", "last_error")}
-    return JOBS.make(told | _counted(held))
+    return JOBS.make(held | _counted(held))
 
 
 def _read_session(held: Row, _: Scope) -> Any:
-    names = ("session_id", "channel", "started_at", "ended_at")
-    told = {name: held[name] for name in names} | {"summary": held.get("summary")}
-    return SESSIONS.make(told | _counted(held))
+    return SESSIONS.make({"summary": None} | held | _counted(held))
 
 
 def _read_task(held: Row, scope: Scope) -> Any:
-    names = ("task_id", "goal", "state", "session_id", "started_at", "changed_at")
-    told = {name: held[name] for name in names}
-    told |= {name: held.get(name) for name in ("done", "decided", "blocker", "outcome_id")}
-    return TASKS.make(told | {"scope": scope})
+    return TASKS.make({"done": None, "decided": None} | held | {"scope": scope})
 
 
 def _read_erasure(held: Row, scope: Scope) -> Any:

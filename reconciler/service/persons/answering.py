@@ -78,7 +78,6 @@ class PersonsAnswers:
             UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
-        check_identifier("by", by, InvalidAnswerError)
         who = self._person(by, told_to)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
@@ -96,7 +95,6 @@ class PersonsAnswers:
         Raises:
             As ``confirm``.
         """
-        check_identifier("by", by, InvalidAnswerError)
         who = self._person(by, told_to)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
@@ -118,7 +116,6 @@ class PersonsAnswers:
         Raises:
             As ``confirm``.
         """
-        check_identifier("by", by, InvalidAnswerError)
         who = self._person(by, told_to)
         self.cleaner.check_ids(by=by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
@@ -130,6 +127,7 @@ class PersonsAnswers:
 
     def _person(self, by: str, told_to: str | None) -> str:
         """Who answers, in the words of the record; the contact's word with who was told it."""
+        check_identifier("by", by, InvalidAnswerError)
         if told_to is None or by != CONTACT:
             return by
         check_identifier("told_to", told_to, InvalidAnswerError)

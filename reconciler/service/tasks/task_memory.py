@@ -14,7 +14,6 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.tasks.task_states import Operation, Step, TaskState, after, check
 from reconciler.domain.tasks.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError, UnknownTaskError
-from reconciler.frozen import in_order
 from reconciler.service.stores.task_store import TaskStore
 
 _DECIDED_COUNT_MAX = 100
@@ -115,7 +114,6 @@ class TaskRun:
         )
 
 
-@in_order
 class TaskMemory:
     """The stored state of the task; every call returns it as it was just written.
 
@@ -123,8 +121,9 @@ class TaskMemory:
     each other's.
     """
 
-    _run: TaskRun
-    _clean: Callable[[str], str]
+    def __init__(self, run: TaskRun, clean: Callable[[str], str]) -> None:
+        self._run = run
+        self._clean = clean
 
     def load(self) -> Task:
         """Read the task, with what other processes wrote; legal at start or if interrupted.
