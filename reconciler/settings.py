@@ -40,11 +40,11 @@ from reconciler.domain.records.policies import (
     Amount,
     ArbitrationPolicy,
     Cosine,
-    Count,
     DecayPolicy,
     ExtractionPolicy,
     JobPolicy,
     Positive,
+    Quantity,
     RankingPolicy,
     ReconcilePolicy,
     RetryPolicy,
@@ -127,7 +127,7 @@ class ReconcileSettings(_Group, frozen=True):
     )
     attributes_file: Path | None = None
     write_attempts_max: Positive = _RETRYING.attempts_max
-    cached_facts_max: Count = 50_000
+    cached_facts_max: Quantity = 50_000
     unavailable_seconds_max: Wait = _RETRYING.unavailable_seconds_max
 
 
@@ -220,7 +220,7 @@ class EmbedderSettings(_ModelSettings, frozen=True):
     passage_prefix: str = ""
     dimension: int | None = Field(default=None, ge=1, le=65_536)
     timeout_seconds: Seconds = 10.0
-    retries_max: Count = 2
+    retries_max: Quantity = 2
     window_characters: Positive = 2_000
 
     @property
@@ -266,7 +266,7 @@ class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
     provider: JudgeProvider = "anthropic"
     first: Literal["none", "packaged"] = "none"
     timeout_seconds: Seconds = 10.0
-    retries_max: Count = 1
+    retries_max: Quantity = 1
 
     @property
     def has_model(self) -> bool:
@@ -289,7 +289,7 @@ class ExtractorSettings(_ModelSettings, ExtractionPolicy, frozen=True):
     mode: Literal["auto", "explicit"] = "auto"
     provider: Literal["anthropic", "openai"] = "anthropic"
     timeout_seconds: Seconds = 60.0
-    retries_max: Count = 1
+    retries_max: Quantity = 1
 
     @model_validator(mode="before")
     @classmethod

@@ -134,7 +134,7 @@ def test_nobody_waits_while_the_arbiter_is_asked_about_anothers_note(
         Memory.open(embedder=TableEmbedder(VECTORS, 3), arbiter=arbiter, **given) as memory,
         ThreadPoolExecutor(1) as threads,
     ):
-        memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=120.0)
+        memory._services.reconciler.ledger._turns = ContactTurns(stalled_seconds=120.0)
         memory.add_contact_note("crm", "alice", "Lives in Pune")
         judged = threads.submit(memory.add_contact_note, "crm", "alice", "Pune is home")
         assert arbiter.is_asked.wait(60)

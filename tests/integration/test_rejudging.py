@@ -184,7 +184,7 @@ def test_without_a_judge_there_is_an_error_that_says_so(any_engine: EngineUnderT
 def test_an_idle_worker_asks_about_each_contact_in_turn(shop: ShopWithJudge) -> None:
     worker = build_worker(shop.memory._services)
     shop.says.append(REPLACES)
-    worker._on_idle()
+    worker.on_idle()
     assert shop.live == {NEW}
 
 

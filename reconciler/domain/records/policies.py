@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SECONDS_MAX = 31_536_000.0
 """A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
 
-Count = Annotated[int, Ge(0)]
+Quantity = Annotated[int, Ge(0)]
 Positive = Annotated[int, Ge(1)]
 Amount = Annotated[float, Ge(0)]
 AboveZero = Annotated[float, Gt(0)]
@@ -112,11 +112,11 @@ class ArbitrationPolicy:
             they are not known.
     """
 
-    calls_per_minute_max: Count = 60
-    calls_per_day_max: Count = 5_000
+    calls_per_minute_max: Quantity = 60
+    calls_per_day_max: Quantity = 5_000
     breaker_failures_max: Positive = 5
     breaker_reset_seconds: Seconds = 60.0
-    cache_size_max: Count = 10_000
+    cache_size_max: Quantity = 10_000
     confidence_min: Share = 0.5
     usd_per_million_input_tokens: Amount | None = None
     usd_per_million_output_tokens: Amount | None = None
@@ -245,7 +245,7 @@ class ExtractionPolicy:
     """
 
     window_characters: Annotated[int, Ge(1_000)] = 24_000
-    window_overlap_turns: Count = 4
+    window_overlap_turns: Quantity = 4
     importance_min: Share = 0.2
     session_characters_max: Positive = 1_000_000
     session_turns_max: Positive = 2_000
