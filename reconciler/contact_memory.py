@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
-from reconciler.bound_memory import BoundMemory
+from reconciler.bound_memory import BoundMemory, at_most, positive
 from reconciler.domain.records.choices import (
     check_callable,
     check_flags,
@@ -21,7 +21,6 @@ from reconciler.domain.records.kinds import PROPOSAL_DOOR, TOLD_RELATIONS, AnyRe
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.opened import at_most, positive
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing

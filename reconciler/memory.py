@@ -11,11 +11,11 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
 from reconciler.agent_memory import AgentMemory
+from reconciler.bound_memory import OpenMemory, checked_ids, first, known_or_none, positive
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.choices import check_callable, check_flags, file_path
 from reconciler.domain.records.kinds import AnyJobState, JobState
 from reconciler.errors import ConfigurationError, InvalidRequestError
-from reconciler.opened import OpenMemory, checked_ids, first, known_or_none, positive
 
 if TYPE_CHECKING:
     from pathlib import Path

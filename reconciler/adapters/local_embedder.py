@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from reconciler.adapters.model_files import fingerprint, named_folder, translated
-from reconciler.adapters.unit_vectors import unit
+from reconciler.adapters.unit_vectors import joined, unit
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
@@ -133,9 +133,7 @@ class LocalEmbedder:
         with translated(EmbeddingError, "the model failed on these texts"):
             pieces = [engine.windows.split(canonical_text(text)) for text in texts]
             vectors = engine.batcher.encode([piece for text in pieces for piece, _ in text])
-        tokens = np.array([count for text in pieces for _, count in text], dtype=np.float32)
-        starts = np.cumsum([0, *map(len, pieces[:-1])])
-        return unit(np.add.reduceat(vectors * tokens[:, None], starts))
+        return joined(vectors, pieces, [count for text in pieces for _, count in text])
 
     def unread(self, text: str) -> str:
         """The letters and digits of a text that the model could not read, in their order.
