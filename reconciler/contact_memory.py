@@ -501,21 +501,16 @@ class ContactMemory(BoundMemory):
 
         check_flags(keeps_outcome=keeps_outcome)
         services = self._services
-        return MemoryContext(
+        return services.made(
+            MemoryContext,
             scope=self._scope,
             task_id=task_id,
             session_id=f"task-{task_id}" if session_id is None else session_id,
             goal=goal,
-            gate=services.gate,
-            cleaner=services.cleaner,
-            recall=services.recall,
-            records=services.records,
             sessions=services.session_store,
             tasks=services.task_store,
             reader=services.session_reader,
-            procedures=services.procedures,
             use=services.use_trace,
-            clock=services.clock,
             keeps_outcome=keeps_outcome,
         )
 

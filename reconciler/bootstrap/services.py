@@ -178,14 +178,7 @@ class Services:
         self.contact_store = ContactStore(waiting)
         self.binding_store = BindingStore(waiting)
         self.decision_ids = DecisionIds(id_key)
-        self.records = Records(
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            contact_store=self.contact_store,
-            decision_ids=self.decision_ids,
-            clock=clock,
-            hides_expired=settings.life.expired == "hidden",
-        )
+        self.records = self.made(Records, hides_expired=settings.life.expired == "hidden")
         self.ids = IdCheck(build_secret_finder(of_ids=True))
         self._graph = graph
         self._patient_graph = patient(graph, patience)
@@ -208,7 +201,7 @@ class Services:
         """The token that stands for a removed value: the same for the same value."""
         return keyed_token(self.hash_key(), kind, hashed_part(kind, value))
 
-    def _with(self, kind: Callable[..., T], **more: Any) -> T:
+    def made(self, kind: Callable[..., T], **more: Any) -> T:
         """A part that is made of other parts: each of its fields takes the part of its name.
 
         Args:
@@ -270,7 +263,7 @@ class Services:
         """Erases for good."""
         from reconciler.service.erasures import Erasures
 
-        return self._with(
+        return self.made(
             Erasures,
             store=self.erasure_store,
             forget_answers=self.reconciler.forget_answers,
@@ -316,7 +309,7 @@ class Services:
         """The only caller of the commit."""
         from reconciler.service.writing.ledger import Ledger
 
-        return self._with(
+        return self.made(
             Ledger,
             store=self.decision_store,
             retry_policy=retry_policy(self.settings),
@@ -332,7 +325,7 @@ class Services:
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         consent = load_head("consent", self.embedder.model_id)
-        return self._with(
+        return self.made(
             MemoryReconciler,
             end_head=load_head("ends", self.embedder.model_id),
             reads_consent=partial(sure_kinds, consent) if consent else None,
@@ -344,7 +337,7 @@ class Services:
         """The write gate: every note passes it, whichever door it came through."""
         from reconciler.service.writing.write_gate import WriteGate
 
-        return self._with(WriteGate, reader=self.note_reader)
+        return self.made(WriteGate, reader=self.note_reader)
 
     @_Part
     def note_reader(self) -> NoteReader:
@@ -356,14 +349,14 @@ class Services:
         """Takes the answers to held notes."""
         from reconciler.service.persons.answering import PersonsAnswers
 
-        return self._with(PersonsAnswers)
+        return self.made(PersonsAnswers)
 
     @_Part
     def persons(self) -> PersonsDecisions:
         """Records what persons decide about known facts."""
         from reconciler.service.persons.deciding import PersonsDecisions
 
-        return self._with(PersonsDecisions)
+        return self.made(PersonsDecisions)
 
     def siblings_of(self, decision: Decision) -> list[Fact]:
         """The live facts that answer what the note of a decision answers, the newest first."""
@@ -396,7 +389,7 @@ class Services:
         """Relates known facts as a model says later."""
         from reconciler.service.writing.relating import Relating
 
-        return self._with(Relating, store=self.fact_store)
+        return self.made(Relating, store=self.fact_store)
 
     @_Part
     def rejudging(self) -> Rejudging | None:
@@ -405,7 +398,7 @@ class Services:
 
         if self.arbitration is None:
             return None
-        return self._with(Rejudging, store=self.decision_store)
+        return self.made(Rejudging, store=self.decision_store)
 
     @_Part
     def use_trace(self) -> UseTrace:
@@ -429,14 +422,14 @@ class Services:
         def live(scope: Scope) -> dict[str, Fact]:
             return {f.fact_id: f for f in self.fact_store.list_facts(scope) if not f.has_ended}
 
-        return self._with(LiveDoor, live=live)
+        return self.made(LiveDoor, live=live)
 
     @_Part
     def note_import(self) -> NoteImport:
         """The import of notes."""
         from reconciler.service.writing.note_import import NoteImport
 
-        return self._with(
+        return self.made(
             NoteImport,
             reader=self.note_reader,
             embed=self.reconciler.embed,
@@ -512,7 +505,7 @@ class Services:
         """Answers a query."""
         from reconciler.service.recall import Recall
 
-        return self._with(
+        return self.made(
             Recall,
             store=self.fact_store,
             asked=self.asked_attributes,
@@ -525,7 +518,7 @@ class Services:
         """Finds facts by name, and across contacts."""
         from reconciler.service.finding import FactFinder
 
-        return self._with(
+        return self.made(
             FactFinder,
             confidence_min=self.settings.recall.confidence_min,
             hides_expired=self.settings.life.expired == "hidden",
@@ -561,7 +554,7 @@ class Services:
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import shipped_types
 
-        return self._with(
+        return self.made(
             Exporter,
             store=self.archive_store,
             types=shipped_types(),
@@ -573,7 +566,7 @@ class Services:
         """Reports the memory's health."""
         from reconciler.service.health import Health
 
-        return self._with(
+        return self.made(
             Health,
             embedding_model=self.embedder.model_id,
             near_min=self.policy.cosine_update_min,
@@ -585,28 +578,28 @@ class Services:
         """Agents' procedures."""
         from reconciler.service.tasks.procedures import Procedures
 
-        return self._with(Procedures, store=self.fact_store)
+        return self.made(Procedures, store=self.fact_store)
 
     @_Part
     def contact_page(self) -> ContactPage:
         """Writes everything known about a contact on one page."""
         from reconciler.service.moving.contact_page import ContactPage
 
-        return self._with(ContactPage, store=self.archive_store)
+        return self.made(ContactPage, store=self.archive_store)
 
     @_Part
     def report(self) -> Report:
         """Draws timelines of facts."""
         from reconciler.service.pages.report import Report
 
-        return self._with(Report, store=self.fact_store)
+        return self.made(Report, store=self.fact_store)
 
     @_Part
     def past_recall(self) -> PastRecall:
         """Answers a query about the past."""
         from reconciler.service.recall import PastRecall
 
-        return self._with(
+        return self.made(
             PastRecall,
             store=self.fact_store,
             asked=self.asked_attributes,
@@ -627,7 +620,7 @@ class Services:
         """Has the extractor read sessions."""
         from reconciler.service.sessions.extraction import SessionReader
 
-        return self._with(
+        return self.made(
             SessionReader,
             near=lambda *asked: self.recall.near(*asked),
             policy=self.settings.extractor,
