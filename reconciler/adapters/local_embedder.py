@@ -18,6 +18,7 @@ import unicodedata
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -302,10 +303,11 @@ ROWS_AT_ONCE = 16
 time. A GPU takes all that it is given: its time is that of a call, not of a row."""
 
 
+@dataclass(eq=False)
 class SentenceTransformerModel:
     """The ``LocalModel`` for a folder or a hub name.
 
-    Args:
+    Attributes:
         name: a folder, else a hub name.
         allow_download: whether a hub name may be fetched; else it must be in the hub's cache.
         device: what PyTorch runs it on, by PyTorch's name for it.
@@ -313,10 +315,9 @@ class SentenceTransformerModel:
 
     dimension = None
 
-    def __init__(self, name: str, allow_download: bool = False, device: str = "cpu") -> None:
-        self._name = name
-        self._allow_download = allow_download
-        self._device = device
+    name: str
+    allow_download: bool = False
+    device: str = "cpu"
 
     @property
     def model_id(self) -> str:
@@ -326,7 +327,7 @@ class SentenceTransformerModel:
             ConfigurationError: the model is not on this machine.
         """
         folder = self._folder  # what is not there is said first
-        return f"{Path(self._name).resolve().name}@{fingerprint(folder)}"
+        return f"{Path(self.name).resolve().name}@{fingerprint(folder)}"
 
     def load(self) -> _Loaded:
         """The model, ready to encode.
@@ -335,11 +336,11 @@ class SentenceTransformerModel:
             ConfigurationError: it is not on this machine, sentence-transformers cannot load it, or
                 this machine lacks the device.
         """
-        return _Loaded(self._folder, self._device)
+        return _Loaded(self._folder, self.device)
 
     @functools.cached_property
     def _folder(self) -> Path:
-        return named_folder(self._name, self._allow_download)
+        return named_folder(self.name, self.allow_download)
 
 
 class _Loaded:
