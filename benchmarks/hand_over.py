@@ -213,7 +213,7 @@ class Rounds:
 
 def _bare_create(memory: Memory) -> Callable[[dict[str, Any]], None]:
     """The baseline: one auto-commit statement through the memory's own driver."""
-    graph: Any = memory._services.fact_store._graph._graph
+    graph: Any = memory._services.fact_store.graph.graph
     if graph.engine == "embedded":
         return lambda given: _create_embedded(graph, given)
 

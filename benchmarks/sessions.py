@@ -312,7 +312,7 @@ def _cited(memory: Memory, scope: Scope) -> dict[str, set[str]]:
 
     No query of the memory's gives them by that.
     """
-    graph: Any = memory._services.fact_store._graph._graph
+    graph: Any = memory._services.fact_store.graph.graph
     found: dict[str, set[str]] = {}
     with graph._connection() as connection:
         result = connection.execute(CITED, {"contact_key": scope.contact_key})

@@ -6,13 +6,12 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Unpack
 
-from reconciler.bound_memory import BoundMemory
+from reconciler.bound_memory import BoundMemory, at_most, checked_ids
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidScopeError
-from reconciler.opened import at_most, checked_ids
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.filtering import FilterFields

@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from reconciler.async_calls import (
@@ -150,12 +149,7 @@ class AsyncMemory(AsyncPart[Memory]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:

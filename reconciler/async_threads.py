@@ -14,7 +14,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from types import TracebackType
 from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVar
 
 from reconciler.errors import ConfigurationError, GraphClosedError, ReconcilerError
@@ -160,12 +159,7 @@ class Opening(Generic[M]):
         self._opened = await self._open()
         return self._opened
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._opened is not None:
             await self._opened.close()
 

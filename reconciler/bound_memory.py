@@ -1,16 +1,18 @@
-"""The calls that the memory of an agent and that of one contact have in common.
+"""An open memory, and the calls that an agent's and a contact's have in common.
 
 What only some calls need, they import, so that a caller who reads a history waits for nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import IO, TYPE_CHECKING
+from enum import StrEnum
+from itertools import islice
+from typing import IO, TYPE_CHECKING, TypeVar
 
-from reconciler.domain.records.choices import check_callable, check_flags
+from reconciler.domain.records.choices import check_callable, check_flags, one_of
 from reconciler.domain.records.kinds import (
     AnyDisposal,
     AnyGateReason,
@@ -30,8 +32,8 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import InvalidRequestError
-from reconciler.opened import OpenMemory, at_most, first, known_or_none, positive
+from reconciler.errors import GraphClosedError, InvalidRequestError, InvalidScopeError
+from reconciler.forks import Maker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +56,56 @@ if TYPE_CHECKING:
 
 _DAYS_MAX = 36_500
 _NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
+
+
+_LIMIT_MAX = 1_000_000
+E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
+
+
+class OpenMemory:
+    """The open store that ``Memory``, ``AgentMemory`` and ``ContactMemory`` share.
+
+    Args:
+        services: the parts of the memory.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self.parts = services
+        self.maker = Maker()
+        self.is_closed = False
+
+    @property
+    def services(self) -> Services:
+        """The parts of the memory, while it is open.
+
+        Raises:
+            GraphClosedError: this memory was closed, or opened before this process was forked.
+        """
+        self.maker.check()
+        if self.is_closed:
+            raise GraphClosedError("this memory was closed by this program; open it again")
+        return self.parts
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that the memory was opened with, also once it is closed."""
+        return self.parts.settings
+
+    def tenant(self, tenant: str | None) -> str:
+        """The tenant; None for the configured one."""
+        return self.settings.tenant if tenant is None else tenant
+
+    def scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
+        """Tenant, agent and contact.
+
+        Raises:
+            InvalidScopeError: one of them cannot be used.
+        """
+        scope = Scope(self.tenant(tenant), agent_id, contact_id)
+        names = ("tenant", "agent_id", "contact_id")
+        self.services.ids.check((name, getattr(scope, name)) for name in names)
+        return scope
 
 
 class BoundMemory:
@@ -615,3 +667,53 @@ def _place_of_a_dispute(after: object) -> tuple[datetime, str, str]:
     for part in (fact_id, contact_id):
         check_identifier("after", part, InvalidRequestError)
     return utc("after", at), fact_id, contact_id
+
+
+def checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
+    """Those parts of a scope that are given.
+
+    Raises:
+        InvalidScopeError: one of them cannot be used.
+    """
+    named = {name: value for name, value in given.items() if value is not None}
+    for name, value in named.items():
+        check_identifier(name, value, InvalidScopeError)
+    return named
+
+
+def known_or_none(kind: type[E], name: str, value: str | None) -> E | None:
+    """The member of an enumeration; None stays None.
+
+    Raises:
+        InvalidRequestError: it has no such member.
+    """
+    return None if value is None else one_of(kind, name, value)
+
+
+def at_most(limit: int | None) -> int | None:
+    """The number of items asked for; None for all.
+
+    Raises:
+        InvalidRequestError: the limit is below 1.
+    """
+    return None if limit is None else positive("limit", limit)
+
+
+def first(things: Iterable[T], limit: int | None) -> list[T]:
+    """The first things, as many as the limit says; None for all.
+
+    Raises:
+        InvalidRequestError: the limit is below 1.
+    """
+    return list(islice(things, at_most(limit)))
+
+
+def positive(name: str, value: int) -> int:
+    """The number.
+
+    Raises:
+        InvalidRequestError: it is no whole number from 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _LIMIT_MAX:
+        raise InvalidRequestError(f"{name} must be a whole number from 1 to {_LIMIT_MAX}")
+    return value

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
-from reconciler.bound_memory import BoundMemory
+from reconciler.bound_memory import BoundMemory, at_most, positive
 from reconciler.domain.records.choices import (
     check_callable,
     check_flags,
@@ -21,7 +21,6 @@ from reconciler.domain.records.kinds import PROPOSAL_DOOR, TOLD_RELATIONS, AnyRe
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.opened import at_most, positive
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing
@@ -502,21 +501,16 @@ class ContactMemory(BoundMemory):
 
         check_flags(keeps_outcome=keeps_outcome)
         services = self._services
-        return MemoryContext(
+        return services.made(
+            MemoryContext,
             scope=self._scope,
             task_id=task_id,
             session_id=f"task-{task_id}" if session_id is None else session_id,
             goal=goal,
-            gate=services.gate,
-            cleaner=services.cleaner,
-            recall=services.recall,
-            records=services.records,
             sessions=services.session_store,
             tasks=services.task_store,
             reader=services.session_reader,
-            procedures=services.procedures,
             use=services.use_trace,
-            clock=services.clock,
             keeps_outcome=keeps_outcome,
         )
 

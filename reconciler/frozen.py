@@ -1,4 +1,4 @@
-"""Frozen: the decorator of this package's records. Every layer may use it; it imports none."""
+"""Frozen: the decorators of this package's records. Every layer may use them; they import none."""
 
 from __future__ import annotations
 
@@ -12,3 +12,9 @@ T = TypeVar("T")
 def frozen(record: type[T]) -> type[T]:
     """A dataclass with fields that are given by name and never change, and with no others."""
     return dataclass(frozen=True, slots=True, kw_only=True)(record)
+
+
+@dataclass_transform(frozen_default=True)
+def in_order(record: type[T]) -> type[T]:
+    """The same, with fields that may be given in their order: there are few, or all know them."""
+    return dataclass(frozen=True, slots=True)(record)

@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Cue:
         return tuple(word.replace("␣", " ") for word in self.needs.split())
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Lexicon:
     """One file's words and cues.
 
@@ -192,83 +192,28 @@ def joined(pattern: str) -> str:
 
 
 class Literals(Generic[T]):
-    """What a text may hold, by literals without which it does not.
-
-    A text is looked at word by word, and what a word holds is remembered: most words are usual.
+    """What a text may hold, by literals without which it does not; all are looked for at once.
 
     Args:
         literals: each with what it tells of, in the letters in which texts will be given.
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
+        import re2
+
         told: dict[str, set[T]] = {}
         for literal, what in literals:
             told.setdefault(literal, set()).add(what)
-        self._by_piece: dict[str, list[_Entry[T]]] = {}
-        for literal, whats in told.items():
-            longest = max(literal.split(), key=len)
-            entry = (longest, literal, whats)
-            self._by_piece.setdefault(longest[:_PIECE], []).append(entry)
-        self._words: dict[str, tuple[tuple[str, set[T]], ...]] = {}
-        self._silent: set[str] = set()
+        self._told = list(told.values())
+        self._literals = re2.Set.SearchSet()
+        for literal in told:
+            self._literals.Add(re2.escape(literal))
+        self._literals.Compile()
 
     def held(self, text: str) -> set[T]:
         """The items of the literals in the text."""
-        items: set[T] = set()
-        known = self._words
-        for word in _words_in(text) - self._silent:
-            entries = known.get(word)
-            for literal, told in self._within(word) if entries is None else entries:
-                if literal in text:
-                    items |= told
-        return items
-
-    def _within(self, word: str) -> tuple[tuple[str, set[T]], ...]:
-        """What the word alone tells of, by ""; and the literals of several words that it is in."""
-        alone: set[T] = set()
-        beside = []
-        for piece in self._by_piece.keys() & _pieces_of(word):
-            for longest, literal, told in self._by_piece[piece]:
-                if literal in word:
-                    alone |= told
-                elif longest in word:
-                    beside.append((literal, told))
-        entries = (*([("", alone)] if alone else []), *beside)
-        if len(word) <= _WORD_LENGTH_MAX:
-            self._remember(word, entries)
-        return entries
-
-    def _remember(self, word: str, entries: tuple[tuple[str, set[T]], ...]) -> None:
-        """What a word tells of; most tell of nothing, and are taken out of a text in one step."""
-        if len(self._words) + len(self._silent) >= _WORDS_MAX:
-            self._words, self._silent = {}, set()
-        if entries:
-            self._words[word] = entries
-        else:
-            self._silent.add(word)
-
-
-_Entry = tuple[str, str, set[T]]
-"""The longest word of a literal, the literal, and what it tells of."""
-
-_PIECE = 3
-"""How much of a word a literal is looked up by before it is looked for."""
-
-_WORDS_MAX, _WORD_LENGTH_MAX = 8192, 32
-"""How many words are remembered, and up to which length."""
-
-
-@lru_cache(maxsize=64)
-def _words_in(text: str) -> frozenset[str]:
-    """The words of a text, with what stands at them; several lexicons ask it of one text."""
-    return frozenset(text.split())
-
-
-@lru_cache(maxsize=256)
-def _pieces_of(word: str) -> frozenset[str]:
-    """What a literal in the word may begin with; several lexicons ask it of one word."""
-    places = range(len(word))
-    return frozenset(word[at : at + size] for size in range(1, _PIECE + 1) for at in places)
+        found = self._literals.Match(text.encode("utf-8", "surrogatepass")) or ()
+        return set().union(*(self._told[place] for place in found))
 
 
 class Cues:
@@ -351,7 +296,7 @@ _Place = tuple[str, int]
 """A list's name, and a cue's number in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Held:
     """A text, to ask for the cues that it holds."""
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
 from reconciler.agent_memory import AgentMemory
+from reconciler.bound_memory import OpenMemory, checked_ids, first, known_or_none, positive
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.choices import check_callable, check_flags, file_path
 from reconciler.domain.records.kinds import AnyJobState, JobState
 from reconciler.errors import ConfigurationError, InvalidRequestError
-from reconciler.opened import OpenMemory, checked_ids, first, known_or_none, positive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,12 +138,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -29,12 +29,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from reconciler.errors import QueryFileError
+from reconciler.frozen import in_order
 from reconciler.resources import resource_path
 
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
@@ -77,7 +77,7 @@ def value_at(given: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Loop:
     """Something done once for each element of a list, which then goes by ``name``."""
 
@@ -90,7 +90,7 @@ class Loop:
             yield {**given, self.name: element}
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Statement:
     """One statement, the parameters in its text, when it runs, and over what.
 
@@ -133,7 +133,7 @@ class Statement:
         return (scope for scope in _repeated(self.loops, given) if self.applies(scope))
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Query:
     """One named query. ``statements`` has one element except for an embedded script."""
 
@@ -165,7 +165,7 @@ class Query:
         return _repeated((self.loop,) if self.loop else (), given)
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Migration:
     """One step of the schema: the statements that lead to ``version``."""
 

@@ -36,13 +36,21 @@ from pydantic_settings import (
 )
 
 from reconciler.domain.records.policies import (
+    AboveZero,
+    Amount,
     ArbitrationPolicy,
+    Cosine,
     DecayPolicy,
     ExtractionPolicy,
     JobPolicy,
+    Positive,
+    Quantity,
     RankingPolicy,
     ReconcilePolicy,
     RetryPolicy,
+    Seconds,
+    Share,
+    Wait,
 )
 from reconciler.errors import ConfigurationError
 from reconciler.resources import (
@@ -60,18 +68,7 @@ _PREFIX = "RECONCILER_"
 _OF_CLIENTS = frozenset({"RECONCILER_TOKEN", "RECONCILER_URL"})
 """What clients of the HTTP API read, as its pages show; none is a setting."""
 
-_SECONDS_MAX = 31_536_000.0
-"""A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
-
 _Name = Annotated[str, Field(min_length=1)]
-_Count = Annotated[int, Field(ge=0)]
-_Positive = Annotated[int, Field(ge=1)]
-_Amount = Annotated[float, Field(ge=0)]
-_AboveZero = Annotated[float, Field(gt=0)]
-_Share = Annotated[float, Field(ge=0, le=1)]
-_Cosine = Annotated[float, Field(ge=-1, le=1)]
-_Seconds = Annotated[float, Field(gt=0, le=_SECONDS_MAX)]
-_Wait = Annotated[float, Field(ge=0, le=_SECONDS_MAX)]
 
 _USUAL_MODELS = {
     "anthropic": "claude-haiku-4-5",
@@ -92,53 +89,49 @@ _IN_MEMORY = ":memory:"
 _log = logging.getLogger(__name__)
 
 # A policy's default is defined there, with its meaning and its source.
-_ARBITRATION = ArbitrationPolicy()
 _DECAY = DecayPolicy()
-_EXTRACTION = ExtractionPolicy()
-_JOBS = JobPolicy()
-_RANKING = RankingPolicy()
 _RETRYING = RetryPolicy()
 _RULE = ReconcilePolicy()
 
 
-class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+class _Group(BaseModel, frozen=True):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class Neo4jSettings(_Group):
+class Neo4jSettings(_Group, frozen=True):
     """Where the Neo4j server is and how long it may take."""
 
     uri: str = "neo4j://localhost:7687"
     username: str = "neo4j"
     password: SecretStr | None = None
     database: str = "neo4j"
-    pool_size_max: _Positive = 50
-    connect_timeout_seconds: _Seconds = 4.0
-    silence_timeout_seconds: _Seconds = 15.0
-    query_timeout_seconds: _Seconds = 60.0
-    connection_age_seconds_max: _Seconds = 200.0
-    idle_check_seconds: _Wait = 2.0
+    pool_size_max: Positive = 50
+    connect_timeout_seconds: Seconds = 4.0
+    silence_timeout_seconds: Seconds = 15.0
+    query_timeout_seconds: Seconds = 60.0
+    connection_age_seconds_max: Seconds = 200.0
+    idle_check_seconds: Wait = 2.0
     keep_alive: bool = True
 
 
-class ReconcileSettings(_Group):
+class ReconcileSettings(_Group, frozen=True):
     """The rule: its profile of thresholds, what may override them, and the bounds on retrying."""
 
     profile: _Name = _RULE.profile
-    cosine_update_min: _Cosine | None = None
-    cosine_add_max: _Cosine | None = None
-    cosine_cut: _Cosine | None = None
+    cosine_update_min: Cosine | None = None
+    cosine_add_max: Cosine | None = None
+    cosine_cut: Cosine | None = None
     guard: Literal["on", "off"] = "on" if _RULE.guard else "off"
     contested_window_days: float = Field(
         default=_RULE.contested_window / timedelta(days=1), ge=0, le=36_500
     )
     attributes_file: Path | None = None
-    write_attempts_max: _Positive = _RETRYING.attempts_max
-    cached_facts_max: _Count = 50_000
-    unavailable_seconds_max: _Wait = _RETRYING.unavailable_seconds_max
+    write_attempts_max: Positive = _RETRYING.attempts_max
+    cached_facts_max: Quantity = 50_000
+    unavailable_seconds_max: Wait = _RETRYING.unavailable_seconds_max
 
 
-class GateSettings(_Group):
+class GateSettings(_Group, frozen=True):
     """The write gate: its policy, the domain that applies, and the key of its hashes."""
 
     policy_file: Path | None = None
@@ -149,35 +142,26 @@ class GateSettings(_Group):
     system_attributes: dict[str, tuple[str, ...]] = {}
 
 
-class RecallSettings(_Group):
+class RecallSettings(_Group, RankingPolicy, frozen=True):
     """How facts are chosen and ordered; ``RankingPolicy`` says what each number means."""
 
-    weight_similarity: _Amount = _RANKING.weight_similarity
-    weight_recency: _Amount = _RANKING.weight_recency
-    weight_importance: _Amount = _RANKING.weight_importance
-    weight_strength: _Amount = _RANKING.weight_strength
-    weight_words: _Share = _RANKING.weight_words
-    recency_half_life_days: _AboveZero = _RANKING.recency_half_life_days
-    rival_cosine_min: _Cosine = _RANKING.rival_cosine_min
-    chosen_at_once: int = Field(default=_RANKING.chosen_at_once, ge=1, le=1000)
-    rank_constant: _Amount = _RANKING.rank_constant
     floor: Literal["calibrated", "off"] | float = "calibrated"
-    floor_growth: _Amount = 0.0
-    floor_words: _Amount = 0.0
+    floor_growth: Amount = 0.0
+    floor_words: Amount = 0.0
     limit: int = Field(default=8, ge=1, le=1000)
-    confidence_min: _Share = 0.4
+    confidence_min: Share = 0.4
 
 
-class LifeSettings(_Group):
+class LifeSettings(_Group, frozen=True):
     """Expired facts, and facts that are no longer repeated or recalled."""
 
     expired: Literal["marked", "hidden"] = "marked"
-    use_flush_seconds: _Wait = 10.0
-    decay_half_life_days: _AboveZero = _DECAY.half_life_days
-    archive_floor: _Share = _DECAY.floor
+    use_flush_seconds: Wait = 10.0
+    decay_half_life_days: AboveZero = _DECAY.half_life_days
+    archive_floor: Share = _DECAY.floor
 
 
-class _ModelSettings(_Group):
+class _ModelSettings(_Group, frozen=True):
     """Where a model is, and as whom it is called."""
 
     provider: str
@@ -224,20 +208,20 @@ class _ModelSettings(_Group):
         return self.model or _USUAL_MODELS.get(self.provider, self.provider)
 
 
-class EmbedderSettings(_ModelSettings):
+class EmbedderSettings(_ModelSettings, frozen=True):
     """The model that embeds texts, and its server if it has one."""
 
     provider: Literal["auto", "packaged", "sentence-transformers", "openai", "none"] = "auto"
     model: _Name = "minilm"
-    batch_size: _Positive = 64
+    batch_size: Positive = 64
     allow_download: bool = False
     device: _Name = "cpu"
     query_prefix: str = ""
     passage_prefix: str = ""
     dimension: int | None = Field(default=None, ge=1, le=65_536)
-    timeout_seconds: _Seconds = 10.0
-    retries_max: _Count = 2
-    window_characters: _Positive = 2_000
+    timeout_seconds: Seconds = 10.0
+    retries_max: Quantity = 2
+    window_characters: Positive = 2_000
 
     @property
     def kind(self) -> str:
@@ -274,23 +258,15 @@ class EmbedderSettings(_ModelSettings):
 JudgeProvider = Literal["anthropic", "openai", "decisions", "packaged"]
 
 
-class ArbiterSettings(_ModelSettings):
+class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
     """The model that judges notes between the thresholds, and its limits of calls and costs."""
 
     mode: Literal["auto", "keyed", "off"] = "auto"
-    reach: _Cosine | Literal["calibrated", "band"] = "calibrated"
+    reach: Cosine | Literal["calibrated", "band"] = "calibrated"
     provider: JudgeProvider = "anthropic"
     first: Literal["none", "packaged"] = "none"
-    timeout_seconds: _Seconds = 10.0
-    retries_max: _Count = 1
-    confidence_min: _Share = _ARBITRATION.confidence_min
-    calls_per_minute_max: _Count = _ARBITRATION.calls_per_minute_max
-    calls_per_day_max: _Count = _ARBITRATION.calls_per_day_max
-    breaker_failures_max: _Positive = _ARBITRATION.breaker_failures_max
-    breaker_reset_seconds: _Seconds = _ARBITRATION.breaker_reset_seconds
-    cache_size_max: _Count = _ARBITRATION.cache_size_max
-    usd_per_million_input_tokens: _Amount | None = _ARBITRATION.usd_per_million_input_tokens
-    usd_per_million_output_tokens: _Amount | None = _ARBITRATION.usd_per_million_output_tokens
+    timeout_seconds: Seconds = 10.0
+    retries_max: Quantity = 1
 
     @property
     def has_model(self) -> bool:
@@ -307,18 +283,13 @@ class ArbiterSettings(_ModelSettings):
         return self
 
 
-class ExtractorSettings(_ModelSettings):
+class ExtractorSettings(_ModelSettings, ExtractionPolicy, frozen=True):
     """The model that reads sessions, and the size of their pieces."""
 
     mode: Literal["auto", "explicit"] = "auto"
     provider: Literal["anthropic", "openai"] = "anthropic"
-    timeout_seconds: _Seconds = 60.0
-    retries_max: _Count = 1
-    window_characters: int = Field(default=_EXTRACTION.window_characters, ge=1_000)
-    window_overlap_turns: _Count = _EXTRACTION.window_overlap_turns
-    importance_min: _Share = _EXTRACTION.importance_min
-    session_characters_max: _Positive = _EXTRACTION.session_characters_max
-    session_turns_max: _Positive = _EXTRACTION.session_turns_max
+    timeout_seconds: Seconds = 60.0
+    retries_max: Quantity = 1
 
     @model_validator(mode="before")
     @classmethod
@@ -330,17 +301,13 @@ class ExtractorSettings(_ModelSettings):
         return given
 
 
-class JobsSettings(_Group):
+class JobsSettings(_Group, JobPolicy, frozen=True):
     """How often a session is retried, and how long a worker may be silent."""
 
-    attempts_max: _Positive = _JOBS.attempts_max
-    backoff_seconds: _Wait = _JOBS.backoff_seconds
-    backoff_seconds_max: _Wait = _JOBS.backoff_seconds_max
-    lease_seconds: _Seconds = _JOBS.lease_seconds
-    poll_seconds: _Seconds = 1.0
+    poll_seconds: Seconds = 1.0
 
 
-class LogSettings(_Group):
+class LogSettings(_Group, frozen=True):
     """How long-running commands log; without a level, each command uses its own."""
 
     level: Literal["debug", "info", "warning", "error"] | None = None

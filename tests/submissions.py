@@ -51,7 +51,7 @@ def call_about(memory: Memory, name: str) -> Callable[..., Any]:
 def overtake(memory: Memory, monkeypatch: pytest.MonkeyPatch, write: Callable[[], object]) -> None:
     """Have another writer write between the memory's next decision and its commit."""
     # As if they were two processes: the second does not wait for the first one's turn to end.
-    memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=0.0)
+    memory._services.reconciler.ledger._turns = ContactTurns(stalled_seconds=0.0)
     commit = DecisionStore.commit_decisions
 
     def commit_second(*arguments: Any) -> set[str]:

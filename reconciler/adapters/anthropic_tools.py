@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from reconciler.errors import ConfigurationError
 
@@ -26,23 +26,20 @@ if TYPE_CHECKING:
     from reconciler.domain.tools.tool import Style
 
 
-class _Tools(Protocol):
+AnswerT = TypeVar("AnswerT", covariant=True)
+
+
+class _Tools(Protocol[AnswerT]):
     def definitions(
         self, style: Style = "anthropic", *, strict: bool = False
     ) -> list[dict[str, Any]]: ...
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply: ...
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> AnswerT: ...
 
 
-class _AsyncTools(Protocol):
-    def definitions(
-        self, style: Style = "anthropic", *, strict: bool = False
-    ) -> list[dict[str, Any]]: ...
-
-    async def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply: ...
-
-
-def anthropic_functions(tools: _Tools, *, strict: bool = False) -> list[BetaBuiltinFunctionTool]:
+def anthropic_functions(
+    tools: _Tools[ToolReply], *, strict: bool = False
+) -> list[BetaBuiltinFunctionTool]:
     """The tools as ``client.beta.messages.tool_runner(tools=…)`` takes them.
 
     Args:
@@ -53,33 +50,28 @@ def anthropic_functions(tools: _Tools, *, strict: bool = False) -> list[BetaBuil
 
 
 def async_anthropic_functions(
-    tools: _AsyncTools, *, strict: bool = False
+    tools: _Tools[Awaitable[ToolReply]], *, strict: bool = False
 ) -> list[BetaAsyncBuiltinFunctionTool]:
     """The functions for an ``AsyncAnthropic``, from the tools of an ``AsyncMemory``."""
     return [_AsyncFunction(tools, definition) for definition in tools.definitions(strict=strict)]
 
 
-class _Function(BetaBuiltinFunctionTool):
-    def __init__(self, tools: _Tools, definition: Any) -> None:
+class _Described:
+    def __init__(self, tools: _Tools[Any], definition: Any) -> None:
         self._tools = tools
         self._definition: BetaToolUnionParam = definition
 
     def to_dict(self) -> BetaToolUnionParam:
         return self._definition
 
+
+class _Function(_Described, BetaBuiltinFunctionTool):
     def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002  the SDK's name
         arguments: Any = input
         return _sent_back(self._tools.call(self.name, arguments))
 
 
-class _AsyncFunction(BetaAsyncBuiltinFunctionTool):
-    def __init__(self, tools: _AsyncTools, definition: Any) -> None:
-        self._tools = tools
-        self._definition: BetaToolUnionParam = definition
-
-    def to_dict(self) -> BetaToolUnionParam:
-        return self._definition
-
+class _AsyncFunction(_Described, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002  the SDK's name
         arguments: Any = input
         return _sent_back(await self._tools.call(self.name, arguments))

@@ -21,6 +21,7 @@ from reconciler.adapters.structured_calls import (
     fenced,
     usage_of,
 )
+from reconciler.frozen import in_order
 
 if TYPE_CHECKING:
     import openai
@@ -84,29 +85,20 @@ class _DecisionRequest(NamedTuple):
     options: Options
 
 
+@in_order
 class _Client:
     """The common part of both clients. An answer without words needs no second try."""
 
-    def __init__(
-        self,
-        client: openai.AsyncOpenAI,
-        ask: Callable[
-            [openai.AsyncOpenAI, _DecisionRequest], Awaitable[tuple[dict[str, Any], Any]]
-        ],
-        model: str,
-        instructions: str,
-        options_of: Callable[[Mapping[str, Any]], Options],
-    ) -> None:
-        self._client = client
-        self._ask = ask
-        self._model = model
-        self._instructions = instructions
-        self._options_of = options_of
+    client: openai.AsyncOpenAI
+    ask: Callable[[openai.AsyncOpenAI, _DecisionRequest], Awaitable[tuple[dict[str, Any], Any]]]
+    model: str
+    instructions: str
+    options_of: Callable[[Mapping[str, Any]], Options]
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:  # noqa: ARG002
-        options = self._options_of(data)
-        asked = _DecisionRequest(self._model, self._instructions, data, options)
-        answer, counted = await self._ask(self._client, asked)
+        options = self.options_of(data)
+        asked = _DecisionRequest(self.model, self.instructions, data, options)
+        answer, counted = await self.ask(self.client, asked)
         usage = usage_of(counted)
         if answer.get("type") == "refusal":
             return Reply(text="", usage=usage, is_refusal=True)
@@ -116,7 +108,7 @@ class _Client:
         return Reply(text=choice.model_dump_json(), usage=usage)
 
     async def close(self) -> None:
-        await self._client.close()
+        await self.client.close()
 
 
 class _ListedReply(BaseModel):

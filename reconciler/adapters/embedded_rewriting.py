@@ -8,11 +8,11 @@ store. Never here: which store is open, and who may use it meanwhile.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.frozen import in_order
 from reconciler.queries import load_migrations
 from reconciler.resources import resource_path
 
@@ -20,7 +20,7 @@ _ENGINE = "embedded"
 _OF_NEXT_MODEL = "next_embedding"
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Table:
     """One table: its name, its columns in the new store's order, and the tables that a link joins.
 

@@ -18,11 +18,12 @@ import unicodedata
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from reconciler.adapters.model_files import fingerprint, named_folder, translated
-from reconciler.adapters.unit_vectors import unit
+from reconciler.adapters.unit_vectors import joined, unit
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
@@ -133,9 +134,7 @@ class LocalEmbedder:
         with translated(EmbeddingError, "the model failed on these texts"):
             pieces = [engine.windows.split(canonical_text(text)) for text in texts]
             vectors = engine.batcher.encode([piece for text in pieces for piece, _ in text])
-        tokens = np.array([count for text in pieces for _, count in text], dtype=np.float32)
-        starts = np.cumsum([0, *map(len, pieces[:-1])])
-        return unit(np.add.reduceat(vectors * tokens[:, None], starts))
+        return joined(vectors, pieces, [count for text in pieces for _, count in text])
 
     def unread(self, text: str) -> str:
         """The letters and digits of a text that the model could not read, in their order.
@@ -304,10 +303,11 @@ ROWS_AT_ONCE = 16
 time. A GPU takes all that it is given: its time is that of a call, not of a row."""
 
 
+@dataclass(eq=False)
 class SentenceTransformerModel:
     """The ``LocalModel`` for a folder or a hub name.
 
-    Args:
+    Attributes:
         name: a folder, else a hub name.
         allow_download: whether a hub name may be fetched; else it must be in the hub's cache.
         device: what PyTorch runs it on, by PyTorch's name for it.
@@ -315,10 +315,9 @@ class SentenceTransformerModel:
 
     dimension = None
 
-    def __init__(self, name: str, allow_download: bool = False, device: str = "cpu") -> None:
-        self._name = name
-        self._allow_download = allow_download
-        self._device = device
+    name: str
+    allow_download: bool = False
+    device: str = "cpu"
 
     @property
     def model_id(self) -> str:
@@ -328,7 +327,7 @@ class SentenceTransformerModel:
             ConfigurationError: the model is not on this machine.
         """
         folder = self._folder  # what is not there is said first
-        return f"{Path(self._name).resolve().name}@{fingerprint(folder)}"
+        return f"{Path(self.name).resolve().name}@{fingerprint(folder)}"
 
     def load(self) -> _Loaded:
         """The model, ready to encode.
@@ -337,11 +336,11 @@ class SentenceTransformerModel:
             ConfigurationError: it is not on this machine, sentence-transformers cannot load it, or
                 this machine lacks the device.
         """
-        return _Loaded(self._folder, self._device)
+        return _Loaded(self._folder, self.device)
 
     @functools.cached_property
     def _folder(self) -> Path:
-        return named_folder(self._name, self._allow_download)
+        return named_folder(self.name, self.allow_download)
 
 
 class _Loaded:

@@ -25,6 +25,7 @@ from reconciler.adapters.minilm_weights import (
 from reconciler.adapters.model_files import translated
 from reconciler.domain.floats import Floats
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import in_order
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -41,10 +42,11 @@ PADDING_MAX = 0.1
 """Rows of one run: more rows save nothing per row, and fewer cost more than a tenth of padding."""
 
 
+@in_order
 class OnnxMinilm:
     """The ``LocalModel`` that needs no PyTorch, and fetches its weights if they are missing.
 
-    Args:
+    Attributes:
         folder: where the model's files are; None looks for them.
     """
 
@@ -52,8 +54,7 @@ class OnnxMinilm:
     model_id = f"{NAME}@{SHA256[WEIGHTS][:8]}"
     """``load`` checks that the weights are these."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+    folder: Path | None = None
 
     def load(self) -> _Loaded:
         """The model, ready to encode.
@@ -61,7 +62,7 @@ class OnnxMinilm:
         Raises:
             ConfigurationError: the model's files are missing or not the ones known here.
         """
-        folder = self._folder or weights_folder()
+        folder = self.folder or weights_folder()
         with translated(ConfigurationError, f"the default model in {folder} cannot be loaded"):
             check_files(folder)
             return _Loaded(folder)

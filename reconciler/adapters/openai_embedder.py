@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from reconciler.adapters.bounded_replies import TooLongReplyError
 from reconciler.adapters.openai_calls import OpenAISdk, open_client
 from reconciler.adapters.structured_calls import ClientCalls, Connection, Failures
-from reconciler.adapters.unit_vectors import unit
+from reconciler.adapters.unit_vectors import joined, unit
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
@@ -111,9 +111,7 @@ class OpenAIEmbedder:
                 f"{self._model} gives vectors of {vectors.shape[1]} numbers, not {dimension}; set "
                 "RECONCILER_EMBEDDER__DIMENSION to a length that the model has, or leave it unset"
             )
-        weights = np.array([len(piece) for piece in sent], dtype=np.float32)
-        starts = np.cumsum([0, *map(len, pieces[:-1])])
-        return unit(np.add.reduceat(vectors * weights[:, None], starts))
+        return joined(vectors, pieces, list(map(len, sent)))
 
     def warm_up(self) -> float:
         """Embed one text; returns the seconds until its vector was there.

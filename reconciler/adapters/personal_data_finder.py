@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import regex
 
 from reconciler.adapters.personal_number_shapes import SHAPES, has_luhn_digit
+from reconciler.frozen import in_order
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 _MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
@@ -35,7 +35,7 @@ def _compiled(pattern: str) -> Any:
     return regex.compile(pattern, _FLAGS)
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Rule:
     """A pattern, the kind of its finds, and the checks of a find and of the text around it."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from reconciler.domain.floats import Floats
 from reconciler.errors import EmbeddingError
 
@@ -18,3 +21,20 @@ def unit(vectors: Floats) -> Floats:
     if not np.all(np.isfinite(lengths) & (lengths > 0)):
         raise EmbeddingError("the model gave a vector without a direction")
     return np.asarray(vectors / lengths, dtype=np.float32)
+
+
+def joined(vectors: Floats, pieces: Sequence[Sequence[Any]], weights: Sequence[int]) -> Floats:
+    """One unit vector a text, the sum of those of its pieces.
+
+    Args:
+        vectors: of all pieces, text by text.
+        pieces: of each text, one or more.
+        weights: of all pieces.
+
+    Raises:
+        EmbeddingError: as ``unit``.
+    """
+    import numpy as np
+
+    starts = np.cumsum([0, *map(len, pieces[:-1])])
+    return unit(np.add.reduceat(vectors * np.array(weights, dtype=np.float32)[:, None], starts))

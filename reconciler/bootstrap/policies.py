@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap.chosen_models import judge_of
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     DecayPolicy,
-    ExtractionPolicy,
-    RankingPolicy,
     RecallFloor,
     ReconcilePolicy,
     RetryPolicy,
 )
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.settings import RecallSettings, Settings
 
@@ -79,11 +74,6 @@ def _reach(settings: Settings, embedding_model: str, add_max: float) -> float | 
     return min(share * measured, add_max)
 
 
-def set_of(group: BaseModel, policy: type) -> dict[str, Any]:
-    """The settings of a group that a policy has fields for, as far as they are set."""
-    return group.model_dump(include={field.name for field in fields(policy)}, exclude_none=True)
-
-
 def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     """The bounds and prices of asking the arbiter; the list price if none is set.
 
@@ -95,12 +85,8 @@ def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     chosen = settings.arbiter
     # At another address, a model of the same name may have another price.
     listed = {} if chosen.base_url else load_prices(chosen.provider, chosen.chosen_model)
-    return ArbitrationPolicy(**listed | set_of(chosen, ArbitrationPolicy))
-
-
-def extraction_policy(settings: Settings) -> ExtractionPolicy:
-    """How sessions are read, by the settings."""
-    return ExtractionPolicy(**set_of(settings.extractor, ExtractionPolicy))
+    unset = {name: price for name, price in listed.items() if getattr(chosen, name) is None}
+    return chosen.model_copy(update=unset)
 
 
 def retry_policy(settings: Settings) -> RetryPolicy:
@@ -117,7 +103,7 @@ def build_recalling(settings: Settings, embedding_model: str) -> Recalling:
 
     given = settings.recall
     return Recalling(
-        ranking=RankingPolicy(**set_of(given, RankingPolicy)),
+        ranking=given,
         floor=recall_floor(given, embedding_model),
         confidence_min=given.confidence_min,
         decay=build_decay(settings),

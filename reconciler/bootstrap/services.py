@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
+from inspect import signature
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -44,13 +45,11 @@ from reconciler.bootstrap.policies import (
     arbitration_policy,
     build_policy,
     build_recalling,
-    extraction_policy,
     recall_floor,
     retry_policy,
-    set_of,
 )
 from reconciler.domain.floats import Floats
-from reconciler.domain.records.policies import JobPolicy, ReconcilePolicy
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
@@ -178,15 +177,8 @@ class Services:
         self.decision_store = DecisionStore(waiting, model)
         self.contact_store = ContactStore(waiting)
         self.binding_store = BindingStore(waiting)
-        self._decision_ids = DecisionIds(id_key)
-        self.records = Records(
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            contact_store=self.contact_store,
-            decision_ids=self._decision_ids,
-            clock=clock,
-            hides_expired=settings.life.expired == "hidden",
-        )
+        self.decision_ids = DecisionIds(id_key)
+        self.records = self.made(Records, hides_expired=settings.life.expired == "hidden")
         self.ids = IdCheck(build_secret_finder(of_ids=True))
         self._graph = graph
         self._patient_graph = patient(graph, patience)
@@ -208,6 +200,17 @@ class Services:
     def _token(self, kind: SensitiveKind, value: str) -> str:
         """The token that stands for a removed value: the same for the same value."""
         return keyed_token(self.hash_key(), kind, hashed_part(kind, value))
+
+    def made(self, kind: Callable[..., T], **more: Any) -> T:
+        """A part that is made of other parts: each of its fields takes the part of its name.
+
+        Args:
+            kind: makes the part.
+            **more: the fields that are called otherwise than a part, or differ from it.
+        """
+        known = vars(self).keys() | vars(Services).keys()
+        named = [name for name in signature(kind).parameters if name in known and name not in more]
+        return kind(**more, **{name: getattr(self, name) for name in named})
 
     @_Part
     def attributes(self) -> AttributeBook:
@@ -260,15 +263,11 @@ class Services:
         """Erases for good."""
         from reconciler.service.erasures import Erasures
 
-        return Erasures(
+        return self.made(
+            Erasures,
             store=self.erasure_store,
-            damage=self.damage,
-            ledger=self.ledger,
-            ids=self.ids,
-            digest=self.digest,
             forget_answers=self.reconciler.forget_answers,
             retry_policy=retry_policy(self.settings),
-            clock=self.clock,
         )
 
     def _withholding(self) -> Withholding:
@@ -310,11 +309,10 @@ class Services:
         """The only caller of the commit."""
         from reconciler.service.writing.ledger import Ledger
 
-        return Ledger(
+        return self.made(
+            Ledger,
             store=self.decision_store,
-            neighbourhoods=self.neighbourhoods,
             retry_policy=retry_policy(self.settings),
-            clock=self.clock,
             withholding=self._withholding,
             is_judged=self.policy.reach is not None,
         )
@@ -327,17 +325,11 @@ class Services:
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         consent = load_head("consent", self.embedder.model_id)
-        return MemoryReconciler(
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            ledger=self.ledger,
-            embedder=self.embedder,
-            arbitration=self.arbitration,
-            policy=self.policy,
+        return self.made(
+            MemoryReconciler,
             end_head=load_head("ends", self.embedder.model_id),
             reads_consent=partial(sure_kinds, consent) if consent else None,
             attempts_max=self.settings.reconcile.write_attempts_max,
-            clock=self.clock,
         )
 
     @_Part
@@ -345,16 +337,7 @@ class Services:
         """The write gate: every note passes it, whichever door it came through."""
         from reconciler.service.writing.write_gate import WriteGate
 
-        return WriteGate(
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            reconciler=self.reconciler,
-            ledger=self.ledger,
-            cleaner=self.cleaner,
-            reader=self.note_reader,
-            decision_ids=self._decision_ids,
-            clock=self.clock,
-        )
+        return self.made(WriteGate, reader=self.note_reader)
 
     @_Part
     def note_reader(self) -> NoteReader:
@@ -366,30 +349,14 @@ class Services:
         """Takes the answers to held notes."""
         from reconciler.service.persons.answering import PersonsAnswers
 
-        return PersonsAnswers(
-            gate=self.gate,
-            reconciler=self.reconciler,
-            cleaner=self.cleaner,
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            clock=self.clock,
-        )
+        return self.made(PersonsAnswers)
 
     @_Part
     def persons(self) -> PersonsDecisions:
         """Records what persons decide about known facts."""
         from reconciler.service.persons.deciding import PersonsDecisions
 
-        return PersonsDecisions(
-            gate=self.gate,
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            reconciler=self.reconciler,
-            ledger=self.ledger,
-            cleaner=self.cleaner,
-            attributes=self.attributes,
-            clock=self.clock,
-        )
+        return self.made(PersonsDecisions)
 
     def siblings_of(self, decision: Decision) -> list[Fact]:
         """The live facts that answer what the note of a decision answers, the newest first."""
@@ -422,16 +389,7 @@ class Services:
         """Relates known facts as a model says later."""
         from reconciler.service.writing.relating import Relating
 
-        return Relating(
-            gate=self.gate,
-            store=self.fact_store,
-            neighbourhoods=self.neighbourhoods,
-            reconciler=self.reconciler,
-            ledger=self.ledger,
-            decision_ids=self._decision_ids,
-            policy=self.policy,
-            clock=self.clock,
-        )
+        return self.made(Relating, store=self.fact_store)
 
     @_Part
     def rejudging(self) -> Rejudging | None:
@@ -440,15 +398,7 @@ class Services:
 
         if self.arbitration is None:
             return None
-        return Rejudging(
-            store=self.decision_store,
-            neighbourhoods=self.neighbourhoods,
-            relating=self.relating,
-            arbitration=self.arbitration,
-            decision_ids=self._decision_ids,
-            policy=self.policy,
-            clock=self.clock,
-        )
+        return self.made(Rejudging, store=self.decision_store)
 
     @_Part
     def use_trace(self) -> UseTrace:
@@ -472,23 +422,18 @@ class Services:
         def live(scope: Scope) -> dict[str, Fact]:
             return {f.fact_id: f for f in self.fact_store.list_facts(scope) if not f.has_ended}
 
-        return LiveDoor(gate=self.gate, attributes=self.attributes, live=live, clock=self.clock)
+        return self.made(LiveDoor, live=live)
 
     @_Part
     def note_import(self) -> NoteImport:
         """The import of notes."""
         from reconciler.service.writing.note_import import NoteImport
 
-        return NoteImport(
-            gate=self.gate,
-            cleaner=self.cleaner,
+        return self.made(
+            NoteImport,
             reader=self.note_reader,
             embed=self.reconciler.embed,
-            digest=self.digest,
-            decision_ids=self._decision_ids,
             store=self.decision_store,
-            attributes=self.attributes,
-            clock=self.clock,
         )
 
     @_Part
@@ -560,14 +505,12 @@ class Services:
         """Answers a query."""
         from reconciler.service.recall import Recall
 
-        return Recall(
+        return self.made(
+            Recall,
             store=self.fact_store,
-            neighbourhoods=self.neighbourhoods,
-            embedder=self.embedder,
             asked=self.asked_attributes,
             how=build_recalling(self.settings, self.embedder.model_id),
             use=self.use_trace,
-            clock=self.clock,
         )
 
     @_Part
@@ -575,13 +518,10 @@ class Services:
         """Finds facts by name, and across contacts."""
         from reconciler.service.finding import FactFinder
 
-        return FactFinder(
-            fact_store=self.fact_store,
-            contact_store=self.contact_store,
-            embedder=self.embedder,
+        return self.made(
+            FactFinder,
             confidence_min=self.settings.recall.confidence_min,
             hides_expired=self.settings.life.expired == "hidden",
-            clock=self.clock,
             floor=recall_floor(self.settings.recall, self.embedder.model_id),
         )
 
@@ -614,12 +554,11 @@ class Services:
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import shipped_types
 
-        return Exporter(
+        return self.made(
+            Exporter,
             store=self.archive_store,
-            damage=self.damage,
             types=shipped_types(),
             hash_key=lambda: hash_key_if_any(self.settings),
-            clock=self.clock,
         )
 
     @_Part
@@ -627,16 +566,11 @@ class Services:
         """Reports the memory's health."""
         from reconciler.service.health import Health
 
-        return Health(
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            contact_store=self.contact_store,
-            damage=self.damage,
-            records=self.records,
+        return self.made(
+            Health,
             embedding_model=self.embedder.model_id,
             near_min=self.policy.cosine_update_min,
             file_bytes=lambda: file_bytes(file_of_memory(self.settings)),
-            clock=self.clock,
         )
 
     @_Part
@@ -644,34 +578,32 @@ class Services:
         """Agents' procedures."""
         from reconciler.service.tasks.procedures import Procedures
 
-        return Procedures(store=self.fact_store, embedder=self.embedder, clock=self.clock)
+        return self.made(Procedures, store=self.fact_store)
 
     @_Part
     def contact_page(self) -> ContactPage:
         """Writes everything known about a contact on one page."""
         from reconciler.service.moving.contact_page import ContactPage
 
-        return ContactPage(store=self.archive_store, records=self.records, clock=self.clock)
+        return self.made(ContactPage, store=self.archive_store)
 
     @_Part
     def report(self) -> Report:
         """Draws timelines of facts."""
         from reconciler.service.pages.report import Report
 
-        return Report(records=self.records, store=self.fact_store, clock=self.clock)
+        return self.made(Report, store=self.fact_store)
 
     @_Part
     def past_recall(self) -> PastRecall:
         """Answers a query about the past."""
         from reconciler.service.recall import PastRecall
 
-        return PastRecall(
+        return self.made(
+            PastRecall,
             store=self.fact_store,
-            records=self.records,
-            embedder=self.embedder,
             asked=self.asked_attributes,
             how=build_recalling(self.settings, self.embedder.model_id),
-            clock=self.clock,
         )
 
     @_Part
@@ -688,14 +620,10 @@ class Services:
         """Has the extractor read sessions."""
         from reconciler.service.sessions.extraction import SessionReader
 
-        return SessionReader(
-            extractor=self.extractor,
-            attributes=self.attributes,
-            gate=self.gate,
-            cleaner=self.cleaner,
+        return self.made(
+            SessionReader,
             near=lambda *asked: self.recall.near(*asked),
-            digest=self.digest,
-            policy=extraction_policy(self.settings),
+            policy=self.settings.extractor,
             introduces=self._introduces(),
         )
 
@@ -863,7 +791,7 @@ def build_worker(
         store=services.session_store,
         reader=services.session_reader,
         gate=services.gate,
-        policy=JobPolicy(**set_of(chosen, JobPolicy)),
+        policy=chosen,
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,

@@ -7,12 +7,12 @@ follows from its answer, is told where it is asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from reconciler.domain.floats import Floats
+from reconciler.frozen import in_order
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class LinearHead:
     """A trained head.
 

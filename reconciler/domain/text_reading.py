@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
+from reconciler.frozen import in_order
 from reconciler.lexicon import lexicon
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Sentence:
     """A sentence as it stands in its text, with its stops and without its bullet.
 

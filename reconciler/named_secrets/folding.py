@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from reconciler.frozen import in_order
 from reconciler.sensitive_data import SensitiveSpan
 
 _CHARACTER = re.compile(r"(?s)\\u00[2-7][0-9a-fA-F]|.")
@@ -20,7 +20,7 @@ _INVISIBLE = {"Cf", "Mn", "Me", "Cs", "Co", "Cn"}
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class FoldedText:
     """A folded text; ``places[i]`` is where its character ``i`` begins and ends in the original.
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 
+from reconciler.frozen import in_order
 from reconciler.named_secrets.values import ADDRESS, is_indian_postcode, is_made_up
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
@@ -210,7 +211,7 @@ _LONG_LENGTH_MIN = 20
 _REMARK_LENGTH_MAX = 200
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _NameMatch:
     """A name, as it is asked for and as it stands there, with what follows it.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,13 +21,14 @@ _OWN_COUNT_MAX = 1_000
 """Attributes of the user for which the questions' vectors are kept in memory."""
 
 
+@dataclass(eq=False)
 class AskedAttributes:
     """Finds the attributes that a question asks for; for any number of threads.
 
     The known questions are embedded once per process, at the first recall about a contact with an
     attribute, unless their vectors are shipped for the model, or kept from an earlier process.
 
-    Args:
+    Attributes:
         embedder: with a dimension above 0.
         questions: gives the known questions of each attribute, if no vectors are shipped.
         own: gives the questions of the attributes that the user described.
@@ -34,16 +36,13 @@ class AskedAttributes:
         kept: gives the kept vectors of the known questions, or makes them with the function.
     """
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        questions: Callable[[], Mapping[str, Sequence[str]]],
-        own: Callable[[], Mapping[str, Sequence[str]]],
-        shipped: Callable[[], AttributeQuestions | None],
-        kept: Kept = lambda texts, make: make(texts),
-    ) -> None:
-        self._embedder, self._questions = embedder, questions
-        self._read_own, self._shipped, self._kept = own, shipped, kept
+    embedder: Embedder
+    questions: Callable[[], Mapping[str, Sequence[str]]]
+    own: Callable[[], Mapping[str, Sequence[str]]]
+    shipped: Callable[[], AttributeQuestions | None]
+    kept: Kept = lambda texts, make: make(texts)
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._known: AttributeQuestions | None = None
         self._described: Mapping[str, Sequence[str]] = {}
@@ -74,18 +73,18 @@ class AskedAttributes:
         return self._known.leaning(vector, asks) if self._known else vector
 
     def _embed_questions(self, *, is_worth_embedding: bool) -> AttributeQuestions | None:
-        if self._known is None and (shipped := self._shipped()) is not None:
-            self._known, self._described = shipped, self._read_own()
+        if self._known is None and (shipped := self.shipped()) is not None:
+            self._known, self._described = shipped, self.own()
         if self._known is None and is_worth_embedding:
-            given = self._questions()
+            given = self.questions()
             names = [name for name, questions in given.items() for _ in questions]
             texts = [text for questions in given.values() for text in questions]
-            self._known = AttributeQuestions(names, self._kept(texts, self._embed))
-            self._described = self._read_own()
+            self._known = AttributeQuestions(names, self.kept(texts, self._embed))
+            self._described = self.own()
         return self._known
 
     def _embed(self, texts: Sequence[str]) -> Floats:
-        return embed_queries(self._embedder, texts)
+        return embed_queries(self.embedder, texts)
 
     def _is_own(self, name: str, known: AttributeQuestions) -> bool:
         return name in self._described or name not in known.names

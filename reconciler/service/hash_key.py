@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
@@ -11,6 +12,7 @@ from reconciler.sensitive_data import key_check
 from reconciler.service.stores.binding_store import BindingStore
 
 
+@dataclass(eq=False)
 class HashKey:
     """This host's key, after the store has confirmed it.
 
@@ -18,25 +20,19 @@ class HashKey:
     fact would come back. So the first host that hashes a text fixes the store's key, by
     ``key_check``, and every other key is refused.
 
-    Args:
+    Attributes:
         store: what is bound.
         find: this host's key; None where it has none yet.
         find_or_make: this host's key, made where it has none yet.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        store: BindingStore,
-        *,
-        find: Callable[[], bytes | None],
-        find_or_make: Callable[[], bytes],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._find = find
-        self._find_or_make = find_or_make
-        self._clock = clock
+    store: BindingStore
+    find: Callable[[], bytes | None]
+    find_or_make: Callable[[], bytes]
+    clock: Callable[[], datetime]
+
+    def __post_init__(self) -> None:
         self._lock = Lock()
         self._key: bytes | None = None
 
@@ -50,9 +46,9 @@ class HashKey:
         with self._lock:
             if self._key is None:
                 is_bound = self._is_bound()  # before a key is made that would be refused
-                key = self._find_or_make()
+                key = self.find_or_make()
                 own = key_check(key)
-                if not is_bound and self._store.claim_hash_key(own, self._clock()) != own:
+                if not is_bound and self.store.claim_hash_key(own, self.clock()) != own:
                     raise _refusal(has_one=True)
                 self._key = key
             return self._key
@@ -74,7 +70,7 @@ class HashKey:
         Raises:
             ConfigurationError: it is bound to another one.
         """
-        bound, own = self._store.hash_key_check(), self._find()
+        bound, own = self.store.hash_key_check(), self.find()
         if bound is not None and (own is None or key_check(own) != bound):
             raise _refusal(has_one=own is not None)
         return bound is not None

@@ -798,7 +798,7 @@ def failing(memory: Memory, monkeypatch: pytest.MonkeyPatch, error: ReconcilerEr
     def run(*_: object) -> list[list[Any]]:
         raise error
 
-    monkeypatch.setattr(memory._services.fact_store._graph, "run", run)
+    monkeypatch.setattr(memory._services.fact_store.graph, "run", run)
 
 
 @pytest.mark.parametrize(
@@ -834,7 +834,7 @@ def test_a_memory_that_is_away_is_told_in_words_without_a_place(
 @contextmanager
 def lost_answers(memory: Memory) -> Iterator[None]:
     """Every commit is written, and its answer is lost."""
-    graph = memory._services.fact_store._graph
+    graph = memory._services.fact_store.graph
     run = graph.run
 
     def lost(name: str, parameters: Mapping[str, Any], *bound: float | None) -> Any:
@@ -890,7 +890,7 @@ def test_a_note_whose_answer_was_lost_as_the_memory_was_closed_is_not_called_los
     arguments = embedded_engine(tmp_path).settings_arguments
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
         tools = memory.agent_tools("crm", "alice")
-        graph = memory._services.fact_store._graph
+        graph = memory._services.fact_store.graph
         run = graph.run
 
         def closed(name: str, parameters: Mapping[str, Any], *bound: float | None) -> Any:

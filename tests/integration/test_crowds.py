@@ -59,7 +59,7 @@ def usable_afterwards(memory: Memory) -> Iterator[None]:
     assert [each.fact.text for each in memory.contact("crm", "afterwards").recall("email")] == [
         EMAIL
     ]
-    connections = memory._services.fact_store._graph._graph._connections  # type: ignore[attr-defined]
+    connections = memory._services.fact_store.graph.graph._connections  # type: ignore[attr-defined]
     assert len(connections._open) <= CONNECTIONS_MAX
 
 
@@ -134,7 +134,7 @@ def test_nobody_waits_while_the_arbiter_is_asked_about_anothers_note(
         Memory.open(embedder=TableEmbedder(VECTORS, 3), arbiter=arbiter, **given) as memory,
         ThreadPoolExecutor(1) as threads,
     ):
-        memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=120.0)
+        memory._services.reconciler.ledger._turns = ContactTurns(stalled_seconds=120.0)
         memory.add_contact_note("crm", "alice", "Lives in Pune")
         judged = threads.submit(memory.add_contact_note, "crm", "alice", "Pune is home")
         assert arbiter.is_asked.wait(60)

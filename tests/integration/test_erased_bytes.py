@@ -155,7 +155,7 @@ def forget_until(monkeypatch: pytest.MonkeyPatch) -> Callable[[Memory, str], Non
 
     def forget(memory: Memory, name: str) -> None:
         with monkeypatch.context() as cutting:
-            cutting.setattr(memory._services.erasure_store, name, cut_off)
+            cutting.setattr(type(memory._services.erasure_store), name, staticmethod(cut_off))
             with pytest.raises(CutOffError):
                 memory.contact("crm", "priya").forget(**ASKED)
 

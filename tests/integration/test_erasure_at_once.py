@@ -64,7 +64,7 @@ def cut_off_before(memory: Memory, step: str) -> Iterator[None]:
         raise CutOff
 
     with pytest.MonkeyPatch.context() as broken:
-        broken.setattr(store, step, end)
+        broken.setattr(type(store), step, staticmethod(end))
         with pytest.raises(CutOff):
             yield
 
@@ -149,7 +149,7 @@ def test_who_comes_late_with_a_removal_leaves_an_erasure_that_is_done_as_it_is(
         return words(scope, known)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(store, "words", after_the_other)
+        patched.setattr(type(store), "words", staticmethod(after_the_other))
         assert memory._services.erasures.finish(seen).state is ErasureState.DONE
     [kept] = memory.agent(AGENT).erasures()
     assert kept.state is ErasureState.DONE
@@ -180,7 +180,7 @@ def test_a_worker_that_read_before_an_erasure_writes_no_word_of_it_afterwards(
         return proposed[-1]
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(gate, "propose", propose_late)
+        patched.setattr(type(gate), "propose", staticmethod(propose_late))
         memory.worker().work_once()
     assert [each.action for each in proposed] == [Action.ADMIT, Action.REJECT]
     left = everything(memory, one_of_each)
@@ -246,7 +246,9 @@ def forgotten_by_an_engine_that_misses(memory: Memory, misses: int) -> Erasure:
             put(decisions)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(memory._services.erasure_store, "put_decisions", putting)
+        patched.setattr(
+            type(memory._services.erasure_store), "put_decisions", staticmethod(putting)
+        )
         return memory.contact(AGENT, PRIYA).forget(**ASKED)
 
 

@@ -78,9 +78,9 @@ def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
 
 @pytest.fixture
 def held(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> HeldGraph:
-    patient: Any = memory._services.fact_store._graph
-    graph = HeldGraph(patient._graph)
-    monkeypatch.setattr(patient, "_graph", graph)
+    patient: Any = memory._services.fact_store.graph
+    graph = HeldGraph(patient.graph)
+    monkeypatch.setattr(patient, "graph", graph)
     monkeypatch.setattr(gathered_commits, "STALLED_SECONDS", 60.0)
     return graph
 
@@ -307,9 +307,9 @@ def test_a_contact_that_another_process_keeps_locked_hangs_no_other(
     ):
         for name in NAMES:
             note(memory, name)
-        patient: Any = memory._services.fact_store._graph
-        held = HeldGraph(patient._graph)
-        monkeypatch.setattr(patient, "_graph", held)
+        patient: Any = memory._services.fact_store.graph
+        held = HeldGraph(patient.graph)
+        monkeypatch.setattr(patient, "graph", held)
         text = "MATCH (c:Contact {contact_id: $name}) SET c.locked_by = 'an operator'"
         locking.run(text, name=NAMES[0]).consume()
         writing = gathering(memory, held, threads)

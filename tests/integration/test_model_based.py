@@ -194,7 +194,7 @@ class SharedStore:
 
     def write_as(self, writer: int) -> None:
         """Write from now on like another process, which knows nothing of what the others wrote."""
-        self.memory._services.reconciler._ledger._neighbourhoods = self._writers[writer]
+        self.memory._services.reconciler.ledger.neighbourhoods = self._writers[writer]
 
     def _opened(self) -> Memory:
         # The model knows nothing of the guard, and the arbiter does not stick to what it said.

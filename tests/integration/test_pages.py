@@ -42,7 +42,7 @@ def tell_all(memory: Memory, text: str) -> None:
 
 def asked_of(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the queries that are run from now on."""
-    graph, names = memory._services.fact_store._graph, list[str]()
+    graph, names = memory._services.fact_store.graph, list[str]()
 
     def run(name: str, parameters: Any, seconds_max: float | None = None) -> Any:
         names.append(name)

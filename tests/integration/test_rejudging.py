@@ -184,7 +184,7 @@ def test_without_a_judge_there_is_an_error_that_says_so(any_engine: EngineUnderT
 def test_an_idle_worker_asks_about_each_contact_in_turn(shop: ShopWithJudge) -> None:
     worker = build_worker(shop.memory._services)
     shop.says.append(REPLACES)
-    worker._on_idle()
+    worker.on_idle()
     assert shop.live == {NEW}
 
 
@@ -196,7 +196,7 @@ def test_a_worker_that_is_never_idle_makes_nothing_for_idle_times(
     shop.memory.drain()
     assert made == []
     with pytest.raises(AttributeError):  # nothing is in it, and it was made
-        shop.memory.worker()._on_idle()
+        shop.memory.worker().on_idle()
     assert len(made) == 1
 
 
@@ -217,4 +217,4 @@ def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: ShopWithJudg
 
 def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(any_engine: EngineUnderTest) -> None:
     with Memory.open(**any_engine.settings_arguments) as memory:
-        assert build_worker(memory._services)._on_idle() is None
+        assert build_worker(memory._services).on_idle() is None

@@ -1600,7 +1600,7 @@ def test_of_two_that_hold_with_one_key_at_once_the_second_is_a_replay(
 def test_a_hold_whose_answer_was_lost_is_not_made_twice(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine: Any = type(memory._services.fact_store._graph._graph)  # type: ignore[attr-defined]
+    engine: Any = type(memory._services.fact_store.graph.graph)  # type: ignore[attr-defined]
     run = engine.run
 
     def write_and_lose(graph: Graph, name: str, parameters: Mapping[str, Any]) -> list[Row]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def test_each_setting_stands_in_the_shipped_file_or_is_explained_there(name: str
 )
 def test_a_policys_own_defaults_are_those_of_the_settings(group: str, policy: Any) -> None:
     renamed = {"reconcile.attempts_max": "reconcile.write_attempts_max"}
-    for name in policy.__slots__:
+    for name in asdict(policy):
         setting = f"{group}.{name}"
         assert getattr(policy, name) == DEFAULTS[renamed.get(setting, setting)]
 

@@ -103,7 +103,7 @@ class Ours:
 
     def fill(self, count: int) -> None:
         """Behind its back, by the memory's own connection."""
-        graph = self._memory._services.fact_store._graph._graph
+        graph = self._memory._services.fact_store.graph.graph
         others = Others()
         for batch in others.rows(count):
             rows = [row | {"id": str(uuid.uuid4()), "vector": others.vector()} for row in batch]

@@ -8,13 +8,13 @@ facts about them. A linear map from questions to notes, fitted on the same sente
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.ranking import cosines_to
+from reconciler.frozen import in_order
 
 _SPREADS = 3.3
 """Standard deviations by which a question must be nearer to a known question of an attribute than
@@ -32,7 +32,7 @@ _LEAST_MAX = 0.9
 _COMPARED_MAX = 400
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class AttributeSentences:
     """The questions about an attribute, and facts that answer them."""
 

@@ -42,7 +42,7 @@ from reconciler.domain.recalling.words import WordIndex, WordMatches, content_wo
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 
 _OTHERS_PART = 0.5
 """The weight of facts about others when a question names no other person; the contact's own: 1."""
@@ -96,7 +96,7 @@ class Recalling:
     decay: DecayPolicy = field(default_factory=DecayPolicy)
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Told:
     """The search text of each fact; empty for None."""
 
@@ -351,7 +351,7 @@ class Recallable:
         return {fact_id: row for row, fact_id in enumerate(ids) if fact_id in others}
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Closeness:
     """The closeness of each fact to a question: in words and, with vectors, in meaning."""
 

@@ -12,7 +12,7 @@ import threading
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, count, islice, repeat
 
 import numpy as np
@@ -28,6 +28,7 @@ from reconciler.domain.recalling.languages import (
     stem_of,
 )
 from reconciler.domain.records.notes import canonical_text
+from reconciler.frozen import in_order
 
 _PART = re.compile(r"[,;?\n、，；？]")
 """Marks between the things that a query lists: "knee, walking limits"."""
@@ -59,7 +60,7 @@ Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class WordMatches:
     """The match of each text with a question, by words.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 
 SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 """The name of a system of the builder's own, which stands in the artefact of what it said."""
@@ -420,7 +420,7 @@ class ExpiringFact:
     question: str
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class PlaceInHistory:
     """A fact's place in the order of histories: by its last confirmation, then its recording (UTC).
 
@@ -457,7 +457,7 @@ class RefusalCount:
     refusals: int
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class FiledFact:
     """A fact and the contact it is about, by id and, if known, by name."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -20,6 +20,7 @@ from reconciler.domain.records.message_forms import plain_message
 from reconciler.domain.records.notes import is_blank, utc
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
+from reconciler.frozen import in_order
 
 _ROLES = {
     Role.CONTACT: ("contact", "user", "customer", "human"),
@@ -57,7 +58,7 @@ _NUMBER = re.compile(r"\d{9,20}(?:\.\d{1,9})?")
 """Seconds since 1970, or parts of them, as a string: nine digits are the year 1973."""
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Message:
     """One message as it was given, and how to say where it stands."""
 

@@ -9,15 +9,29 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import Ge, Gt, Le
 
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Usage
+
+_SECONDS_MAX = 31_536_000.0
+"""A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
+
+Quantity = Annotated[int, Ge(0)]
+Positive = Annotated[int, Ge(1)]
+Amount = Annotated[float, Ge(0)]
+AboveZero = Annotated[float, Gt(0)]
+Share = Annotated[float, Ge(0), Le(1)]
+Cosine = Annotated[float, Ge(-1), Le(1)]
+Seconds = Annotated[float, Gt(0), Le(_SECONDS_MAX)]
+Wait = Annotated[float, Ge(0), Le(_SECONDS_MAX)]
 
 _FLOOR_WORDS_MAX = 5
 _FLOOR_COUNT_MAX = 1_000
@@ -81,7 +95,7 @@ class ReconcilePolicy:
         return (self.cosine_update_min + self.cosine_add_max) / 2
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class ArbitrationPolicy:
     """The bounds on asking an arbiter, for one process; a restart forgets what was used up.
 
@@ -98,14 +112,14 @@ class ArbitrationPolicy:
             they are not known.
     """
 
-    calls_per_minute_max: int = 60
-    calls_per_day_max: int = 5_000
-    breaker_failures_max: int = 5
-    breaker_reset_seconds: float = 60.0
-    cache_size_max: int = 10_000
-    confidence_min: float = 0.5
-    usd_per_million_input_tokens: float | None = None
-    usd_per_million_output_tokens: float | None = None
+    calls_per_minute_max: Quantity = 60
+    calls_per_day_max: Quantity = 5_000
+    breaker_failures_max: Positive = 5
+    breaker_reset_seconds: Seconds = 60.0
+    cache_size_max: Quantity = 10_000
+    confidence_min: Share = 0.5
+    usd_per_million_input_tokens: Amount | None = None
+    usd_per_million_output_tokens: Amount | None = None
 
     def cost_usd(self, usage: Usage | None) -> float | None:
         """The price of so many tokens in US dollars; None if tokens or prices are unknown."""
@@ -129,7 +143,7 @@ class RetryPolicy:
     unavailable_seconds_max: float = 6.0
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class RankingPolicy:
     """How facts are chosen, and the weights of a chosen fact's score.
 
@@ -150,15 +164,15 @@ class RankingPolicy:
             Clarke and Buettcher 2009, who take 60). Source: benchmarks/recall.py.
     """
 
-    weight_similarity: float = 0.7
-    weight_recency: float = 0.2
-    weight_importance: float = 0.1
-    weight_strength: float = 0.0
-    weight_words: float = 0.2
-    recency_half_life_days: float = 30.0
-    rival_cosine_min: float = 0.7
-    chosen_at_once: int = 8
-    rank_constant: float = 20.0
+    weight_similarity: Amount = 0.7
+    weight_recency: Amount = 0.2
+    weight_importance: Amount = 0.1
+    weight_strength: Amount = 0.0
+    weight_words: Share = 0.2
+    recency_half_life_days: AboveZero = 30.0
+    rival_cosine_min: Cosine = 0.7
+    chosen_at_once: Annotated[int, Ge(1), Le(1_000)] = 8
+    rank_constant: Amount = 20.0
 
 
 @frozen
@@ -218,7 +232,7 @@ class DecayPolicy:
     floor: float = 0.1
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class ExtractionPolicy:
     """How sessions are cut into windows, and what is not proposed at all.
 
@@ -230,14 +244,14 @@ class ExtractionPolicy:
         session_turns_max: one of more turns is refused.
     """
 
-    window_characters: int = 24_000
-    window_overlap_turns: int = 4
-    importance_min: float = 0.2
-    session_characters_max: int = 1_000_000
-    session_turns_max: int = 2_000
+    window_characters: Annotated[int, Ge(1_000)] = 24_000
+    window_overlap_turns: Quantity = 4
+    importance_min: Share = 0.2
+    session_characters_max: Positive = 1_000_000
+    session_turns_max: Positive = 2_000
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class JobPolicy:
     """How often a job is tried, and how long its worker may be silent.
 
@@ -251,10 +265,10 @@ class JobPolicy:
         lease_seconds: a worker that is silent for so long loses its job to another.
     """
 
-    attempts_max: int = 8
-    backoff_seconds: float = 10.0
-    backoff_seconds_max: float = 600.0
-    lease_seconds: float = 60.0
+    attempts_max: Positive = 8
+    backoff_seconds: Wait = 10.0
+    backoff_seconds_max: Wait = 600.0
+    lease_seconds: Seconds = 60.0
 
     def wait(self, attempts: int, retry_after_seconds: float | None, chance: float) -> timedelta:
         """How long until the next attempt: doubling, with jitter, never sooner than a server asks.

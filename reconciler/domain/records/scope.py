@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shlex
 import unicodedata
-from dataclasses import dataclass
 
 from reconciler.errors import InvalidScopeError
+from reconciler.frozen import in_order
 
 SCOPE_PART_LENGTH_MAX = 200
 """Characters in a tenant, agent or contact id. Source: longest e-mail local part and domain fit."""
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Scope:
     """Tenant, agent and contact: the only facts a note may be compared with.
 

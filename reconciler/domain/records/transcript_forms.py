@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from reconciler.domain.records.message_forms import Values, as_object, is_line_of_claude_code
 from reconciler.domain.records.messages import Message
 from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidSessionError
+from reconciler.frozen import in_order
 
 _LISTED_MAX = 20
 _TITLE_LENGTH_MAX = 60
 _REMEDY = "give its messages as lines with role and content, see docs/background_door.md"
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Conversation:
     """One conversation of a file, not read yet.
 
@@ -281,7 +282,7 @@ def _is_responses(values: Values) -> bool:
     return "type" not in values and any(isinstance(items, list) for items in lists)
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Form:
     """A row: a form's name, the signs of its records, and the place of their messages."""
 

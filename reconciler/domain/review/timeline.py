@@ -8,7 +8,6 @@ chooses its own units and colours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from textwrap import shorten
@@ -16,7 +15,7 @@ from textwrap import shorten
 from reconciler.domain.records.facts import Fact, FactHistory, Supersession
 from reconciler.domain.records.kinds import DecidedBy, FactState
 from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 
 ROWS_MAX = 40
 """Bars in one strand; more of them are told apart by numbers."""
@@ -108,7 +107,7 @@ class Timeline:
         return [fact for strand in self.strands for bar in strand.bars for fact in bar.facts]
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Axis:
     starts_at: datetime
     ends_at: datetime

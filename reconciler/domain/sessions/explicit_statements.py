@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from reconciler.domain.sessions.introductions import is_marked_at
 from reconciler.domain.sessions.third_person import about_the_contact
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.lexicon import Cues, lexicon
 
 if TYPE_CHECKING:
@@ -235,7 +234,7 @@ def _of_request(speech: Speech, said: str) -> Speech:
 # Claims: the statements of a sentence, and their beginnings
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Claim:
     text: str
     is_request: bool = False
@@ -347,7 +346,7 @@ _ASKED = re.compile(r"\s*\?+$")
 # Statements: clauses that say how things are
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Stated:
     """A clause that states something: its beginning, and the end of its opening."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from reconciler.domain.records.kinds import Speech
@@ -18,6 +18,7 @@ from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.text_reading import read_text
+from reconciler.frozen import in_order
 from reconciler.lexicon import Cues, lexicon
 
 _SPEAKERS = (Role.CONTACT, Role.OPERATOR, Role.AGENT)
@@ -29,7 +30,7 @@ _OPENING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Frames:
     """The meaning of a session's words, literal or not, by episode and place.
 

@@ -11,10 +11,10 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from reconciler.domain.text_reading import Sentence, read_text
+from reconciler.frozen import in_order
 
 _BEFORE_MAX, _BEHIND_MAX = 3, 2
 """Sentences before and behind the cited ones that are looked at, besides the turn's first."""
@@ -59,7 +59,7 @@ _OPENER = re.compile(r"\W*(?:i|i['’]\w{1,3}|we|we['’]\w{1,3})\b", re.I)
 _RELATIVE = re.compile(r"\b(?:that|which|who|where)\Z", re.I)
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Part:
     """A part of a turn that may introduce the words beside it.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
 from reconciler.domain.values.text import plain, text
+from reconciler.frozen import in_order
 from reconciler.lexicon import any_of, lexicon
 
 # A separator before exactly three digits groups them, in any country's way of writing: 1,200 and
@@ -52,7 +52,7 @@ _NOUNS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Amount:
     """A number with what stands before and after it, and per what it is."""
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from reconciler.domain.records.attributes import Attribute
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.slot_kinds import KINDS, OF_ANY_OWNER, TOLD_BY_CAPITALS, is_value
 from reconciler.domain.values.text import text as key_of
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.lexicon import lexicon
 
 TEXT_LENGTH_MAX, WORDS_MAX = 160, 24
@@ -66,7 +66,7 @@ class ReadSlot:
 # Words of a sentence
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Words:
     """The words of a sentence, as they are said and as they are compared."""
 
@@ -137,7 +137,7 @@ def _phrases(name: str, at: int) -> dict[str, list[tuple[str, ...]]]:
 # What a sentence opens and closes with
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _SlotClause:
     """A sentence without what it opens and closes with, and what that says of the value."""
 
@@ -199,7 +199,7 @@ def _closing(words: _Words, names: Iterable[str]) -> int:
 # Whom it is about
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Who:
     """Whom words are about: ``said`` names the contact or a relative, who is the ``subject``."""
 
@@ -244,7 +244,7 @@ def _owner(words: _Words, at: int, names: Collection[str]) -> _Who:
 # What the book says of an attribute
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Shape:
     """Words around a value; of a card, which names the attribute, none.
 

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -32,7 +33,7 @@ from reconciler.entrypoints.access.problems import Problem, ProblemError
 from reconciler.entrypoints.access.telling import problem_answer
 from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 
 BODY = "reconciler.body"
 """The key of a request's scope for its whole body, behind a ``BodyDoor``."""
@@ -142,36 +143,30 @@ def bearer(headers: Headers) -> str | None:
     return given[0][len("bearer ") :].strip()
 
 
+@in_order
 class NameDoor:
     """Admits requests that use one of the server's names, so that no web page uses another.
 
-    Args:
+    Attributes:
         app: the application behind the door.
         hosts: the names, as ``Address.hosts`` has them.
         open_paths: paths that may be requested under any name, as by a container's probes.
         refuse: answers the others.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        hosts: Collection[str],
-        open_paths: Collection[str] = (),
-        refuse: Refuse = problem_answer,
-    ) -> None:
-        self._app = app
-        self._refuse = refuse
-        self._hosts = hosts
-        self._open_paths = open_paths
+    app: ASGIApp
+    hosts: Collection[str]
+    open_paths: Collection[str] = ()
+    refuse: Refuse = problem_answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and scope["path"] not in self._open_paths:
+        if scope["type"] == "http" and scope["path"] not in self.open_paths:
             unknown = self._unknown(Headers(scope=scope))
             if unknown is not None:
-                await self._refuse(scope, unknown)(scope, receive, send)
+                await self.refuse(scope, unknown)(scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
     def _unknown(self, headers: Headers) -> Problem | None:
         """The problem with a request's host or origin; None if the server has those names."""
@@ -183,32 +178,27 @@ class NameDoor:
         return None
 
     def _is_known(self, name: str) -> bool:
-        return name in self._hosts or _PORT.sub("", name) in self._hosts
+        return name in self.hosts or _PORT.sub("", name) in self.hosts
 
 
+@in_order
 class BodyDoor:
     """Reads the whole body of a request, up to a bound, before the application starts.
 
-    Args:
+    Attributes:
         app: the application behind the door.
         bytes_max: the bound.
         refuse: answers a request with a longer body.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        bytes_max: int = _BODY_BYTES_MAX,
-        refuse: Refuse = problem_answer,
-    ) -> None:
-        self._app = app
-        self._refuse = refuse
-        self._bytes_max = bytes_max
+    app: ASGIApp
+    bytes_max: int = _BODY_BYTES_MAX
+    refuse: Refuse = problem_answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         body, is_whole = bytearray(), False
         while not is_whole:
@@ -217,21 +207,22 @@ class BodyDoor:
                 return
             body += message.get("body", b"")
             is_whole = not message.get("more_body", False)
-            if len(body) > self._bytes_max:
-                told = f"the body is longer than {self._bytes_max:,} bytes; send less at a time"
+            if len(body) > self.bytes_max:
+                told = f"the body is longer than {self.bytes_max:,} bytes; send less at a time"
                 too_large = Problem(kind="too-large", status=413, detail=told)
-                await self._refuse(scope, too_large)(scope, receive, send)
+                await self.refuse(scope, too_large)(scope, receive, send)
                 return
-        await self._app({**scope, BODY: bytes(body)}, _with_body(bytes(body), receive), send)
+        await self.app({**scope, BODY: bytes(body)}, _with_body(bytes(body), receive), send)
 
 
+@dataclass(eq=False)
 class TokenDoor:
     """Admits clients with a valid token, up to their rate; others get a status and no more.
 
     Only wrong tokens count against an address: a valid one is always let in, even if many wrong
     ones come from the same address.
 
-    Args:
+    Attributes:
         app: the application behind the door.
         tokens: finds the grant of each token.
         calls_per_minute: how many requests each token may make.
@@ -244,52 +235,42 @@ class TokenDoor:
         refuse: answers a request that is not let in.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        tokens: TokenSource,
-        *,
-        calls_per_minute: int,
-        wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,
-        at_once_max: int = REQUESTS_AT_ONCE_MAX,
-        per_token_max: int = REQUESTS_AT_ONCE_MAX,
-        methods: Collection[str] = (),
-        open_paths: Collection[str] = (),
-        presented: Callable[[Headers], str | None] = bearer,
-        refuse: Refuse = problem_answer,
-    ) -> None:
-        self._presented = presented
-        self._refuse = refuse
-        self._at_once_max = at_once_max
-        self._per_token_max = per_token_max
-        self._methods = methods
-        self._open_paths = open_paths
-        self._app = app
-        self._tokens = tokens
-        self._calls = Rates(calls_per_minute)
-        self._wrong = Rates(wrong_per_minute)
-        self._under_way: Counter[str] = Counter()  # by token
+    app: ASGIApp
+    tokens: TokenSource
+    calls_per_minute: int
+    wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE
+    at_once_max: int = REQUESTS_AT_ONCE_MAX
+    per_token_max: int = REQUESTS_AT_ONCE_MAX
+    methods: Collection[str] = ()
+    open_paths: Collection[str] = ()
+    presented: Callable[[Headers], str | None] = bearer
+    refuse: Refuse = problem_answer
+
+    def __post_init__(self) -> None:
+        self._calls = Rates(self.calls_per_minute)
+        self._wrong = Rates(self.wrong_per_minute)
+        self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and scope["path"] not in self._open_paths:
+        if scope["type"] == "http" and scope["path"] not in self.open_paths:
             await self._answer(scope, receive, send)
         elif scope["type"] == "http":
-            await self._app(scope, _with_body(b"", receive), send)
+            await self.app(scope, _with_body(b"", receive), send)
         elif scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             token = self._admitted(scope)
         except ProblemError as error:
-            await self._refuse(scope, error.problem)(scope, receive, send)
+            await self.refuse(scope, error.problem)(scope, receive, send)
             return
         keeping = scope.get("state", {}).get(LET_IN, nullcontext)  # absent in a caller's own server
         self._under_way[token.token_id] += 1
         try:
             with keeping(), suppress(ClientDisconnect):
-                await self._app({**scope, GRANT: token.grant}, receive, send)
+                await self.app({**scope, GRANT: token.grant}, receive, send)
         finally:
             self._under_way[token.token_id] -= 1
 
@@ -299,8 +280,8 @@ class TokenDoor:
         Raises:
             ProblemError: it is not let in.
         """
-        presented = self._presented(Headers(scope=scope))
-        token = None if presented is None else self._tokens.find(presented)
+        presented = self.presented(Headers(scope=scope))
+        token = None if presented is None else self.tokens.find(presented)
         if token is None:
             raise self._turned_away(scope, is_missing=presented is None)
         if (seconds := self._calls.wait_seconds(token.token_id)) > 0:
@@ -309,15 +290,15 @@ class TokenDoor:
                 "often, or let the operator of the server raise --calls-per-minute"
             )
             raise _too_many(told, seconds)
-        if self._methods and scope["method"] not in self._methods:
-            allowed = ", ".join(self._methods)
+        if self.methods and scope["method"] not in self.methods:
+            allowed = ", ".join(self.methods)
             told = f"only {allowed} is served here"
             headers = {"Allow": allowed}
             raise _problem("wrong-method", 405, told, more_headers=headers)
-        if self._under_way.total() >= self._at_once_max:
+        if self._under_way.total() >= self.at_once_max:
             told = "too many requests at the same time; wait as long as Retry-After says"
             raise _too_many(told, 1, status=503)
-        if self._under_way[token.token_id] >= self._per_token_max:
+        if self._under_way[token.token_id] >= self.per_token_max:
             told = (
                 "too many requests of this token at the same time; wait as long as Retry-After "
                 "says, and send fewer at once"

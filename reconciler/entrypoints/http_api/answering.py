@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Annotated, Any
@@ -28,6 +27,7 @@ from reconciler.entrypoints.access.http_door import GRANT
 from reconciler.entrypoints.access.problems import RefusedError, within
 from reconciler.entrypoints.options import json_value
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import in_order
 from reconciler.memory import Memory
 
 SLASH = "\ud800"
@@ -187,7 +187,7 @@ def unless_known(read: Callable[..., Any]) -> Callable[..., Response]:
     return endpoint
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class Paging:
     """Which page of a list is asked for.
 

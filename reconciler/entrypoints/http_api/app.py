@@ -34,6 +34,7 @@ from reconciler.entrypoints.http_api.answering import SLASH, GrantOf, MemoryOf, 
 from reconciler.entrypoints.metrics import QueueCollector, counting_decisions
 from reconciler.entrypoints.operator_page.app import operator_page
 from reconciler.errors import ReconcilerError
+from reconciler.frozen import in_order
 from reconciler.memory import Memory
 
 BOUNDS = Bounds(places_max=600, places_per_address_max=400)
@@ -256,6 +257,7 @@ class _Readiness:
         return None
 
 
+@in_order
 class _WholeIds:
     """Passes ids to routes exactly as they were sent.
 
@@ -264,8 +266,7 @@ class _WholeIds:
     ids would become equal.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         raw: bytes = scope.get("raw_path") or b""
@@ -276,7 +277,7 @@ class _WholeIds:
             )
             scope = {**scope, "path": path}
         with suppress(Exception):  # answered and logged already; uvicorn would also log its words
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
 
 def _sent(request: Request) -> list[str]:

@@ -45,6 +45,7 @@ from reconciler.entrypoints.operator_page.visits import (
     text_of,
     view,
 )
+from reconciler.frozen import in_order
 from reconciler.memory import Memory
 
 _BODY_BYTES_MAX = 256 * 1024
@@ -239,11 +240,11 @@ async def _file(request: Request) -> Response:
     return Response(text, headers=headers, media_type=_FILES[path])
 
 
+@in_order
 class _Guarded:
     """Gives every answer the headers that keep a browser within this site."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -255,7 +256,7 @@ class _Guarded:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        await self.app(scope, receive, guarded)
 
 
 def _refuse(scope: Scope, problem: Problem) -> Response:

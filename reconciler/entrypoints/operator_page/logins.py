@@ -9,19 +9,19 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 
 from cachetools import TTLCache
 
 from reconciler.entrypoints.access.tokens import TOKENS_MAX, AccessToken, TokenFile
+from reconciler.frozen import in_order
 
 _SECONDS_MAX = 12 * 60 * 60.0
 _PER_TOKEN_MAX = 10
 _SECRET_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class OpenLogin:
     """One browser that is logged in.
 

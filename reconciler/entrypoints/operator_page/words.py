@@ -18,39 +18,7 @@ from reconciler.domain.records.kinds import (
     Sensitivity,
 )
 from reconciler.domain.review.explanation import Explanation
-from reconciler.domain.review.timeline import why_of
-
-__all__ = [
-    "ACTIONS",
-    "DIRECTING",
-    "DISPOSALS",
-    "FIELDS",
-    "OVER",
-    "RECORDS",
-    "REVERSIBLE",
-    "SENSITIVITIES",
-    "SETTLED",
-    "UNDONE",
-    "action",
-    "answer",
-    "answerers",
-    "attribute",
-    "day",
-    "details",
-    "ended",
-    "gist",
-    "holding",
-    "is_declined",
-    "is_reason",
-    "is_withdrawn",
-    "moment",
-    "person",
-    "plain",
-    "plainly",
-    "replaced_by",
-    "tone",
-    "why_of",
-]
+from reconciler.domain.review.timeline import why_of as why_of
 
 OVER = "It no longer holds."
 SETTLED = "Settled on the page."

@@ -28,6 +28,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, check_text
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
+from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.service.moving.lines import KEY_OF, PropertyTypes
 from reconciler.service.stores.archive_store import IN_COLUMNS, ArchiveStore
@@ -45,7 +46,7 @@ _READ_OF: Mapping[str, tuple[str, ...]] = {"Decision": ("record", "correction")}
 _SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class DamagedNode:
     """A node that cannot be read, by its label and id, with all it holds."""
 
@@ -60,7 +61,7 @@ class DamagedNode:
             yield from (str(item) for item in (value if isinstance(value, list) else [value]))
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class ReadRecords:
     """The facts and decisions that can be read, and what cannot be read of any label."""
 
@@ -68,7 +69,7 @@ class ReadRecords:
     damaged: list[DamagedNode] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _ReadPage:
     """Records of several contacts that can be read.
 
@@ -209,7 +210,9 @@ class Damage:
             at: what stands for a time that makes no sense (UTC).
         """
         kept = self._sound(node.label, node.held)
-        left = _REMAINS[node.label](kept, scope, at)
+        left = _REMAINS[node.label].of(kept, scope, at)
+        if node.label == "Episode":
+            left |= _place_of(kept)
         if node.label == "Decision":
             left |= self._decided(node.node_id, kept, left, scope)
         return left
@@ -298,31 +301,21 @@ def _read_episode(held: Row, scope: Scope) -> Any:
     row = {"source_reference": None, "job_id": None, "is_cleaned": False} | held
     if held.get("role") is None:
         return EVIDENCE.make(row | {"session_id": "-", "scope": scope, "span": None})
-    names = ("episode_id", "role", "text", "said_at", "position")
-    told = {name: row[name] for name in (*names, "source_reference", "job_id", "is_cleaned")}
-    return EPISODES.make(told | {"session_id": "-"})
+    return EPISODES.make(row | {"session_id": "-"})
 
 
 def _read_job(held: Row, _: Scope) -> Any:
     if held.get("proposals") is not None:
         PROPOSALS.make({"extractor": None, "summary": None} | held)
-    names = ("tenant", "agent_id", "contact_id", "job_id", "session_id", "state", "attempts")
-    told = {name: held[name] for name in (*names, "submitted_at", "due_at")}
-    told |= {name: held.get(name) for name in ("finished_at", "extractor", "last_error")}
-    return JOBS.make(told | _counted(held))
+    return JOBS.make(held | _counted(held))
 
 
 def _read_session(held: Row, _: Scope) -> Any:
-    names = ("session_id", "channel", "started_at", "ended_at")
-    told = {name: held[name] for name in names} | {"summary": held.get("summary")}
-    return SESSIONS.make(told | _counted(held))
+    return SESSIONS.make({"summary": None} | held | _counted(held))
 
 
 def _read_task(held: Row, scope: Scope) -> Any:
-    names = ("task_id", "goal", "state", "session_id", "started_at", "changed_at")
-    told = {name: held[name] for name in names}
-    told |= {name: held.get(name) for name in ("done", "decided", "blocker", "outcome_id")}
-    return TASKS.make(told | {"scope": scope})
+    return TASKS.make({"done": None, "decided": None} | held | {"scope": scope})
 
 
 def _read_erasure(held: Row, scope: Scope) -> Any:
@@ -347,104 +340,124 @@ _READERS: Mapping[str, Callable[[Row, Scope], Any]] = {
 }
 
 
-def _task_left(held: Row, _: Scope, at: datetime) -> Row:
-    return {
-        **_times(held, at, "started_at", "changed_at"),
-        "task_id": held.get("task_id", "unreadable"),
-        "session_id": held.get("session_id", "unreadable"),
-        "name": ERASED,
-        "goal": ERASED,
-        "state": "failure",
-        "done": None,
-        "decided": None,
-        "blocker": None,
-    }
+@frozen
+class _Remains:
+    """What is left of a damaged record: nothing that anybody said.
+
+    Attributes:
+        times: kept if they can be read, else the time of the emptying.
+        kept: kept if they can be read, else the value here.
+        put: these values, whatever stood there.
+        of_scope: as the scope says.
+        now: the time of the emptying.
+        erased: texts, marked as erased.
+        gone: nothing.
+    """
+
+    times: str
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    put: Mapping[str, Any] = field(default_factory=dict)
+    of_scope: str = ""
+    now: str = ""
+    erased: str = ""
+    gone: str = ""
+
+    def of(self, held: Row, scope: Scope, at: datetime) -> Row:
+        """What is left, from what can be read of it."""
+        return {
+            **{name: held.get(name) or at for name in self.times.split()},
+            **{name: held.get(name, usual) for name, usual in self.kept.items()},
+            **self.put,
+            **{name: getattr(scope, name) for name in self.of_scope.split()},
+            **dict.fromkeys(self.now.split(), at),
+            **dict.fromkeys(self.erased.split(), ERASED),
+            **dict.fromkeys(self.gone.split()),
+        }
 
 
-def _session_left(held: Row, _: Scope, at: datetime) -> Row:
-    return {
-        **_times(held, at, "started_at", "ended_at"),
-        "session_id": held.get("session_id", "unreadable"),
-        "channel": held.get("channel", "unreadable"),
-        "summary": None,
-        **_counted(held),
-    }
+_UNREADABLE = "unreadable"
+_GUESS = str(SourceKind.MODEL_GUESS)
+_UNCOUNTED = dict.fromkeys(_OUTCOMES, 0)
+_REMAINS: Mapping[str, _Remains] = {
+    "Task": _Remains(
+        times="started_at changed_at",
+        kept=dict.fromkeys(("task_id", "session_id"), _UNREADABLE),
+        put={"state": "failure"},
+        erased="name goal",
+        gone="done decided blocker",
+    ),
+    "Session": _Remains(
+        times="started_at ended_at",
+        kept=_UNCOUNTED | dict.fromkeys(("session_id", "channel"), _UNREADABLE),
+        gone="summary",
+    ),
+    "Episode": _Remains(
+        times="said_at",
+        kept={"source_kind": _GUESS},
+        put={"is_cleaned": True},
+        erased="text",
+        gone="source_reference",
+    ),
+    "Job": _Remains(
+        times="submitted_at due_at finished_at",
+        kept=_UNCOUNTED | {"session_id": _UNREADABLE, "attempts": 0},
+        put={"state": str(JobState.DONE)},
+        of_scope="tenant agent_id contact_id",
+        gone="extractor last_error proposals summary",
+    ),
+    "Fact": _Remains(
+        times="recorded_at valid_from valid_to last_confirmed_at",
+        kept={
+            "trust": _GUESS,
+            "observations": 1,
+            "category": str(Category.FACT),
+            "recall_count": 0,
+        },
+        put={
+            "importance": 0.5,
+            "confidence": 0.0,
+            "state": str(FactState.ERASED),
+            "sensitivity": str(Sensitivity.NONE),
+            "recall_semantics": str(RecallSemantics.DEFAULT),
+            **dict.fromkeys(("is_void", "is_contested", "is_redacted"), False),
+            **dict.fromkeys(("yields_to_live_intent", "is_confirmed_by_user"), False),
+        },
+        erased="text",
+        gone=f"{' '.join(SLOT_COLUMNS)} slot_key first_held_from topic tags expires_at artefact "
+        "last_recalled_at",
+    ),
+    "Decision": _Remains(
+        times="at",
+        kept={
+            "decided_by": str(DecidedBy.GATE),
+            "trust": _GUESS,
+            **dict.fromkeys(("door", "episode_id"), _UNREADABLE),
+        },
+        now="lapses_at",
+        erased="text reason",
+        gone="arbiter_reasoning inference_key disposal gate_reason correction cosine",
+    ),
+    "Erasure": _Remains(
+        times="started_at finished_at",
+        kept={"by": _UNREADABLE},
+        put={
+            "target_kind": str(ErasureKind.CONTACT),
+            "target": "{}",
+            "state": str(ErasureState.DONE),
+        },
+        of_scope="tenant agent_id contact_key",
+        erased="reason",
+        gone="plan receipt",
+    ),
+    "Tombstone": _Remains(times="at", of_scope="contact_key"),
+}
 
 
-def _episode_left(held: Row, _: Scope, at: datetime) -> Row:
-    return {
-        **_times(held, at, "said_at"),
-        "text": ERASED,
-        "source_kind": held.get("source_kind", str(SourceKind.MODEL_GUESS)),
-        "source_reference": None,
-        "is_cleaned": True,
-        **({"position": held.get("position", 0)} if "position" in held or "role" in held else {}),
-        **({"role": held.get("role", "system")} if "position" in held or "role" in held else {}),
-    }
-
-
-def _job_left(held: Row, scope: Scope, at: datetime) -> Row:
-    return {
-        "tenant": scope.tenant,
-        "agent_id": scope.agent_id,
-        "contact_id": scope.contact_id,
-        "session_id": held.get("session_id", "unreadable"),
-        "state": str(JobState.DONE),
-        "attempts": held.get("attempts", 0),
-        **_times(held, at, "submitted_at", "due_at", "finished_at"),
-        "extractor": None,
-        "last_error": None,
-        "proposals": None,
-        "summary": None,
-        **_counted(held),
-    }
-
-
-def _fact_left(held: Row, _: Scope, at: datetime) -> Row:
-    slot = dict.fromkeys((*SLOT_COLUMNS, "slot_key"))
-    return slot | {
-        "text": ERASED,
-        "importance": 0.5,
-        "trust": held.get("trust", str(SourceKind.MODEL_GUESS)),
-        "observations": held.get("observations", 1),
-        **_times(held, at, "recorded_at", "valid_from", "valid_to", "last_confirmed_at"),
-        "first_held_from": None,
-        "state": str(FactState.ERASED),
-        "is_void": False,
-        "is_contested": False,
-        "category": held.get("category", str(Category.FACT)),
-        "topic": None,
-        "tags": None,
-        "confidence": 0.0,
-        "sensitivity": str(Sensitivity.NONE),
-        "is_redacted": False,
-        "recall_semantics": str(RecallSemantics.DEFAULT),
-        "yields_to_live_intent": False,
-        "expires_at": None,
-        "is_confirmed_by_user": False,
-        "artefact": None,
-        "recall_count": held.get("recall_count", 0),
-        "last_recalled_at": None,
-    }
-
-
-def _decision_left(held: Row, _: Scope, at: datetime) -> Row:
-    return {
-        "decided_by": held.get("decided_by", str(DecidedBy.GATE)),
-        "door": held.get("door", "unreadable"),
-        "trust": held.get("trust", str(SourceKind.MODEL_GUESS)),
-        "episode_id": held.get("episode_id", "unreadable"),
-        **_times(held, at, "at"),
-        "text": ERASED,
-        "reason": ERASED,
-        "arbiter_reasoning": None,
-        "inference_key": None,
-        "lapses_at": at,
-        "disposal": None,
-        "gate_reason": None,
-        "correction": None,
-        "cosine": None,
-    }
+def _place_of(episode: Row) -> Row:
+    """Speaker and place, which a turn has and no other episode."""
+    usual = {"position": 0, "role": "system"}
+    is_turn = not usual.keys().isdisjoint(episode)
+    return {name: episode.get(name, value) for name, value in usual.items()} if is_turn else {}
 
 
 def _record(decision_id: str, left: Row, scope: Scope) -> str:
@@ -484,39 +497,3 @@ def _record(decision_id: str, left: Row, scope: Scope) -> str:
         policy=policy,
     )
     return record_of(decision)
-
-
-def _erasure_left(held: Row, scope: Scope, at: datetime) -> Row:
-    return {
-        "tenant": scope.tenant,
-        "agent_id": scope.agent_id,
-        "contact_key": scope.contact_key,
-        "target_kind": str(ErasureKind.CONTACT),
-        "target": "{}",
-        "state": str(ErasureState.DONE),
-        "by": held.get("by", "unreadable"),
-        "reason": ERASED,
-        **_times(held, at, "started_at", "finished_at"),
-        "plan": None,
-        "receipt": None,
-    }
-
-
-def _tombstone_left(held: Row, scope: Scope, at: datetime) -> Row:
-    return {"contact_key": scope.contact_key, **_times(held, at, "at")}
-
-
-def _times(held: Row, at: datetime, *names: str) -> Row:
-    return {name: held.get(name) or at for name in names}
-
-
-_REMAINS: Mapping[str, Callable[[Row, Scope, datetime], Row]] = {
-    "Task": _task_left,
-    "Session": _session_left,
-    "Episode": _episode_left,
-    "Job": _job_left,
-    "Fact": _fact_left,
-    "Decision": _decision_left,
-    "Erasure": _erasure_left,
-    "Tombstone": _tombstone_left,
-}

@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from pydantic import ValidationError
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.json_lines import loads
@@ -63,7 +62,7 @@ class ContactInFile:
     session_keys: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class _Vectors:
     """The dimension of a model's vectors in a file, and the line of the first one."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
@@ -150,24 +151,18 @@ class Exporter:
         )
 
 
+@dataclass(eq=False)
 class _ContactExport:
     """One contact's lines: itself, its nodes label by label, then the links between them."""
 
-    def __init__(
-        self,
-        store: ArchiveStore,
-        damage: Damage,
-        types: PropertyTypes,
-        contact_key: str,
-        with_vectors: bool,
-        now: datetime,
-    ) -> None:
-        self._store = store
-        self._damage = damage
-        self._now = now
-        self._types = types
-        self._contact_key = contact_key
-        self._with_vectors = with_vectors
+    store: ArchiveStore
+    damage: Damage
+    types: PropertyTypes
+    contact_key: str
+    with_vectors: bool
+    now: datetime
+
+    def __post_init__(self) -> None:
         self._report = ExportReport()
         self._ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
         self._last_ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
@@ -175,11 +170,11 @@ class _ContactExport:
 
     def run(self, out: IO[bytes]) -> ExportReport:
         """Write the lines, and return their numbers."""
-        held = self._store.find_contact(self._contact_key)
+        held = self.store.find_contact(self.contact_key)
         if held is None:  # erased meanwhile
             return self._report
-        self._scope = _scope_of(self._contact_key, held)
-        out.write(self._node_line("Contact", self._contact_key, held))
+        self._scope = _scope_of(self.contact_key, held)
+        out.write(self._node_line("Contact", self.contact_key, held))
         for label in KEY_OF:
             for line in self._nodes(label) if label != "Contact" else ():
                 out.write(line)
@@ -194,7 +189,7 @@ class _ContactExport:
         return any(self._homeless.values())
 
     def _nodes(self, label: str) -> Iterator[bytes]:
-        pages = self._store.node_pages(self._contact_key, label, with_vectors=self._with_vectors)
+        pages = self.store.node_pages(self.contact_key, label, with_vectors=self.with_vectors)
         for page in pages:
             self._last_ids[label].add(page[-1][0])
             for node_id, held in page:
@@ -206,12 +201,12 @@ class _ContactExport:
         if label in HOME_BY:
             self._homeless[label].add(node_id)
         self._report.nodes[label] += 1
-        if self._damage.is_damaged(label, held, self._scope):
+        if self.damage.is_damaged(label, held, self._scope):
             self._report.damaged_ids.append(f"{label} {node_id}")
-            left = self._damage.remains(DamagedNode(label, node_id, held), self._scope, self._now)
+            left = self.damage.remains(DamagedNode(label, node_id, held), self._scope, self.now)
             held = {KEY_OF[label]: node_id} | left
         line = {"node": label, "properties": self._known(label, held)}
-        vector = _vector(held) if self._with_vectors else None
+        vector = _vector(held) if self.with_vectors else None
         return as_line(line | ({"vector": vector_text(vector)} if vector else {}))
 
     def _links(self, kind: str) -> Iterator[bytes]:
@@ -219,7 +214,7 @@ class _ContactExport:
         last_ids = sorted(self._last_ids[ends.start])
         bounds = ["", *last_ids[_PAGES_AT_ONCE - 1 :: _PAGES_AT_ONCE], *last_ids[-1:]]
         for after, until in pairwise(bounds):
-            links = self._store.list_links(self._contact_key, kind, after, until)
+            links = self.store.list_links(self.contact_key, kind, after, until)
             for start, end, held in links:
                 # A node that came since then has no line.
                 if start in self._ids[ends.start] and end in self._ids[ends.end]:
@@ -227,7 +222,7 @@ class _ContactExport:
 
     def _link_line(self, kind: str, start: str, end: str, held: Row) -> Iterator[bytes]:
         known = self._known(kind, held)
-        left = self._damage.link_left(kind, known, self._now)
+        left = self.damage.link_left(kind, known, self.now)
         if left != {name: value for name, value in known.items() if value is not None}:
             self._report.damaged_ids.append(f"{kind} {start}")
         if left is None:
@@ -239,7 +234,7 @@ class _ContactExport:
         yield as_line({"link": kind, "from": start, "to": end, "properties": left})
 
     def _known(self, name: str, held: Row) -> Row:
-        known = self._types.known(name, held)
+        known = self.types.known(name, held)
         foreign = held.keys() - known.keys() - NOT_EXPORTED.get(name, frozenset())
         self._report.left_out.update(f"{name}.{field}" for field in foreign)
         return known

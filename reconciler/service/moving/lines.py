@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -19,7 +19,7 @@ from typing import Any
 
 from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.errors import InvalidArchiveError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
 
@@ -45,7 +45,7 @@ KEY_OF: Mapping[str, str] = {
 """The labels, in the order of a contact's lines, and the property that names a node of each."""
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class LinkKind:
     """The labels that a relationship joins."""
 

@@ -17,6 +17,7 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.persons import is_agent, plain_name
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
+from reconciler.frozen import frozen
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.cleaning import Cleaner
@@ -34,10 +35,11 @@ _NO = frozenset({Action.DECLINE})
 _BACK = frozenset({Action.WITHDRAW})
 
 
+@frozen
 class PersonsAnswers:
     """Held candidates: answered once, or taken back. Not for agents.
 
-    Args:
+    Attributes:
         gate: judges the confirmed note.
         reconciler: remembers it, and records other answers.
         cleaner: checks the names of the people who answer.
@@ -46,22 +48,12 @@ class PersonsAnswers:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        gate: WriteGate,
-        reconciler: MemoryReconciler,
-        cleaner: Cleaner,
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._gate = gate
-        self._reconciler = reconciler
-        self._cleaner = cleaner
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._clock = clock
+    gate: WriteGate
+    reconciler: MemoryReconciler
+    cleaner: Cleaner
+    fact_store: FactStore
+    decision_store: DecisionStore
+    clock: Callable[[], datetime]
 
     def confirm(
         self,
@@ -86,7 +78,6 @@ class PersonsAnswers:
             UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
-        check_identifier("by", by, InvalidAnswerError)
         who = self._person(by, told_to)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
@@ -104,7 +95,6 @@ class PersonsAnswers:
         Raises:
             As ``confirm``.
         """
-        check_identifier("by", by, InvalidAnswerError)
         who = self._person(by, told_to)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
@@ -126,9 +116,8 @@ class PersonsAnswers:
         Raises:
             As ``confirm``.
         """
-        check_identifier("by", by, InvalidAnswerError)
         who = self._person(by, told_to)
-        self._cleaner.check_ids(by=by)
+        self.cleaner.check_ids(by=by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if by != held.proposal.proposed_by and is_agent(by, held.scope):
@@ -138,19 +127,20 @@ class PersonsAnswers:
 
     def _person(self, by: str, told_to: str | None) -> str:
         """Who answers, in the words of the record; the contact's word with who was told it."""
+        check_identifier("by", by, InvalidAnswerError)
         if told_to is None or by != CONTACT:
             return by
         check_identifier("told_to", told_to, InvalidAnswerError)
-        self._cleaner.check_ids(told_to=told_to)
+        self.cleaner.check_ids(told_to=told_to)
         return f"{by} (told to {told_to})"
 
     def _held(
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
         """The held decision, and the decision that settled it, if there is one."""
-        decision = self._decision_store.get_decision(scope, decision_id)
+        decision = self.decision_store.get_decision(scope, decision_id)
         if decision.proposal.held_id is not None:
-            decision = self._decision_store.get_decision(scope, decision.proposal.held_id)
+            decision = self.decision_store.get_decision(scope, decision.proposal.held_id)
         if decision.action not in actions or decision.gate is None:
             disputed = "; what it is in dispute with is settled with `resolve`"
             raise InvalidAnswerError(
@@ -162,8 +152,8 @@ class PersonsAnswers:
                 f"decision {decision.decision_id} was erased; there is nothing left to answer"
             )
         settled_id = settlement_id_of(decision.decision_id)
-        earlier = self._decision_store.find_decision(scope, settled_id)
-        if earlier is None and decision.gate.lapses_at and decision.gate.lapses_at <= self._clock():
+        earlier = self.decision_store.find_decision(scope, settled_id)
+        if earlier is None and decision.gate.lapses_at and decision.gate.lapses_at <= self.clock():
             raise InvalidAnswerError(
                 f"decision {decision.decision_id} lapsed on {decision.gate.lapses_at:%Y-%m-%d}; "
                 "nothing was kept, and it may be proposed again"
@@ -177,7 +167,7 @@ class PersonsAnswers:
             InvalidAnswerError: later words of the contact answered it already. A yes would replace
                 them by an older answer.
         """
-        answer = answer_to(held, self._fact_store.list_facts(held.scope))
+        answer = answer_to(held, self.fact_store.list_facts(held.scope))
         if answer is None:
             return None
         _, earlier = self._held(held.scope, held.decision_id)
@@ -189,11 +179,11 @@ class PersonsAnswers:
         return earlier
 
     def _check_may_answer(self, held: Decision, by: str, asked_id: str) -> None:
-        self._cleaner.check_ids(by=by)
+        self.cleaner.check_ids(by=by)
         if plain_name(by) == CONTACT and by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {by!r}, for the contact")
         is_same = asked_id == held.decision_id
-        asked = held if is_same else self._decision_store.get_decision(held.scope, asked_id)
+        asked = held if is_same else self.decision_store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
         named = {plain_name(proposer) for proposer in proposers if proposer}
         if plain_name(by) in named or is_agent(by, held.scope):
@@ -218,7 +208,7 @@ class PersonsAnswers:
         reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
         submission = Submission(
             candidate=candidate_of(
-                held, self._decision_store.list_evidence(held.decision_id, held.scope)
+                held, self.decision_store.list_evidence(held.decision_id, held.scope)
             ),
             assessment=held.gate.disposed(Disposal.REJECT, reason, said),
             door=held.door,
@@ -226,7 +216,7 @@ class PersonsAnswers:
             settles_id=held.decision_id,
             answered_by=by,
         )
-        return self._reconciler.record(submission, action)
+        return self.reconciler.record(submission, action)
 
     def _confirmed(self, held: Decision, candidate: Candidate, by: str) -> Decision:
         """Reconcile a confirmed note; hold it again if another person's yes is needed as well.
@@ -234,7 +224,7 @@ class PersonsAnswers:
         Raises:
             InvalidAnswerError: the gate refuses it in spite of the yes; it still waits.
         """
-        judged = self._gate.judge_whole(candidate, held.door)
+        judged = self.gate.judge_whole(candidate, held.door)
         if judged.assessment.disposal is Disposal.REJECT:
             raise InvalidAnswerError(
                 f"the gate refuses this despite the yes: {judged.assessment.detail}; "
@@ -248,13 +238,13 @@ class PersonsAnswers:
             answered_by=by,
         )
         if judged.is_admitted:
-            return self._reconciler.reconcile(submission)
-        return self._reconciler.record(replace(submission, vector=None), Action.HOLD)
+            return self.reconciler.reconcile(submission)
+        return self.reconciler.record(replace(submission, vector=None), Action.HOLD)
 
     def _as_confirmed(self, held: Decision, by: str, who: str, text: str | None) -> Candidate:
-        now = self._clock()
+        now = self.clock()
         proposed = candidate_of(
-            held, self._decision_store.list_evidence(held.decision_id, held.scope)
+            held, self.decision_store.list_evidence(held.decision_id, held.scope)
         )
         is_contact = by == CONTACT
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR

@@ -43,6 +43,7 @@ from reconciler.errors import (
     RevertRefusedError,
     UnknownFactError,
 )
+from reconciler.frozen import frozen
 from reconciler.service.persons.answering import came_first
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
@@ -63,10 +64,11 @@ _ANSWERS_MAX = 1_000
 _BY_PERSONS = DecisionFilter(door=OPERATOR_DOOR)
 
 
+@frozen
 class PersonsDecisions:
     """Records the decisions of the contact or an operator; ``ContactMemory`` documents each call.
 
-    Args:
+    Attributes:
         gate: reads the reason, as it reads any words that are kept.
         fact_store: facts and their conflicts.
         decision_store: has what is reverted and corrected.
@@ -77,26 +79,14 @@ class PersonsDecisions:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        gate: WriteGate,
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        reconciler: MemoryReconciler,
-        ledger: Ledger,
-        cleaner: Cleaner,
-        attributes: AttributeBook,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._gate = gate
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._reconciler = reconciler
-        self._ledger = ledger
-        self._cleaner = cleaner
-        self._attributes = attributes
-        self._clock = clock
+    gate: WriteGate
+    fact_store: FactStore
+    decision_store: DecisionStore
+    reconciler: MemoryReconciler
+    ledger: Ledger
+    cleaner: Cleaner
+    attributes: AttributeBook
+    clock: Callable[[], datetime]
 
     def revoke(
         self, scope: Scope, fact_id: str, *, by: str, reason: str, never: bool = False
@@ -125,13 +115,13 @@ class PersonsDecisions:
             commit = self._revoked(submission, [ended], seen)
             return _voiding(commit, ended) if never else commit
 
-        return self._ledger.write(submission, plan)
+        return self.ledger.write(submission, plan)
 
     def _revoked(self, submission: Submission, ended: Sequence[Fact], seen: Seen) -> Commit:
         # No fact ends before it began, except a plan.
-        begun = [fact.valid_from for fact in ended if not fact.is_upcoming(self._clock())]
+        begun = [fact.valid_from for fact in ended if not fact.is_upcoming(self.clock())]
         about = submission.about(submission.note.no_earlier_than(begun))
-        return self._reconciler.as_disposed(about, Action.REVOKE, seen, ended)
+        return self.reconciler.as_disposed(about, Action.REVOKE, seen, ended)
 
     def revert(
         self, scope: Scope, decision_id: str, *, by: str, reason: str, and_later: bool = False
@@ -145,11 +135,11 @@ class PersonsDecisions:
             GraphUnavailableError, GraphConflictError: nothing was written.
         """
         submission = self._decided("reverted", scope, by, reason)
-        decision = self._decision_store.get_decision(scope, decision_id)
+        decision = self.decision_store.get_decision(scope, decision_id)
         check_not_erased(decision)
 
         def plan(seen: Seen) -> Commit | Decision:
-            made = self._decision_store.list_made(scope)
+            made = self.decision_store.list_made(scope)
             if earlier := undone_by(decision, made):
                 return earlier.as_replay()
             later = resting_on(decision, made)
@@ -157,16 +147,16 @@ class PersonsDecisions:
                 raise RevertRefusedError(
                     _refusal(later), tuple(other.decision_id for other in later)
                 )
-            facts = {fact.fact_id: fact for fact in self._fact_store.list_facts(scope)}
-            links = self._fact_store.list_supersessions(scope)
-            conflicts = self._fact_store.list_conflicts(scope, is_open=False)
+            facts = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
+            links = self.fact_store.list_supersessions(scope)
+            conflicts = self.fact_store.list_conflicts(scope, is_open=False)
             undone = [*later, decision]
-            reverted = reversal(undone, facts, links, conflicts, self._clock())
+            reverted = reversal(undone, facts, links, conflicts, self.clock())
             # A fact that was to end with a plan goes on if that plan was forgotten meanwhile.
             undone_ids = {other.decision_id for other in undone}
             left = [other for other in made if other.decision_id not in undone_ids]
             plans = Plans(left, facts | {fact.fact_id: fact for fact in reverted.facts})
-            commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
+            commit = self.reconciler.as_disposed(submission, Action.REVERT, seen)
             return replace(
                 commit,
                 decision=replace(commit.decision, undo=reverted.undo),
@@ -174,7 +164,7 @@ class PersonsDecisions:
                 reopened=reverted.conflicts,
             )
 
-        return self._ledger.write(submission, plan)
+        return self.ledger.write(submission, plan)
 
     def amend(
         self,
@@ -210,18 +200,18 @@ class PersonsDecisions:
         known = None if fact_id is None else self._known(scope, fact_id)
         about = {"said_at": said_at, "lifetime_days": lifetime_days}
         note = self._amended_note(scope, text, slot, known, about)
-        candidate = as_said_to_end(as_candidate(note, by), self._clock(), said_at)
+        candidate = as_said_to_end(as_candidate(note, by), self.clock(), said_at)
         if valid_to is not None:
             candidate = replace(candidate, holds_until=valid_to)
-        submission = self._gate.judge(candidate, OPERATOR_DOOR)
-        [why] = self._cleaner.clean_texts(scope, [reason])
+        submission = self.gate.judge(candidate, OPERATOR_DOOR)
+        [why] = self.cleaner.clean_texts(scope, [reason])
         amending = replace(submission, amendment=f"{by}: {why}", amended_id=fact_id)
         if earlier := self._amended_before(amending, said_at, known):
             return earlier
         self._check_end(candidate)
         if not submission.is_reconciled:
-            return self._gate.settle(submission)
-        return self._reconciler.reconcile(amending)
+            return self.gate.settle(submission)
+        return self.reconciler.reconcile(amending)
 
     def _amended_note(
         self,
@@ -244,7 +234,7 @@ class PersonsDecisions:
                 f"the fact is filed under {slot.get('attribute')}; give value, what holds instead"
             )
         fields = {**slot, "source_kind": SourceKind.OPERATOR, **about}
-        note = note_of(scope, text, fields, self._attributes, self._clock())
+        note = note_of(scope, text, fields, self.attributes, self.clock())
         if known is None and note.slot and not note.slot.is_single_valued:
             raise InvalidRequestError(
                 "the attribute holds many values; say with fact_id which one to amend"
@@ -254,7 +244,7 @@ class PersonsDecisions:
     def _check_end(self, candidate: Candidate) -> None:
         """Raise ``InvalidNoteError`` if what an amendment says would be over already."""
         ends_at = candidate.holds_until
-        if ends_at is not None and ends_at <= max(candidate.note.holds_from, self._clock()):
+        if ends_at is not None and ends_at <= max(candidate.note.holds_from, self.clock()):
             raise InvalidNoteError(
                 f"valid_to {ends_at.isoformat()} is over; an amendment says what holds now, and "
                 "revoke ends a fact"
@@ -274,10 +264,10 @@ class PersonsDecisions:
             if earlier is None:
                 raise UnknownFactError(_ended(scope, known.fact_id))
             return earlier
-        wrote = self._fact_store.find_fact(scope, str(earlier.fact_id)) if earlier else None
-        if wrote is None or not wrote.is_live or wrote.is_expired(self._clock()):
+        wrote = self.fact_store.find_fact(scope, str(earlier.fact_id)) if earlier else None
+        if wrote is None or not wrote.is_live or wrote.is_expired(self.clock()):
             return None
-        disputed = {i for c in self._fact_store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
+        disputed = {i for c in self.fact_store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
         return None if wrote.fact_id in disputed else earlier
 
     def archive(
@@ -319,19 +309,19 @@ class PersonsDecisions:
 
         def plan(seen: Seen) -> Commit | None:
             put_by[:] = self._faded(scope, policy)
-            commit = self._reconciler.as_disposed(submission, Action.ARCHIVE, seen)
+            commit = self.reconciler.as_disposed(submission, Action.ARCHIVE, seen)
             return _standing(commit, put_by, FactState.ARCHIVED) if put_by else None
 
-        made = self._ledger.write(submission, plan)
+        made = self.ledger.write(submission, plan)
         if made is None:
             return None
         return Archived(contact_id=scope.contact_id, facts=tuple(put_by), decision=made)
 
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
         """The facts of the contact that a sweep would archive now, the most faded first."""
-        conflicts = self._fact_store.list_conflicts(scope)
+        conflicts = self.fact_store.list_conflicts(scope)
         disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
-        return faded(self._fact_store.list_facts(scope), disputed, self._clock(), policy)
+        return faded(self.fact_store.list_facts(scope), disputed, self.clock(), policy)
 
     def unarchive(self, scope: Scope, fact_id: str, *, by: str, reason: str) -> Decision:
         """Unarchive a fact, so that it is recalled again.
@@ -345,15 +335,15 @@ class PersonsDecisions:
         submission = self._decided("taken up again", scope, by, reason)
 
         def plan(seen: Seen) -> Commit:
-            fact = self._fact_store.find_fact(scope, fact_id)
+            fact = self.fact_store.find_fact(scope, fact_id)
             if fact is None:
                 raise UnknownFactError(_none(scope, fact_id))
             if fact.state is not FactState.ARCHIVED:
                 raise InvalidRequestError(f"fact {fact_id} is {fact.state}, not archived")
-            commit = self._reconciler.as_disposed(submission, Action.UNARCHIVE, seen)
+            commit = self.reconciler.as_disposed(submission, Action.UNARCHIVE, seen)
             return _standing(commit, [fact], FactState.LIVE)
 
-        return self._ledger.write(submission, plan)
+        return self.ledger.write(submission, plan)
 
     def resolve(
         self, scope: Scope, keep: Sequence[str], neither: Sequence[str], *, by: str, reason: str
@@ -388,14 +378,14 @@ class PersonsDecisions:
                 scope, facts, is_kept=bool(keep)
             )
 
-        return self._ledger.write(submission, plan)
+        return self.ledger.write(submission, plan)
 
     def _none_kept(
         self, submission: Submission, sides: Sequence[Fact], seen: Seen
     ) -> Commit | None:
         """The plan by which all sides end; None if one is in dispute with nothing."""
         side_ids = {fact.fact_id for fact in sides}
-        conflicts = self._fact_store.list_conflicts(submission.note.scope)
+        conflicts = self.fact_store.list_conflicts(submission.note.scope)
         pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
         disputed_ids = set().union(*(pair for pair in pairs if pair & side_ids))
         if not side_ids <= disputed_ids:
@@ -419,14 +409,14 @@ class PersonsDecisions:
                 f"fact {gone} has ended and cannot be kept; its history says what took its place"
             )
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
-        conflicts = self._fact_store.list_conflicts(scope)
+        conflicts = self.fact_store.list_conflicts(scope)
         pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
         open_ = [pair for pair in pairs if pair & kept_ids]
         if not open_:
             return None
         lost_ids = sorted(set().union(*open_) - kept_ids)
-        _, lost = self._fact_store.find_facts(scope, lost_ids)
-        now = self._clock()
+        _, lost = self.fact_store.find_facts(scope, lost_ids)
+        now = self.clock()
         until_then = _until_then(kept, lost.values(), open_, now)
         stay_ids = {fact.fact_id for fact, _ in until_then}
         held_back = {gone.fact_id for gone in lost.values() if any(suspends(k, gone) for k in kept)}
@@ -437,7 +427,7 @@ class PersonsDecisions:
         only = kept[0] if len(kept) == 1 else None
         if only is None:  # a single kept fact takes the plans over as the heir
             until_then += self._taken_over(scope, kept, ended, open_)
-        commit = self._reconciler.as_disposed(
+        commit = self.reconciler.as_disposed(
             about, Action.RESOLVE, seen, ended, until_then=until_then, heir=only
         )
         closed = sorted(held_ids) if any(pair <= held_ids for pair in open_) else []
@@ -460,7 +450,7 @@ class PersonsDecisions:
         """The kept facts, each with the plans that were to end the disputed ones."""
         if all(fact.valid_to is None for fact in ended):
             return []
-        plans, now = self._reconciler.plans(scope), self._clock()
+        plans, now = self.reconciler.plans(scope), self.clock()
         pairs = [
             (fact, plans.facts[end.plan_id])
             for gone in ended
@@ -513,7 +503,7 @@ class PersonsDecisions:
             check_identifier("keep", fact_id, UnknownFactError)
         after = {
             supersession.old_id: supersession.new_id
-            for supersession in self._fact_store.list_supersessions(scope)
+            for supersession in self.fact_store.list_supersessions(scope)
             if supersession.is_restatement
         }
         heads = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
@@ -523,7 +513,7 @@ class PersonsDecisions:
         last = fact_id
         while last in after:
             last = after[last]
-        fact = self._fact_store.find_fact(scope, last)
+        fact = self.fact_store.find_fact(scope, last)
         if fact is None:
             raise UnknownFactError(_none(scope, fact_id))
         return fact
@@ -535,12 +525,12 @@ class PersonsDecisions:
             UnknownDecisionError: the contact has no decision of that id.
             InvalidRequestError: it was compared with no fact.
         """
-        if not self._decision_store.get_decision(scope, decision_id).compared_with:
+        if not self.decision_store.get_decision(scope, decision_id).compared_with:
             raise InvalidRequestError(
                 f"decision {decision_id} was compared with no fact, so there is nothing to relate"
             )
-        self._decision_store.record_correction(scope, decision_id, relation, self._clock())
-        return self._decision_store.get_decision(scope, decision_id)
+        self.decision_store.record_correction(scope, decision_id, relation, self.clock())
+        return self.decision_store.get_decision(scope, decision_id)
 
     def _decided(self, done: str, scope: Scope, by: str, reason: str) -> Submission:
         """A person's decision and its reason; each call above begins with it.
@@ -557,7 +547,7 @@ class PersonsDecisions:
             InvalidAnswerError: this person may not decide it.
             InvalidNoteError: the reason cannot be used.
         """
-        judged = self._gate.judge(self._word(scope, by, reason), OPERATOR_DOOR)
+        judged = self.gate.judge(self._word(scope, by, reason), OPERATOR_DOOR)
         why = f"{done} by {by}: {judged.note.text}"
         assessment = judged.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, why)
         return replace(judged, assessment=assessment, answered_by=by)
@@ -569,7 +559,7 @@ class PersonsDecisions:
         note = Note(
             scope=scope,
             text=reason,
-            said_at=self._clock(),
+            said_at=self.clock(),
             is_dated=False,
             source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
@@ -582,7 +572,7 @@ class PersonsDecisions:
             UnknownFactError: the contact has no such fact.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
-        fact = self._fact_store.find_fact(scope, fact_id)
+        fact = self.fact_store.find_fact(scope, fact_id)
         if fact is None:
             raise UnknownFactError(_ended(scope, fact_id))
         return fact
@@ -593,7 +583,7 @@ class PersonsDecisions:
         A person's call has no key. If its answer was lost, the same call again must not fail
         because of what the first one did.
         """
-        made = self._decision_store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS)
+        made = self.decision_store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS)
         same = (one for one in made if is_same(one) and not undone_by(one, made))
         return next((one.as_replay() for one in same), None)
 

@@ -49,6 +49,7 @@ from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.sessions.windows import windows
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
+from reconciler.frozen import frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore
@@ -77,10 +78,11 @@ _ANY_TIME = datetime.min.replace(tzinfo=UTC)
 _ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
 
 
+@frozen
 class SessionReader:
     """Reads sessions with an extractor, and makes candidates of its claims.
 
-    Args:
+    Attributes:
         extractor: reads one window at a time.
         attributes: the attributes of slots that are known.
         gate: says how a candidate would be stored.
@@ -93,31 +95,19 @@ class SessionReader:
             a model that no head was trained on.
     """
 
-    def __init__(
-        self,
-        *,
-        extractor: Extractor,
-        attributes: AttributeBook,
-        gate: WriteGate,
-        cleaner: Cleaner,
-        near: Callable[[Scope, Sequence[str], int], Sequence[Fact]],
-        digest: Callable[[str], str],
-        policy: ExtractionPolicy,
-        introduces: Measure | None = None,
-    ) -> None:
-        self._introduces = introduces
-        self._extractor = extractor
-        self._attributes = attributes
-        self._gate = gate
-        self._cleaner = cleaner
-        self._near = near
-        self._digest = digest
-        self._policy = policy
+    extractor: Extractor
+    attributes: AttributeBook
+    gate: WriteGate
+    cleaner: Cleaner
+    near: Callable[[Scope, Sequence[str], int], Sequence[Fact]]
+    digest: Callable[[str], str]
+    policy: ExtractionPolicy
+    introduces: Measure | None = None
 
     @property
     def name(self) -> str:
         """The name of the extractor."""
-        return self._extractor.name
+        return self.extractor.name
 
     def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
         """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
@@ -125,7 +115,7 @@ class SessionReader:
 
     def _is_attribute(self, label: str) -> bool:
         """Whether a label names an attribute. If its value is a person, it may be a speaker."""
-        known = self._attributes.find(label)
+        known = self.attributes.find(label)
         return known is not None and known.normaliser != "person"
 
     def episodes(
@@ -150,7 +140,7 @@ class SessionReader:
             InvalidSessionError: a turn lies in the future, or nothing is left of any.
             InvalidRequestError: an id holds a secret.
         """
-        self._cleaner.check_ids(session)
+        self.cleaner.check_ids(session)
         if session.started_at:
             _check_time(session.started_at, now, "started_at")
         at = session.started_at or min(
@@ -177,7 +167,7 @@ class SessionReader:
         self, scope: Scope, kept: Sequence[Episode], episodes: Sequence[Episode]
     ) -> tuple[list[Episode], list[Episode]]:
         """The new and the kept episodes without secrets, read as one conversation."""
-        clean = partial(self._cleaner.without_secrets, scope)
+        clean = partial(self.cleaner.without_secrets, scope)
         again = {episode.episode_id for episode in episodes}
         earlier = [episode for episode in kept if episode.episode_id not in again]
         context = earlier[-ANSWERED_WITHIN:]
@@ -250,7 +240,7 @@ class SessionReader:
         return shared_at_the_end(symbols, [_identity(turn) for _, turn in own])
 
     def _unnamed(self, scope: Scope, *said: str) -> str:
-        made = uuid.uuid5(_ID_SPACE, self._digest("\0".join((scope.contact_key, *said))))
+        made = uuid.uuid5(_ID_SPACE, self.digest("\0".join((scope.contact_key, *said))))
         return f"{UNNAMED}{made}"
 
     def episode(
@@ -275,7 +265,7 @@ class SessionReader:
         """
         identity = (scope.session_key(session_id), *_identity(turn), str(occurrence))
         return Episode(
-            episode_id=str(uuid.uuid5(_ID_SPACE, self._digest("\0".join(identity)))),
+            episode_id=str(uuid.uuid5(_ID_SPACE, self.digest("\0".join(identity)))),
             session_id=session_id,
             role=Role(turn.role),
             text=turn.text,
@@ -287,7 +277,7 @@ class SessionReader:
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; cleaned ones stay as they are."""
         raw = [episode for episode in episodes if not episode.is_cleaned]
-        cleaned = _with_words(raw, partial(self._cleaner.clean_texts, scope))
+        cleaned = _with_words(raw, partial(self.cleaner.clean_texts, scope))
         made = {episode.episode_id: replace(episode, is_cleaned=True) for episode in cleaned}
         return [made.get(episode.episode_id, episode) for episode in episodes]
 
@@ -309,10 +299,10 @@ class SessionReader:
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
-        frames, introduced = frames_of(episodes), Introduced(self._introduces)
+        frames, introduced = frames_of(episodes), Introduced(self.introduces)
         read = []
         for window in self._windows(scope, episodes, new_ids):
-            meant = frames.meant(window, self._extractor.extract(window))
+            meant = frames.meant(window, self.extractor.extract(window))
             read.append((window, introduced.marked(window, meant)))
             on_window()
         costs = [extraction.usage for _, extraction in read if extraction.usage]
@@ -358,10 +348,10 @@ class SessionReader:
         taken: dict[str, str] = {}
         proposals = []
         for said in read.proposals:
-            proposal = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
+            proposal = said.mapped(lambda text: self.cleaner.without_secrets(scope, [text])[0])
             try:
                 given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
-                judged = self._gate.judge(given).candidate
+                judged = self.gate.judge(given).candidate
             except InvalidRequestError:  # it makes no fact, and settling it reports the error
                 proposals.append(proposal)
                 continue
@@ -373,7 +363,7 @@ class SessionReader:
                 text = re.sub(re.escape(value), token, text, flags=re.IGNORECASE)
             return text
 
-        [summary] = self._cleaner.clean_texts(scope, [read.summary])
+        [summary] = self.cleaner.clean_texts(scope, [read.summary])
         return (
             replace(
                 read,
@@ -389,7 +379,7 @@ class SessionReader:
         return [
             proposal
             for proposal in read.proposals
-            if proposal.extracted.importance >= self._policy.importance_min
+            if proposal.extracted.importance >= self.policy.importance_min
             or is_request(proposal, by_id)
         ]
 
@@ -426,7 +416,7 @@ class SessionReader:
             InvalidNoteError: the claim cannot be used.
         """
         given, text = self._slot(proposal.extracted), proposal.extracted.text
-        slot, slot_read_from = self._attributes.filled(given, text, [scope.contact_id])
+        slot, slot_read_from = self.attributes.filled(given, text, [scope.contact_id])
         return candidate_from(
             proposal,
             scope,
@@ -445,15 +435,15 @@ class SessionReader:
             InvalidSessionError: it has too many turns or characters.
         """
         turns, characters = len(session.turns), session.character_count
-        if turns > self._policy.session_turns_max:
+        if turns > self.policy.session_turns_max:
             raise InvalidSessionError(
-                f"the session has {turns:,} turns, at most {self._policy.session_turns_max:,} are "
+                f"the session has {turns:,} turns, at most {self.policy.session_turns_max:,} are "
                 "taken; hand it over in parts, under ids of their own"
             )
-        if characters > self._policy.session_characters_max:
+        if characters > self.policy.session_characters_max:
             raise InvalidSessionError(
                 f"the session has {characters:,} characters, at most "
-                f"{self._policy.session_characters_max:,} are taken; hand it over in parts, under "
+                f"{self.policy.session_characters_max:,} are taken; hand it over in parts, under "
                 "ids of their own"
             )
 
@@ -461,7 +451,7 @@ class SessionReader:
         self, scope: Scope, episodes: Sequence[Episode], new_ids: frozenset[str]
     ) -> Iterator[Window]:
         """The windows with new episodes; an episode of an earlier window is only context."""
-        policy, unread = self._policy, set(new_ids)
+        policy, unread = self.policy, set(new_ids)
         for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
             fresh = frozenset(unread.intersection(episode.episode_id for episode in part))
             if fresh:
@@ -472,7 +462,7 @@ class SessionReader:
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
         """The known facts near to a window's new words, for an extractor that reads them."""
-        extractor = self._extractor
+        extractor = self.extractor
         if not (isinstance(extractor, ReadsKnown) and extractor.reads_known):
             return ()
         said = [
@@ -480,13 +470,13 @@ class SessionReader:
             for episode in part
             if episode.episode_id in fresh and episode.role in _PEOPLE
         ]
-        return tuple(self._near(scope, said, _KNOWN_MAX))
+        return tuple(self.near(scope, said, _KNOWN_MAX))
 
     def _slot(self, extracted: Extracted) -> Slot | None:
         """The claim's slot; None if it is invalid, for the words still count."""
-        is_known = self._attributes.find(extracted.attribute or "") is not None
+        is_known = self.attributes.find(extracted.attribute or "") is not None
         try:
-            return self._attributes.slot(
+            return self.attributes.slot(
                 subject=extracted.subject,
                 attribute=extracted.attribute,
                 value=extracted.value,
@@ -500,28 +490,22 @@ class SessionReader:
         extracted = proposal.extracted
         slot = [f"{part}" for part in (extracted.subject, extracted.attribute, extracted.value)]
         spans = [f"{key}:{span}" for key in sorted(proposal.spans) for span in proposal.spans[key]]
-        return f"candidate:{self._digest(chr(0).join((session_id, extracted.text, *slot, *spans)))}"
+        return f"candidate:{self.digest(chr(0).join((session_id, extracted.text, *slot, *spans)))}"
 
 
+@frozen
 class MemoryExtractor:
     """The background door: takes a session over at once; a worker reads it later.
 
-    Args:
+    Attributes:
         store: the store of sessions and jobs.
         reader: makes episodes of turns.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        store: SessionStore,
-        reader: SessionReader,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._reader = reader
-        self._clock = clock
+    store: SessionStore
+    reader: SessionReader
+    clock: Callable[[], datetime]
 
     def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
@@ -548,13 +532,13 @@ class MemoryExtractor:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
             started_at = _utc("started_at", started_at)
-        sessions = self._store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
+        sessions = self.store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
         if started_at or any(turn.said_at for turn in turns):
             return self._dated_session_id(scope, turns, started_at, sessions)
-        heard_at = self._store.find_last_said(scope)
+        heard_at = self.store.find_last_said(scope)
         befores = [*(session_id for session_id, _ in sessions), ""]
         for (session_id, ended_at), before in zip(sessions, befores[1:], strict=True):
-            if self._reader.session_id_after(scope, turns, before) == session_id:
+            if self.reader.session_id_after(scope, turns, before) == session_id:
                 shared, is_all = len(turns), True  # also of a session that was erased
             else:
                 shared, is_all = self._shared(scope, turns, session_id)
@@ -562,7 +546,7 @@ class MemoryExtractor:
             least = (1 if is_all else _WINDOW_TURNS_MIN) if is_last else TURNS_OF_ONE_CONVERSATION
             if shared >= least:
                 return session_id
-        return self._reader.session_id_after(scope, turns, befores[0])
+        return self.reader.session_id_after(scope, turns, befores[0])
 
     def _dated_session_id(
         self,
@@ -572,7 +556,7 @@ class MemoryExtractor:
         sessions: Sequence[tuple[str, datetime]],
     ) -> str:
         """An id made of the beginning; or that of the session that these turns continue."""
-        own = self._reader.dated_session_id(scope, turns, started_at)
+        own = self.reader.dated_session_id(scope, turns, started_at)
         if turns[0].said_at is None or own in (session_id for session_id, _ in sessions):
             return own
         for session_id, ended_at in sessions:
@@ -582,8 +566,8 @@ class MemoryExtractor:
 
     def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str) -> tuple[int, bool]:
         """The number of last turns of a session with which these begin, and whether that is all."""
-        kept = self._store.list_episodes(scope, session_id)
-        shared = self._reader.shared_turns(scope, session_id, turns, kept)
+        kept = self.store.list_episodes(scope, session_id)
+        shared = self.reader.shared_turns(scope, session_id, turns, kept)
         return shared, shared == len(kept)
 
     def submit(self, session: Session) -> str:
@@ -599,18 +583,18 @@ class MemoryExtractor:
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         check_kind("session", session, Session)
-        self._reader.check_size(session)
-        own = self._reader.contacts_turns(session.turns, session.contact_name)
+        self.reader.check_size(session)
+        own = self.reader.contacts_turns(session.turns, session.contact_name)
         session = replace(session, turns=own)
-        now, job_id = self._clock(), str(uuid.uuid4())
+        now, job_id = self.clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:
-            heard_at = self._store.find_last_said(session.scope)
+            heard_at = self.store.find_last_said(session.scope)
             said_at = time_of_saying(now, heard_at)
-        kept = self._store.list_episodes(session.scope, session.session_id)
-        episodes, cleaned = self._reader.episodes(session, said_at, kept)
-        self._store.clean_episodes(kept, cleaned)
-        is_added = self._store.append_episodes(
+        kept = self.store.list_episodes(session.scope, session.session_id)
+        episodes, cleaned = self.reader.episodes(session, said_at, kept)
+        self.store.clean_episodes(kept, cleaned)
+        is_added = self.store.append_episodes(
             session.scope, session.session_id, session.channel, episodes, now, job_id
         )
         return job_id if is_added else self._job_of(episodes)
@@ -621,13 +605,13 @@ class MemoryExtractor:
         Raises:
             UnknownJobError: the contact has none of that id.
         """
-        self._store.get_job(scope, job_id)
-        self._store.retry_job(scope, job_id, self._clock())
-        return self._store.get_job(scope, job_id)
+        self.store.get_job(scope, job_id)
+        self.store.retry_job(scope, job_id, self.clock())
+        return self.store.get_job(scope, job_id)
 
     def _job_of(self, episodes: Sequence[Episode]) -> str:
         """The job that has these episodes: an unfinished one if there is one, else the newest."""
-        jobs = self._store.find_jobs_of(episodes)
+        jobs = self.store.find_jobs_of(episodes)
         unfinished = [job_id for job_id, state in jobs if state is not JobState.DONE]
         return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
 

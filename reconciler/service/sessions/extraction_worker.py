@@ -60,10 +60,11 @@ class _Lease:
     is_lost: bool = False
 
 
+@dataclass(kw_only=True, eq=False)
 class ExtractionWorker:
     """Processes jobs, one at a time. Any number of workers may use one Neo4j.
 
-    Args:
+    Attributes:
         store: sessions and jobs.
         reader: reads sessions.
         gate: judges every candidate.
@@ -74,26 +75,16 @@ class ExtractionWorker:
         on_idle: called whenever no job is due; it must be quick.
     """
 
-    def __init__(
-        self,
-        *,
-        store: SessionStore,
-        reader: SessionReader,
-        gate: WriteGate,
-        policy: JobPolicy,
-        poll_seconds: float,
-        clock: Callable[[], datetime],
-        on_stage: Callable[[Stage], None] = lambda _: None,
-        on_idle: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._store = store
-        self._reader = reader
-        self._gate = gate
-        self._policy = policy
-        self._poll_seconds = poll_seconds
-        self._clock = clock
-        self._on_stage = on_stage
-        self._on_idle = on_idle
+    store: SessionStore
+    reader: SessionReader
+    gate: WriteGate
+    policy: JobPolicy
+    poll_seconds: float
+    clock: Callable[[], datetime]
+    on_stage: Callable[[Stage], None] = lambda _: None
+    on_idle: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
         self._stopping = threading.Event()
         self._maker = Maker()
 
@@ -112,7 +103,7 @@ class ExtractionWorker:
             try:
                 job = self.work_once()
                 if job is None:
-                    self._on_idle()
+                    self.on_idle()
                 if complaint:
                     _LOG.info("jobs can be taken again")
                 complaint = ""
@@ -121,7 +112,7 @@ class ExtractionWorker:
                     _LOG.warning("no job could be taken: %s", error)
                 job, complaint = None, str(error)
             if job is None:
-                self._stopping.wait(self._poll_seconds * random.uniform(0.5, 1.5))  # noqa: S311  no secret
+                self._stopping.wait(self.poll_seconds * random.uniform(0.5, 1.5))  # noqa: S311  no secret
             else:
                 on_job(job)
 
@@ -142,7 +133,7 @@ class ExtractionWorker:
                 ended[job.job_id] = job
                 on_progress(job)
             elif self._has_unfinished():
-                self._stopping.wait(min(self._poll_seconds, 0.25))
+                self._stopping.wait(min(self.poll_seconds, 0.25))
             else:
                 break
         return list(ended.values())
@@ -169,23 +160,23 @@ class ExtractionWorker:
             _LOG.debug("attempt %d at job %s begins", lease.job.attempts, lease.job.job_id)
             self._attempt(lease)
         job = lease.job
-        return self._store.find_job(job.scope, job.job_id) or job
+        return self.store.find_job(job.scope, job.job_id) or job
 
     def _take(self) -> _Lease | None:
-        now = self._clock()
-        due = self._store.list_due_jobs(now)
+        now = self.clock()
+        due = self.store.list_due_jobs(now)
         random.shuffle(due)  # so that workers seldom want the same
         for job_id in due:
             lease_id = str(uuid.uuid4())
-            until = later(now, timedelta(seconds=self._policy.lease_seconds))
-            if job := self._store.lease_job(job_id, lease_id, now, until):
+            until = later(now, timedelta(seconds=self.policy.lease_seconds))
+            if job := self.store.lease_job(job_id, lease_id, now, until):
                 return _Lease(job, lease_id)
         return None
 
     def _attempt(self, lease: _Lease) -> None:
         try:
             self._at(Stage.LEASED, lease)
-            if lease.job.attempts > self._policy.attempts_max:
+            if lease.job.attempts > self.policy.attempts_max:
                 self._bury(lease, lease.job.last_error or _SILENT)
             else:
                 self._work(lease)
@@ -203,21 +194,21 @@ class ExtractionWorker:
         job = lease.job
         episodes = self._cleaned(job)
         self._at(Stage.CLEANED, lease)
-        read = self._store.find_read(job.job_id)
+        read = self.store.find_read(job.job_id)
         if read is None:
             before = episodes
-            read, episodes = self._reader.cleaned(
+            read, episodes = self.reader.cleaned(
                 self._read_episodes(lease, before), job.scope, job.session_id, before
             )
-            self._store.clean_episodes(before, episodes)
-            self._store.keep_read(job.job_id, lease.lease_id, read)
+            self.store.clean_episodes(before, episodes)
+            self.store.keep_read(job.job_id, lease.lease_id, read)
         self._at(Stage.KEPT, lease)
         self._settle_all(lease, read, episodes)
 
     def _cleaned(self, job: Job) -> list[Episode]:
-        raw = self._store.list_episodes(job.scope, job.session_id)
-        cleaned = self._reader.clean(job.scope, raw)
-        self._store.clean_episodes(raw, cleaned)
+        raw = self.store.list_episodes(job.scope, job.session_id)
+        cleaned = self.reader.clean(job.scope, raw)
+        self.store.clean_episodes(raw, cleaned)
         return cleaned
 
     def _read_episodes(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
@@ -225,23 +216,23 @@ class ExtractionWorker:
         new_ids = frozenset(
             episode.episode_id for episode in episodes if episode.job_id == job.job_id
         )
-        read = self._reader.read(job.scope, episodes, new_ids, lambda: self._check(lease))
+        read = self.reader.read(job.scope, episodes, new_ids, lambda: self._check(lease))
         self._at(Stage.EXTRACTED, lease)
         return read
 
     def _settle_all(self, lease: _Lease, read: ReadSession, episodes: Sequence[Episode]) -> None:
         job = lease.job
-        proposed = len(self._reader.important(read, episodes))
-        candidates = self._reader.candidates(read, job.scope, job.session_id, episodes)
-        asked = self._gate.to_be_asked(candidates)
+        proposed = len(self.reader.important(read, episodes))
+        candidates = self.reader.candidates(read, job.scope, job.session_id, episodes)
+        asked = self.gate.to_be_asked(candidates)
         outcomes = (self._settled(lease, each, asked) for each in candidates)
         settled = [outcome for outcome in outcomes if outcome]
         self._at(Stage.SETTLED, lease)
         counted = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
         counted = replace(counted, refused=counted.refused + proposed - len(settled))
-        at = self._clock()
-        self._store.finish_job(job.job_id, lease.lease_id, counted, at)
-        self._on_stage(Stage.DONE)
+        at = self.clock()
+        self.store.finish_job(job.job_id, lease.lease_id, counted, at)
+        self.on_stage(Stage.DONE)
 
     def _settled(
         self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
@@ -249,14 +240,14 @@ class ExtractionWorker:
         """The decision about a candidate; None if it could not even be judged."""
         self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
-            decision = self._gate.propose(
-                as_said(candidate, self._clock(), self._gate.judge),
+            decision = self.gate.propose(
+                as_said(candidate, self.clock(), self.gate.judge),
                 EXTRACTION_DOOR,
                 may_ask=candidate.note.idempotency_key in asked,
             )
             self._at(Stage.PROPOSED, lease)
             if decision.action is Action.ADMIT:
-                decision = self._gate.commit(decision.scope, decision.decision_id, EXTRACTION_DOOR)
+                decision = self.gate.commit(decision.scope, decision.decision_id, EXTRACTION_DOOR)
                 self._at(Stage.COMMITTED, lease)
         except InvalidRequestError as error:
             _LOG.warning("a candidate of job %s cannot be used: %s", lease.job.job_id, error)
@@ -265,7 +256,7 @@ class ExtractionWorker:
 
     def _at(self, stage: Stage, lease: _Lease) -> None:
         _LOG.debug("job %s is %s", lease.job.job_id, stage.name.lower())
-        self._on_stage(stage)
+        self.on_stage(stage)
         self._check(lease)
 
     def _check(self, lease: _Lease) -> None:
@@ -278,25 +269,25 @@ class ExtractionWorker:
         # A foreign error may quote the contact's words.
         text = str(error) if isinstance(error, ReconcilerError) else type(error).__name__
         _LOG.warning("attempt %d at job %s failed: %s", lease.job.attempts, lease.job.job_id, text)
-        if lease.job.attempts >= self._policy.attempts_max:
+        if lease.job.attempts >= self.policy.attempts_max:
             self._bury(lease, text)
             return
         asked = error.retry_after_seconds if isinstance(error, ExtractionError) else None
-        wait = self._policy.jittered_wait(lease.job.attempts, asked)
-        self._end(lease, lease.job, JobState.WAITING, later(self._clock(), wait), text)
+        wait = self.policy.jittered_wait(lease.job.attempts, asked)
+        self._end(lease, lease.job, JobState.WAITING, later(self.clock(), wait), text)
 
     def _bury(self, lease: _Lease, text: str) -> None:
-        self._end(lease, lease.job, JobState.DEAD, self._clock(), text)
+        self._end(lease, lease.job, JobState.DEAD, self.clock(), text)
 
     def _give_back(self, lease: _Lease) -> None:
         unbegun = replace(lease.job, attempts=lease.job.attempts - 1)
-        self._end(lease, unbegun, JobState.WAITING, self._clock(), None)
+        self._end(lease, unbegun, JobState.WAITING, self.clock(), None)
 
     def _end(
         self, lease: _Lease, job: Job, state: JobState, due_at: datetime, text: str | None
     ) -> None:
         try:
-            self._store.give_job_back(job, lease.lease_id, state, due_at, text)
+            self.store.give_job_back(job, lease.lease_id, state, due_at, text)
         except (LeaseLostError, GraphError) as error:
             # The lease ends by itself, and the job is started again.
             _LOG.warning("job %s could not be given back: %s", job.job_id, error)
@@ -313,7 +304,7 @@ class ExtractionWorker:
             thread.join()
 
     def _beat(self, lease: _Lease, done: threading.Event) -> None:
-        while not done.wait(self._policy.lease_seconds / _RENEWALS_A_LEASE):
+        while not done.wait(self.policy.lease_seconds / _RENEWALS_A_LEASE):
             try:
                 self._renew(lease)
             except LeaseLostError:
@@ -323,12 +314,12 @@ class ExtractionWorker:
                 _LOG.warning("the lease of job %s was not renewed: %s", lease.job.job_id, error)
 
     def _renew(self, lease: _Lease) -> None:
-        until = later(self._clock(), timedelta(seconds=self._policy.lease_seconds))
-        self._store.renew_lease(lease.job.job_id, lease.lease_id, until)
+        until = later(self.clock(), timedelta(seconds=self.policy.lease_seconds))
+        self.store.renew_lease(lease.job.job_id, lease.lease_id, until)
 
     def _has_unfinished(self) -> bool:
-        now, policy = self._clock(), self._policy
-        return self._store.is_waited_for(
+        now, policy = self.clock(), self.policy
+        return self.store.is_waited_for(
             later(now, timedelta(seconds=2 * policy.lease_seconds)),
             later(now, timedelta(seconds=policy.backoff_seconds_max)),
         )

@@ -6,20 +6,21 @@ import secrets
 from datetime import datetime
 
 from reconciler.errors import SchemaError
+from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
 
 _ID_KEY_BYTES = 32
 
 
+@in_order
 class BindingStore:
     """What the whole store is bound to: its schema, its model, its key of ids and its hash key.
 
     Invariant: no fact and no decision is read or written.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    graph: Graph
 
     def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> bytes:
         """Make the store ready for a model; an empty one gets its schema and is bound to it.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from reconciler.domain.records.scope import Scope
+from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.batches import batches
 
@@ -19,18 +20,18 @@ _PAGE = 100
 """Contacts or decisions that one query reads, so that the answer always fits into memory."""
 
 
+@in_order
 class Store:
     """The common part of stores.
 
-    Args:
+    Attributes:
         graph: answers the queries.
         model: name and dimension of the model that the store must be bound to where no vector is
             found; None to take any.
     """
 
-    def __init__(self, graph: Graph, model: tuple[str, int] | None = None) -> None:
-        self._graph = graph
-        self._model = model
+    graph: Graph
+    model: tuple[str, int] | None = None
 
 
 def of_contact(scope: Scope) -> dict[str, Any]:

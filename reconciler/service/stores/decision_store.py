@@ -88,7 +88,7 @@ class DecisionStore(Store):
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """The decisions that were made on these turns, by the turn's id; in no order."""
         taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
-        rows = self._graph.run("list_judged", {"episode_ids": list(taken_by)})
+        rows = self.graph.run("list_judged", {"episode_ids": list(taken_by)})
         for row, taken in TAKEN.pairs(rows):
             taken_by[row["episode_id"]].append(taken)
         return taken_by
@@ -96,14 +96,14 @@ class DecisionStore(Store):
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
         """The number of decisions about each contact by action, by the contact's key."""
         counts: dict[str, list[ActionCount]] = {}
-        rows = self._graph.run("count_actions", of_contacts(scopes))
+        rows = self.graph.run("count_actions", of_contacts(scopes))
         for row, count in ACTION_COUNTS.pairs(rows):
             counts.setdefault(row["contact_key"], []).append(count)
         return counts
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact that changed facts, without comparisons; in no order."""
-        ids = [row["decision_id"] for row in self._graph.run("list_made_ids", of_contact(scope))]
+        ids = [row["decision_id"] for row in self.graph.run("list_made_ids", of_contact(scope))]
         return list(self._made(scope.contact_key, ids)) if ids else []
 
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
@@ -111,7 +111,7 @@ class DecisionStore(Store):
 
         With ``or_door`` also the ids of all decisions that came through that door.
         """
-        rows = self._graph.run("list_revocation_ids", {**of_contact(scope), "door": or_door})
+        rows = self.graph.run("list_revocation_ids", {**of_contact(scope), "door": or_door})
         return [row["decision_id"] for row in rows]
 
     def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
@@ -121,7 +121,7 @@ class DecisionStore(Store):
 
     def list_records(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact, without comparisons; in no order."""
-        return DECISIONS.all(self._graph.run("list_contact_decisions", of_contact(scope)))
+        return DECISIONS.all(self.graph.run("list_contact_decisions", of_contact(scope)))
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
@@ -173,7 +173,7 @@ class DecisionStore(Store):
         With the place of one, only those that come after it are read. Bare ones, without what they
         were compared with, are read with one query, in no order.
         """
-        run = self._graph.run
+        run = self.graph.run
         rows = first_rows(run, "list_pending_ids", scopes, {"now": now}, _newest_first)
         if after is not None:
             rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
@@ -186,11 +186,11 @@ class DecisionStore(Store):
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
         """The earlier decisions about the same inference, oldest first."""
         asked = {**of_contact(scope), "inference_key": inference_key}
-        return EARLIER.all(self._graph.run("list_precedents", asked))
+        return EARLIER.all(self.graph.run("list_precedents", asked))
 
     def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
         """The episodes that a decision rests on, oldest first, once for each cited span."""
-        rows = self._graph.run("list_evidence", {"decision_id": decision_id})
+        rows = self.graph.run("list_evidence", {"decision_id": decision_id})
         return EVIDENCE.all(row | {"scope": scope} for row in rows)
 
     def as_own_episodes(
@@ -217,7 +217,7 @@ class DecisionStore(Store):
         if not bound:
             return ()
         asked = {**of_contact(scope), "episode_ids": sorted({*bound, *bound.values()})}
-        stored = {row["episode_id"]: row for row in self._graph.run("find_episodes", asked)}
+        stored = {row["episode_id"]: row for row in self.graph.run("find_episodes", asked)}
         own_ids = {
             episode_id: episode_id if episode_id in stored else bound[episode_id]
             for episode_id in bound
@@ -248,7 +248,7 @@ class DecisionStore(Store):
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """Refusals of the gate, counted by contact and reason; read page by page."""
         for page in pages(scopes):
-            for row in self._graph.run("count_refusals", of_contacts(page)):
+            for row in self.graph.run("count_refusals", of_contacts(page)):
                 yield RefusalCount(
                     contact_id=row["contact_id"],
                     reason=row["gate_reason"],
@@ -262,7 +262,7 @@ class DecisionStore(Store):
             DamagedRecordError: there is one, and it cannot be read.
         """
         asked = {**of_contact(scope), "decision_ids": [decision_id]}
-        rows = self._graph.run("find_decisions", asked)
+        rows = self.graph.run("find_decisions", asked)
         made = [DECISIONS.one(row) for row in rows]
         return next(iter(self._with_comparisons(made)), None)
 
@@ -280,13 +280,13 @@ class DecisionStore(Store):
 
     def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
         """Which of these ids already have a decision."""
-        rows = self._graph.run("find_decided", {"decision_ids": list(decision_ids)})
+        rows = self.graph.run("find_decided", {"decision_ids": list(decision_ids)})
         return {str(row["decision_id"]) for row in rows}
 
     def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
         """The readable decisions of these ids, by id, without comparisons."""
         asked = list(decision_ids)
-        rows = self._graph.run("find_records", {"decision_ids": asked}) if asked else []
+        rows = self.graph.run("find_records", {"decision_ids": asked}) if asked else []
         return {made.decision_id: made for made in DECISIONS.all(rows)}
 
     def record_correction(
@@ -294,7 +294,7 @@ class DecisionStore(Store):
     ) -> bool:
         """Record a person's correction of a decision; False if the contact has none of that id."""
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
-        return bool(self._graph.run("record_correction", {**of_contact(scope), **given}))
+        return bool(self.graph.run("record_correction", {**of_contact(scope), **given}))
 
     def commit_decisions(
         self, commits: Sequence[Commit], seconds_max: float | None = None
@@ -319,18 +319,18 @@ class DecisionStore(Store):
             listed += (commit, *commit.also)
         # Writers that lock contacts in one order never wait for each other in a circle.
         contacts = [contact_map(by_contact[key]) for key in sorted(by_contact)]
-        model = self._model and self._model[0]
+        model = self.model and self.model[0]
         given = {"contacts": contacts, "embedding_model": model}
-        rows = self._graph.run("commit_decisions", given, seconds_max)
+        rows = self.graph.run("commit_decisions", given, seconds_max)
         written = {row["contact_key"] for row in rows}
         if len(written) < len(contacts):
-            check_own_model(self._graph, self._model)
+            check_own_model(self.graph, self.model)
         return {commit.decision.decision_id for key in written for commit in by_contact[key]}
 
     def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
         """The ids of the newest decisions about some contacts, each with its time and contact."""
         asked = _asked(limit, wanted)
-        return first_rows(self._graph.run, "list_decision_ids", scopes, asked, _newest_first, limit)
+        return first_rows(self.graph.run, "list_decision_ids", scopes, asked, _newest_first, limit)
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """The decisions of these rows of ids and contact keys, with comparisons, newest first."""
@@ -361,18 +361,18 @@ class DecisionStore(Store):
             ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)
         looked_up = [own for own in ids.values() if len(own) <= _LOOKED_UP_MAX]
         asked = {"decision_ids": [decision_id for own in looked_up for decision_id in own]}
-        yield from self._graph.run("list_comparisons", asked)
+        yield from self.graph.run("list_comparisons", asked)
         for contact_key, own in ids.items():
             if len(own) > _LOOKED_UP_MAX:
                 whole = {"contact_key": contact_key}
-                yield from self._graph.run("list_contact_comparisons", whole)
+                yield from self.graph.run("list_contact_comparisons", whole)
 
     def _made(self, contact_key: str, decision_ids: Sequence[str]) -> list[Decision]:
         asked: dict[str, Any] = {"contact_key": contact_key}
         if len(decision_ids) <= _LOOKED_UP_MAX:
             asked["decision_ids"] = list(decision_ids)
-            return DECISIONS.all(self._graph.run("find_decisions", asked))
-        wanted, rows = set(decision_ids), self._graph.run("list_contact_decisions", asked)
+            return DECISIONS.all(self.graph.run("find_decisions", asked))
+        wanted, rows = set(decision_ids), self.graph.run("list_contact_decisions", asked)
         return DECISIONS.all(row for row in rows if row["decision_id"] in wanted)
 
 

@@ -30,7 +30,7 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.contact_queries import EVERYTHING
@@ -79,6 +79,7 @@ class Marks:
     episodes: Mapping[str, str] = field(default_factory=dict)
 
 
+@in_order
 class ErasureStore:
     """Erasures and their traces, in one graph.
 
@@ -87,41 +88,40 @@ class ErasureStore:
     Invariant: nothing here reads or writes outside the scope it is given. One exception: the list
     of unfinished erasures, for the caller that finishes them.
 
-    Args:
+    Attributes:
         graph: the engine.
         fact_store: facts and their links.
         decision_store: the store of decisions.
     """
 
-    def __init__(self, graph: Graph, fact_store: FactStore, decision_store: DecisionStore) -> None:
-        self._graph = graph
-        self._fact_store = fact_store
-        self._decision_store = decision_store
+    graph: Graph
+    fact_store: FactStore
+    decision_store: DecisionStore
 
     def standing(self, scope: Scope) -> ContactState:
         """The contact's version, and whether a writer must look for forgotten words."""
-        rows = self._graph.run("find_contact_version", _contact(scope))
+        rows = self.graph.run("find_contact_version", _contact(scope))
         return ContactState(**rows[0]) if rows else ContactState()
 
     def list_tombstones(self, scope: Scope) -> list[str]:
         """The keys of the forgotten words; a note with one of them is held."""
-        rows = self._graph.run("list_tombstones", _contact(scope))
+        rows = self.graph.run("list_tombstones", _contact(scope))
         return [row["tombstone_key"] for row in rows]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
         """Facts that a person revoked or took back and that are still revoked."""
-        ids = self._decision_store.list_revocation_ids(scope)
-        rows = self._graph.run("list_revoked", {"decision_ids": ids}) if ids else []
+        ids = self.decision_store.list_revocation_ids(scope)
+        rows = self.graph.run("list_revoked", {"decision_ids": ids}) if ids else []
         return [fact for fact in FACTS.all(rows) if fact.state is FactState.REVOKED]
 
     def list_erased_sessions(self, scope: Scope) -> list[str]:
         """The ids of sessions that were erased."""
-        rows = self._graph.run("list_erased_sessions", _contact(scope))
+        rows = self.graph.run("list_erased_sessions", _contact(scope))
         return [row["session_id"] for row in rows]
 
     def list_emptied_episodes(self, scope: Scope) -> dict[str, str]:
         """The rest of each episode that words were erased from, by id."""
-        rows = self._graph.run("list_emptied_episodes", _contact(scope))
+        rows = self.graph.run("list_emptied_episodes", _contact(scope))
         return {row["episode_id"]: row["text"] for row in rows}
 
     def load_known(
@@ -133,16 +133,16 @@ class ErasureStore:
         """All records of a contact; facts and decisions are read unless they are given."""
         judged = self._run("list_judged_words", scope)
         return ContactRecords(
-            facts=self._fact_store.list_facts(scope) if facts is None else facts,
-            links=self._fact_store.list_supersessions(scope),
-            decisions=self._decision_store.list_records(scope) if decisions is None else decisions,
+            facts=self.fact_store.list_facts(scope) if facts is None else facts,
+            links=self.fact_store.list_supersessions(scope),
+            decisions=self.decision_store.list_records(scope) if decisions is None else decisions,
             judged=_JUDGED.all(judged),
             session_keys={row["session_id"]: row["session_key"] for row in self._sessions(scope)},
         )
 
     def list_compared(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact, with comparisons."""
-        return self._decision_store.list_decisions([scope], EVERYTHING, DecisionFilter())
+        return self.decision_store.list_decisions([scope], EVERYTHING, DecisionFilter())
 
     def list_session_keys(self, scope: Scope, *, handed_over: bool = False) -> list[str]:
         """The keys of the contact's sessions, or only of those with turns (``handed_over``)."""
@@ -164,11 +164,11 @@ class ErasureStore:
             "episodes": _episode_maps(marks.episodes),
             "at": erasure.started_at,
         }
-        return bool(self._graph.run("mark_erasure", given))
+        return bool(self.graph.run("mark_erasure", given))
 
     def remove_facts(self, fact_ids: Sequence[str], at: datetime) -> None:
         """Remove the words of facts."""
-        self._graph.run("remove_facts", {"fact_ids": list(fact_ids), "at": at})
+        self.graph.run("remove_facts", {"fact_ids": list(fact_ids), "at": at})
 
     def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None = None) -> None:
         """Remove the reasons from the links of these facts; None for all of the contact's."""
@@ -177,20 +177,20 @@ class ErasureStore:
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Make facts live again."""
-        self._graph.run("revive_facts", {"fact_ids": list(fact_ids)})
+        self.graph.run("revive_facts", {"fact_ids": list(fact_ids)})
 
     def put_ends(self, ends: Sequence[FactEnd]) -> None:
         """Write new ends of facts."""
-        self._graph.run("put_fact_ends", {"ends": [asdict(end) for end in ends]})
+        self.graph.run("put_fact_ends", {"ends": [asdict(end) for end in ends]})
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Replace the records of decisions, by id."""
         maps = [_decision_map(decision) for decision in decisions]
-        self._graph.run("remove_decisions", {"decisions": maps})
+        self.graph.run("remove_decisions", {"decisions": maps})
 
     def put_episodes(self, episodes: Mapping[str, str]) -> None:
         """Replace the texts of episodes by what is left of them."""
-        self._graph.run("remove_episodes", {"episodes": _episode_maps(episodes)})
+        self.graph.run("remove_episodes", {"episodes": _episode_maps(episodes)})
 
     def remove_spans(self, scope: Scope, episode_ids: Sequence[str] | None = None) -> None:
         """Remove the cited words from links to these episodes; None for all of the contact's."""
@@ -205,25 +205,25 @@ class ErasureStore:
             return
         whose = {"is_whole": ids is None, name: list(ids or ())}
         given = {**_contact(scope), **whose, "limit": _LINKS_AT_ONCE}
-        while len(self._graph.run(query, given)) == _LINKS_AT_ONCE:
+        while len(self.graph.run(query, given)) == _LINKS_AT_ONCE:
             pass
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Remove the summaries of sessions."""
-        self._graph.run("remove_session_words", {"session_keys": list(session_keys)})
+        self.graph.run("remove_session_words", {"session_keys": list(session_keys)})
 
     def remove_job_words(self, job_ids: Sequence[str], at: datetime, *, is_ended: bool) -> None:
         """Remove the claims that were read for jobs; with ``is_ended`` the jobs end as well."""
         given = {"job_ids": list(job_ids), "at": at, "is_ended": is_ended}
-        self._graph.run("remove_job_words", given)
+        self.graph.run("remove_job_words", given)
 
     def remove_task_words(self, task_keys: Sequence[str]) -> None:
         """Remove the words of tasks."""
-        self._graph.run("remove_task_words", {"task_keys": list(task_keys)})
+        self.graph.run("remove_task_words", {"task_keys": list(task_keys)})
 
     def remove_contact_words(self, scope: Scope) -> None:
         """Remove the contact's name, and the reasons of its earlier erasures."""
-        self._graph.run("remove_contact_words", _contact(scope) | {"erased": ERASED})
+        self.graph.run("remove_contact_words", _contact(scope) | {"erased": ERASED})
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
         """All that is kept of a contact in words, node by node: what is known, and the rest."""
@@ -265,7 +265,7 @@ class ErasureStore:
             "finished_at": at,
             "is_whole": erasure.kind is ErasureKind.CONTACT,
         }
-        if self._graph.run("move_erasure", given):
+        if self.graph.run("move_erasure", given):
             return moved
         return self.find(erasure)
 
@@ -280,15 +280,15 @@ class ErasureStore:
         """Erasures about these contacts, oldest first; without contacts, all erasures."""
         keys = [scope.contact_key for scope in scopes]
         asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
-        return ERASURES.all(self._graph.run("list_erasures", asked))
+        return ERASURES.all(self.graph.run("list_erasures", asked))
 
     def check_purge(self) -> None:
         """Check that the engine will have room to purge; see ``Graph.check_purge``."""
-        self._graph.check_purge()
+        self.graph.check_purge()
 
     def expect_mark(self, scope: Scope, texts: Iterable[str]) -> None:
         """Keep texts to search for that are removed before the mark of an erasure, or with it."""
-        self._graph.expect_purge(_before_mark(scope), texts)
+        self.graph.expect_purge(_before_mark(scope), texts)
 
     def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
         """Keep the texts that an erasure removes, so that ``purge`` can search the files for them.
@@ -297,11 +297,11 @@ class ErasureStore:
         before its mark.
         """
         key = _before_mark(erasure.scope)
-        self._graph.expect_purge(erasure.erasure_id, texts, instead_of=key)
+        self.graph.expect_purge(erasure.erasure_id, texts, instead_of=key)
 
     def purge(self, erasure: Erasure) -> Purged:
         """Remove the erased bytes from the engine's files, and search them; see ``Graph.purge``."""
-        return self._graph.purge(erasure.erasure_id)
+        return self.graph.purge(erasure.erasure_id)
 
     def jobs_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
         """The ids of the jobs that read these sessions; None for all of the contact's."""
@@ -324,7 +324,7 @@ class ErasureStore:
         return self._run("list_scope_sessions", scope)
 
     def _run(self, name: str, scope: Scope) -> list[Row]:
-        return self._graph.run(name, _contact(scope))
+        return self.graph.run(name, _contact(scope))
 
     def _words_of(self, label: str, query: str, key: str, scope: Scope) -> list[Words]:
         rows = self._run(query, scope)

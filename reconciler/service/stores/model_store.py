@@ -18,7 +18,7 @@ class ModelStore(Store):
 
     def move(self, *, counted: bool = True) -> ModelMove:
         """The store's move to another model; moved facts are counted only on request."""
-        [row] = self._graph.run("find_move", {})
+        [row] = self.graph.run("find_move", {})
         model, next_model = row["embedding_model"], row["next_embedding_model"]
         state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING
         move = ModelMove(
@@ -32,22 +32,22 @@ class ModelStore(Store):
 
     def _counted(self, move: ModelMove) -> ModelMove:
         asked = {"embedding_model": move.model, "next_model": move.next_model or ""}
-        [row] = self._graph.run("count_moved", asked)
+        [row] = self.graph.run("count_moved", asked)
         return replace(move, facts=int(row["facts"]), moved=int(row["moved"]))
 
     def begin(self, next_model: str, dimension: int) -> bool:
         """Start a move; False if one is under way, or the store is bound to that model already."""
         given = {"next_model": next_model, "dimension": dimension}
-        return bool(self._graph.run("begin_move", given))
+        return bool(self.graph.run("begin_move", given))
 
     def cancel(self) -> bool:
         """Cancel the move; False if there is none."""
-        return bool(self._graph.run("cancel_move", {}))
+        return bool(self.graph.run("cancel_move", {}))
 
     def list_unmoved(self, model: str, next_model: str, limit: int) -> list[tuple[str, str]]:
         """The ids and texts of facts without a vector of the next model, up to the limit."""
         asked = {"embedding_model": model, "next_model": next_model, "limit": limit}
-        return [(row["fact_id"], row["text"]) for row in self._graph.run("list_unmoved", asked)]
+        return [(row["fact_id"], row["text"]) for row in self.graph.run("list_unmoved", asked)]
 
     def put(self, next_model: str, fact_ids: Sequence[str], vectors: Floats) -> int:
         """Write vectors of the next model, and return how many were written.
@@ -63,7 +63,7 @@ class ModelStore(Store):
             {"fact_id": fact_id, "embedding": vector.tolist(), "embedding_bytes": vector.tobytes()}
             for fact_id, vector in zip(fact_ids, vectors, strict=True)
         ]
-        return len(self._graph.run("put_next_vectors", {"next_model": next_model, "rows": rows}))
+        return len(self.graph.run("put_next_vectors", {"next_model": next_model, "rows": rows}))
 
     def switch(self, model: str, next_model: str) -> bool:
         """Bind the store to the next model; True if it was bound.
@@ -71,25 +71,25 @@ class ModelStore(Store):
         It is not if a fact lacks its vector, no move is under way, or a contact is being restored.
         """
         given = {"embedding_model": model, "next_model": next_model}
-        return bool(self._graph.run("switch_model", given))
+        return bool(self.graph.run("switch_model", given))
 
     def count_restoring(self) -> int:
         """The number of incomplete contacts: their restore was cut off, or is under way."""
-        return sum(int(row["contacts"]) for row in self._graph.run("count_restoring", {}))
+        return sum(int(row["contacts"]) for row in self.graph.run("count_restoring", {}))
 
     def list_next_ids(self, limit: int) -> list[str]:
         """The ids of facts that still have a next vector, up to the limit."""
-        rows = self._graph.run("list_next_ids", {"limit": limit})
+        rows = self.graph.run("list_next_ids", {"limit": limit})
         return [row["fact_id"] for row in rows]
 
     def settle(self, fact_ids: Sequence[str], model: str) -> None:
         """Make the next vectors of these facts their vectors, if the store's model made them."""
-        self._graph.run("settle_vectors", {"fact_ids": list(fact_ids), "embedding_model": model})
+        self.graph.run("settle_vectors", {"fact_ids": list(fact_ids), "embedding_model": model})
 
     def clear(self, fact_ids: Sequence[str]) -> None:
         """Remove the next vectors of these facts."""
-        self._graph.run("clear_next_vectors", {"fact_ids": list(fact_ids)})
+        self.graph.run("clear_next_vectors", {"fact_ids": list(fact_ids)})
 
     def end(self) -> None:
         """End the move: no fact has a next vector any more."""
-        self._graph.run("end_move", {})
+        self.graph.run("end_move", {})

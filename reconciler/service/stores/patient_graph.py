@@ -8,6 +8,7 @@ writes, so the second run changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 from reconciler.domain.records.policies import RetryPolicy
@@ -16,28 +17,23 @@ from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.retry import call_with_retries
 
 
+@dataclass(eq=False)
 class PatientGraph:
     """A graph that repeats ``run`` and ``begin``; all other calls are made once.
 
-    Args:
+    Attributes:
         graph: the engine.
         retry_policy: how often and how long one query is tried.
         retried: errors of other kinds are raised at once. A commit leaves conflicts to the ledger,
             because its decision may be wrong once another writer came first.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        retry_policy: RetryPolicy,
-        retried: type[ReconcilerError] = ReconcilerError,
-    ) -> None:
-        self._graph = graph
-        self._retry_policy = retry_policy
-        self._retried = retried
+    graph: Graph
+    retry_policy: RetryPolicy
+    retried: type[ReconcilerError] = ReconcilerError
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._graph, name)
+        return getattr(self.graph, name)
 
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
@@ -50,21 +46,21 @@ class PatientGraph:
             GraphConflictError: another writer came first.
         """
         if seconds_max is not None:
-            return self._graph.run(name, parameters, seconds_max)
+            return self.graph.run(name, parameters, seconds_max)
         return call_with_retries(
-            self._retry_policy,
-            lambda _: self._graph.run(name, parameters),
-            retried=self._retried,
+            self.retry_policy,
+            lambda _: self.graph.run(name, parameters),
+            retried=self.retried,
         )
 
     def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
         """Begin a read; the returned call waits for its rows, and repeats it as ``run`` does."""
-        begun = self._graph.begin(name, parameters)
+        begun = self.graph.begin(name, parameters)
 
         def attempt(number: int) -> list[Row]:
-            return begun() if number == 1 else self._graph.run(name, parameters)
+            return begun() if number == 1 else self.graph.run(name, parameters)
 
-        return lambda: call_with_retries(self._retry_policy, attempt, retried=self._retried)
+        return lambda: call_with_retries(self.retry_policy, attempt, retried=self.retried)
 
 
 def patient(

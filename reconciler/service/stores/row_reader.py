@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
 from reconciler.errors import DamagedRecordError, ReconcilerError
+from reconciler.frozen import in_order
 from reconciler.ports.graph import Row
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, 
 """The errors of reading a damaged row; a JSON error is a ``ValueError``."""
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class RowReader(Generic[T]):
     """Makes values of the rows of one kind of record.
 

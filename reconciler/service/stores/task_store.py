@@ -66,7 +66,7 @@ class TaskStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self._graph.run("find_task", {"task_key": _key(scope, task_id)})
+        rows = self.graph.run("find_task", {"task_key": _key(scope, task_id)})
         return TASKS.one(rows[0] | {"scope": scope}) if rows else None
 
     def list_tasks(
@@ -75,7 +75,7 @@ class TaskStore(Store):
         """The tasks of some contacts in these states, last changed first."""
         by_key = {scope.contact_key: scope for scope in scopes}
         given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
-        rows = self._graph.run("list_tasks", given | {"limit": limit})
+        rows = self.graph.run("list_tasks", given | {"limit": limit})
         return TASKS.all(row | {"scope": by_key[row["contact_key"]]} for row in rows)
 
     def add_done_subtask(self, scope: Scope, task_id: str, subtask_id: str, at: datetime) -> Task:
@@ -122,7 +122,7 @@ class TaskStore(Store):
             "session_id": session_id,
             "at": at,
         }
-        rows = self._graph.run("set_task_state", given)
+        rows = self.graph.run("set_task_state", given)
         return TASKS.one(rows[0] | {"scope": scope}) if rows else None
 
     def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
@@ -144,17 +144,17 @@ class TaskStore(Store):
             "channel": channel,
             "at": at,
         }
-        self._graph.run("link_task_session", given)
+        self.graph.run("link_task_session", given)
 
     def list_sessions(self, scope: Scope, task_id: str) -> list[str]:
         """The ids of the task's sessions, in the order in which they began."""
-        rows = self._graph.run("list_task_sessions", {"task_key": _key(scope, task_id)})
+        rows = self.graph.run("list_task_sessions", {"task_key": _key(scope, task_id)})
         return [row["session_id"] for row in rows]
 
     def _written(
         self, name: str, scope: Scope, task_id: str, at: datetime, given: dict[str, Any]
     ) -> Task:
-        rows = self._graph.run(name, {"task_key": _key(scope, task_id), "at": at, **given})
+        rows = self.graph.run(name, {"task_key": _key(scope, task_id), "at": at, **given})
         if not rows:
             raise UnknownTaskError(f"contact {scope.contact_id} has no task {task_id}")
         return TASKS.one(rows[0] | {"scope": scope})

@@ -13,27 +13,26 @@ from reconciler.domain.recalling.procedures import (
     procedures_of,
 )
 from reconciler.domain.records.scope import Scope
+from reconciler.frozen import frozen
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, embed_queries
 from reconciler.service.stores.fact_store import FactStore
 
 
+@frozen
 class Procedures:
     """An agent's procedures that operators approved, from all contacts.
 
-    Args:
+    Attributes:
         store: where facts are kept.
         embedder: compares what a procedure is for with a goal; its ``dimension`` 0 leaves it to
             the words.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self, *, store: FactStore, embedder: Embedder, clock: Callable[[], datetime]
-    ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
+    store: FactStore
+    embedder: Embedder
+    clock: Callable[[], datetime]
 
     def fitting(self, scope: Scope, goal: str) -> list[Procedure]:
         """The agent's procedures that fit the goal, what fits best first, then by name.
@@ -47,16 +46,16 @@ class Procedures:
         Raises:
             EmbeddingError: the model failed.
         """
-        filed = self._store.list_filed_facts(scope, SUBJECT)
+        filed = self.store.list_filed_facts(scope, SUBJECT)
         offered = [
             filed_fact.fact for filed_fact in filed if may_be_offered(filed_fact, scope.contact_id)
         ]
-        procedures = procedures_of(offered, self._clock())
+        procedures = procedures_of(offered, self.clock())
         return by_fit(procedures, goal, self._cosines(procedures, goal))
 
     def _cosines(self, procedures: Sequence[Procedure], goal: str) -> list[float]:
-        if not procedures or not self._embedder.dimension:
+        if not procedures or not self.embedder.dimension:
             return [0.0] * len(procedures)
-        [asked] = embed_queries(self._embedder, [goal])
-        vectors = embed(self._embedder, [procedure.purpose for procedure in procedures])
+        [asked] = embed_queries(self.embedder, [goal])
+        vectors = embed(self.embedder, [procedure.purpose for procedure in procedures])
         return [float(asked @ vector) for vector in vectors]

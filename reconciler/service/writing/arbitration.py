@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 from cachetools import LRUCache
@@ -66,12 +66,13 @@ class Opinion:
         return self.answer.reasoning if self.answer else None
 
 
+@dataclass(eq=False)
 class Arbitration:
     """An arbiter within its bounds, for any number of threads.
 
     ``ask`` never raises. Two threads with the same question at the same time may both ask it.
 
-    Args:
+    Attributes:
         arbiter: the arbiter; its owner closes it.
         policy: the bounds.
         clock: seconds, never going back.
@@ -81,25 +82,18 @@ class Arbitration:
             that the note touches none of the facts.
     """
 
-    def __init__(
-        self,
-        arbiter: Arbiter,
-        policy: ArbitrationPolicy,
-        clock: Callable[[], float] = time.monotonic,
-        *,
-        is_free: bool = False,
-        first: Arbiter | None = None,
-    ) -> None:
-        self.name = arbiter.name
-        self.arbiter = arbiter
-        self._policy = policy
-        self._clock = clock
-        self.is_free = is_free
-        self._first = first
+    arbiter: Arbiter
+    policy: ArbitrationPolicy
+    clock: Callable[[], float] = time.monotonic
+    is_free: bool = False
+    first: Arbiter | None = None
+
+    def __post_init__(self) -> None:
+        self.name = self.arbiter.name
         self._lock = threading.Lock()
-        self._budget = _Budget(policy)
-        self._breaker = _Breaker(policy)
-        self._answers: LRUCache[bytes, Judgement] = LRUCache(policy.cache_size_max)
+        self._budget = _Budget(self.policy)
+        self._breaker = _Breaker(self.policy)
+        self._answers: LRUCache[bytes, Judgement] = LRUCache(self.policy.cache_size_max)
         self._is_closed = threading.Event()
 
     def is_open_to(self, verdict: Verdict) -> bool:
@@ -139,7 +133,7 @@ class Arbitration:
             is_patient: whether to wait, at most a minute at a time, while the budget of a minute is
                 used up. The call never waits for the budget of a day or an unreachable arbiter.
         """
-        started = self._clock()
+        started = self.clock()
         question = _question_key(self.name, note, neighbours)
         opinion = self._remembered(question)
         while opinion is None and is_patient and (wait := self._wait_seconds()):
@@ -150,20 +144,20 @@ class Arbitration:
         if opinion is None:
             opinion = self._asked(note, neighbours)
             self._remember(question, opinion)
-        took = (self._clock() - started) * 1000
+        took = (self.clock() - started) * 1000
         return replace(opinion, milliseconds=took, by=opinion.by or self.name)
 
     def _spared(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion | None:
         """The answer of the first judge, if the arbiter need not be asked."""
-        if self._first is None:
+        if self.first is None:
             return None
         try:
-            answer = self._first.judge(note, neighbours)
+            answer = self.first.judge(note, neighbours)
         except ArbiterError:  # the arbiter itself is asked, as without it
             return None
         if answer.relation is not Relation.COEXISTS:
             return None
-        return Opinion(judgement=answer, answer=answer, cost_usd=0.0, by=self._first.name)
+        return Opinion(judgement=answer, answer=answer, cost_usd=0.0, by=self.first.name)
 
     def _remembered(self, question: bytes) -> Opinion | None:
         with self._lock:
@@ -174,14 +168,14 @@ class Arbitration:
 
     def _remember(self, question: bytes, opinion: Opinion) -> None:
         """Keep the answer if it can be used; without its cost, which is already counted."""
-        if opinion.judgement is not None and self._policy.cache_size_max:
+        if opinion.judgement is not None and self.policy.cache_size_max:
             with self._lock:
                 self._answers[question] = replace(opinion.judgement, usage=None)
 
     def _turned_away(self) -> Opinion | None:
         """The reason not to ask now; None if the question may be asked, and it is counted."""
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             obstacle = self._breaker.obstacle(now)
             if not self.is_free:
                 obstacle = obstacle or self._budget.obstacle(now)
@@ -195,7 +189,7 @@ class Arbitration:
     def _wait_seconds(self) -> float:
         """The seconds until the budget of a minute has room; 0 if it has, or waiting is no use."""
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             return 0.0 if self._breaker.obstacle(now) else self._budget.wait_seconds(now)
 
     def _asked(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
@@ -217,7 +211,7 @@ class Arbitration:
 
     def _missed(self) -> None:
         with self._lock:
-            self._breaker.fail(self._clock())
+            self._breaker.fail(self.clock())
 
     def _examined(self, answer: Judgement, neighbour_count: int) -> Opinion:
         answer = replace(answer, reasoning=storable(answer.reasoning))
@@ -225,7 +219,7 @@ class Arbitration:
         return Opinion(
             judgement=None if error else _without_idle_target(answer),
             error=error,
-            cost_usd=0.0 if self.is_free else self._policy.cost_usd(answer.usage),
+            cost_usd=0.0 if self.is_free else self.policy.cost_usd(answer.usage),
             answer=answer,
         )
 
@@ -239,8 +233,8 @@ class Arbitration:
             return f"a confidence of {answer.confidence} is not from 0 to 1"
         # An unsure ADD is no safe answer either: it would close the dispute that the rule opens.
         is_told = answer.relation is not Relation.UNSURE
-        if answer.confidence < self._policy.confidence_min and is_told:
-            return f"{UNSURE} {answer.confidence} is below {self._policy.confidence_min:g}"
+        if answer.confidence < self.policy.confidence_min and is_told:
+            return f"{UNSURE} {answer.confidence} is below {self.policy.confidence_min:g}"
         return None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
+from reconciler.frozen import frozen
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from reconciler.service.writing.ids import IdCheck
 
 
+@frozen
 class Cleaner:
     """Removes the data that the agent's policy forbids to keep.
 
-    Args:
+    Attributes:
         finder: finds personal data and secrets.
         secret_finder: finds secrets and account numbers alone, in a fraction of the time.
         ids: checks ids.
@@ -31,29 +33,20 @@ class Cleaner:
         policy: the data to take out, by domain; the agent chooses the domain.
     """
 
-    def __init__(
-        self,
-        *,
-        finder: SensitiveDataFinder,
-        secret_finder: SensitiveDataFinder,
-        ids: IdCheck,
-        token_of: Callable[[SensitiveKind, str], str],
-        policy: GatePolicy,
-    ) -> None:
-        self._finder = finder
-        self._secret_finder = secret_finder
-        self._ids = ids
-        self._token_of = token_of
-        self._policy = policy
+    finder: SensitiveDataFinder
+    secret_finder: SensitiveDataFinder
+    ids: IdCheck
+    token_of: Callable[[SensitiveKind, str], str]
+    policy: GatePolicy
 
     def policy_of(self, scope: Scope) -> GatePolicy:
         """The policy that holds for the agent of this scope."""
-        return self._policy.of_agent(scope.agent_id)
+        return self.policy.of_agent(scope.agent_id)
 
     def clean(self, candidate: Candidate) -> Cleaned:
         """A candidate without the forbidden data, and the findings in it."""
         policy = self.policy_of(candidate.note.scope)
-        return clean(candidate, self._finder.find, self._token_of, policy)
+        return clean(candidate, self.finder.find, self.token_of, policy)
 
     def clean_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
         """The texts without the data that the policy removes; in the same order.
@@ -64,7 +57,7 @@ class Cleaner:
             turns: how many of them, from the first, are turns of one conversation in their order.
         """
         policy = self.policy_of(scope)
-        return clean_texts(texts, self._finder.find, self._token_of, policy, turns)
+        return clean_texts(texts, self.finder.find, self.token_of, policy, turns)
 
     def without_secrets(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
         """The texts without secrets and the numbers of cards and accounts; see ``clean_texts``.
@@ -72,7 +65,7 @@ class Cleaner:
         Such data may never be stored, not even until a text is read.
         """
         policy = self.policy_of(scope)
-        return clean_texts(texts, self._secret_finder.find, self._token_of, policy, turns)
+        return clean_texts(texts, self.secret_finder.find, self.token_of, policy, turns)
 
     def check_ids(self, *records: object, **ids: str) -> None:
         """Check ids and names of persons, which are kept as they are given.
@@ -84,4 +77,4 @@ class Cleaner:
         Raises:
             InvalidRequestError: one of them holds a secret, or the number of a card or account.
         """
-        self._ids.check((*ids_of(records), *ids.items()))
+        self.ids.check((*ids_of(records), *ids.items()))

@@ -11,20 +11,21 @@ import uuid
 
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
+from reconciler.frozen import in_order
 
 _NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
 
 
+@in_order
 class DecisionIds:
     """Makes the ids of the decisions of one store.
 
-    Args:
+    Attributes:
         key: the store's secret key, the same on all hosts that write to it. Without it, the id for
             an idempotency key cannot be guessed.
     """
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    key: bytes
 
     def of(self, note: Note) -> str:
         """The id of a note's decision: the same for the same key in a scope, else a random one."""
@@ -35,7 +36,7 @@ class DecisionIds:
     def of_key(self, scope: Scope, idempotency_key: str) -> str:
         """The id of the decision for an idempotency key, whether or not it was made."""
         said = f"{scope.contact_key}/{idempotency_key}".encode()
-        digest = hmac.new(self._key, said, hashlib.sha256).digest()
+        digest = hmac.new(self.key, said, hashlib.sha256).digest()
         return str(uuid.UUID(bytes=digest[:16]))
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.frozen import frozen
 from reconciler.service.writing.submissions import own_episode_of
 from reconciler.tracing import traced
 
@@ -135,37 +136,25 @@ class NoteFields(LineFields, EffectFields, total=False):
     proposed_by: str | None
 
 
+@frozen
 class LiveDoor:
     """Makes candidates of notes that are given one at a time, and hands them to the gate.
 
-    Args:
+    Attributes:
         gate: judges every note.
         attributes: the attributes of slots that are known.
         live: gives the contact's facts that have not ended, by id.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        gate: WriteGate,
-        attributes: AttributeBook,
-        live: Callable[[Scope], Mapping[str, Fact]],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._gate = gate
-        self._attributes = attributes
-        self._live = live
-        self._clock = clock
-
-    @property
-    def attributes(self) -> AttributeBook:
-        """The attributes of slots that are known."""
-        return self._attributes
+    gate: WriteGate
+    attributes: AttributeBook
+    live: Callable[[Scope], Mapping[str, Fact]]
+    clock: Callable[[], datetime]
 
     def now(self) -> datetime:
         """The time now, the date of every undated note (UTC)."""
-        return self._clock()
+        return self.clock()
 
     @traced("door")
     def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
@@ -184,17 +173,17 @@ class LiveDoor:
         proposer = f"agent:{scope.agent_id}" if proposed_by is None else proposed_by
         beside = {"proposed_by", *EffectFields.__annotations__}
         about = {name: value for name, value in fields.items() if name not in beside}
-        note = note_of(scope, text, about, self._attributes, self._clock())
+        note = note_of(scope, text, about, self.attributes, self.clock())
         candidate = as_candidate(note, proposer)
         try:
             candidate = self._with_effects(candidate, fields)
         except InvalidRequestError:
             # Perhaps it made sense when this call was first made: a day may have passed since, and
             # the note itself has ended what it names.
-            if earlier := self._gate.find_earlier(candidate, LIVE_DOOR):
+            if earlier := self.gate.find_earlier(candidate, LIVE_DOOR):
                 return earlier
             raise
-        return self._gate.propose(candidate, LIVE_DOOR, may_commit=True)
+        return self.gate.propose(candidate, LIVE_DOOR, may_commit=True)
 
     def relations(
         self,
@@ -227,7 +216,7 @@ class LiveDoor:
             UnknownFactError: no fact, or more than one, has that handle.
         """
         is_handle = isinstance(name, str) and name.startswith(HANDLE_SIGN)
-        return named_by(name, [*self._live(scope)]) if is_handle else name
+        return named_by(name, [*self.live(scope)]) if is_handle else name
 
     def _with_ids(self, scope: Scope, given: Relations) -> Relations:
         """The relations with every fact by its id.
@@ -237,7 +226,7 @@ class LiveDoor:
         """
         if not any(name.startswith(HANDLE_SIGN) for name in given.named_ids):
             return given
-        known = [*self._live(scope)]
+        known = [*self.live(scope)]
         return Relations(
             replaces=tuple(named_by(name, known) for name in given.replaces),
             repeats=None if given.repeats is None else named_by(given.repeats, known),
@@ -289,7 +278,7 @@ class LiveDoor:
             ends_at = said
             if ends_at <= candidate.note.holds_from:
                 raise InvalidNoteError(over_in_words(ends_at))
-        return ending_at(candidate, ends_at, self._clock(), self._gate.judge_whole)
+        return ending_at(candidate, ends_at, self.clock(), self.gate.judge_whole)
 
     def _is_the_end_of_others(self, candidate: Candidate, ends_at: datetime) -> bool:
         """Whether ``valid_to`` is the end of the facts that the note ends, and not its own.
@@ -302,11 +291,11 @@ class LiveDoor:
         from reconciler.domain.guard import only_ends
 
         note, told = candidate.note, candidate.relations
-        if told is None or told.named_ids != told.ends or note.is_ahead(self._clock()):
+        if told is None or told.named_ids != told.ends or note.is_ahead(self.clock()):
             return False
         if note.valid_from is not None and ends_at <= note.valid_from:
             return False
-        live = self._live(note.scope)
+        live = self.live(note.scope)
         over = [live[fact_id] for fact_id in told.ends if fact_id in live]
         if not any(only_ends(note.text, fact.text) for fact in over):
             return False
@@ -322,7 +311,7 @@ class LiveDoor:
         from reconciler.domain.reconciling.speaking_of import holders_of
 
         # Facts hold personal data as the gate writes it.
-        slot, told = self._gate.judge(candidate).note.slot, candidate.relations
+        slot, told = self.gate.judge(candidate).note.slot, candidate.relations
         if slot is None or slot.attribute is None:
             if told and told.ended_ids:
                 return candidate, True
@@ -330,7 +319,7 @@ class LiveDoor:
                 "ended is said of a value: give the attribute and the value that ended, or name "
                 "the facts in ends"
             )
-        live, named = self._live(candidate.note.scope), told.named_ids if told else ()
+        live, named = self.live(candidate.note.scope), told.named_ids if told else ()
         facts, others = (
             tuple(fact.fact_id for fact in each if fact.fact_id not in named)
             for each in holders_of(slot, live.values())
@@ -349,8 +338,8 @@ class LiveDoor:
         The first note that needs lexicons, patterns and finders loads them. That takes up to a
         second, and blocks all other threads of the process.
         """
-        note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
-        self._gate.judge(as_candidate(note, "nobody"))
+        note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self.attributes, self.clock())
+        self.gate.judge(as_candidate(note, "nobody"))
 
 
 def _is_ended(fields: NoteFields) -> bool:

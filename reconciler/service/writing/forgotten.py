@@ -25,7 +25,7 @@ from reconciler.domain.records.kinds import Action, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ErasedError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore
@@ -105,60 +105,53 @@ NOTHING = Forgotten()
 """No forgotten words, as for most contacts."""
 
 
+@in_order
 class ForgottenLook:
     """Looks up the forgotten words of a contact.
 
-    Args:
+    Attributes:
         store: the store of erasures.
         digest: a keyed hash of a text.
     """
 
-    def __init__(self, store: ErasureStore, digest: Digest) -> None:
-        self._store = store
-        self._digest = digest
+    store: ErasureStore
+    digest: Digest
 
     def __call__(self, scope: Scope) -> tuple[int, Forgotten]:
         """The contact's version, and the words forgotten then or since."""
-        standing = self._store.standing(scope)
+        standing = self.store.standing(scope)
         if not standing.has_forgotten:
             return standing.version, NOTHING
-        revoked = keys_of(scope, self._store.list_revoked(scope), self._digest)
+        revoked = keys_of(scope, self.store.list_revoked(scope), self.digest)
         return standing.version, Forgotten(
             is_erasing=standing.is_erasing,
-            session_ids=frozenset(self._store.list_erased_sessions(scope)),
+            session_ids=frozenset(self.store.list_erased_sessions(scope)),
             going_ids=frozenset(
                 decision_id
-                for erasure in self._store.list_erasures([scope], is_unfinished=True)
+                for erasure in self.store.list_erasures([scope], is_unfinished=True)
                 for decision_id in (erasure.plan.decision_ids if erasure.plan else ())
             ),
-            emptied=self._store.list_emptied_episodes(scope),
-            keys=revoked.union(self._store.list_tombstones(scope)),
-            digest=self._digest,
+            emptied=self.store.list_emptied_episodes(scope),
+            keys=revoked.union(self.store.list_tombstones(scope)),
+            digest=self.digest,
         )
 
 
+@frozen
 class Withholding:
     """The decision in place of a submission that repeats forgotten words.
 
-    Args:
+    Attributes:
         policy: the rule's thresholds, for the record.
         gate_policy_of: the gate's policy in a scope.
         earlier: the decisions about an inference about a contact up to a time, the oldest first.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        policy: RecordedPolicy,
-        gate_policy_of: Callable[[Scope], GatePolicy],
-        earlier: Callable[[Scope, str, datetime], Sequence[EarlierDecision]],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._policy = policy
-        self._gate_policy_of = gate_policy_of
-        self._earlier = earlier
-        self._clock = clock
+    policy: RecordedPolicy
+    gate_policy_of: Callable[[Scope], GatePolicy]
+    earlier: Callable[[Scope, str, datetime], Sequence[EarlierDecision]]
+    clock: Callable[[], datetime]
 
     def commit(
         self, submission: Submission, reason: GateReason, version: int, number: int
@@ -180,18 +173,18 @@ class Withholding:
         decision = recorded_plainly(
             made,
             action,
-            self._policy,
-            self._clock(),
+            self.policy,
+            self.clock(),
             version=version + 1,
             number=number,
         )
         return Commit(version=version, decision=decision, evidence=made.candidate.evidence)
 
     def _asked(self, submission: Submission) -> Submission:
-        candidate, now = submission.candidate, self._clock()
-        policy = self._gate_policy_of(candidate.note.scope)
+        candidate, now = submission.candidate, self.clock()
+        policy = self.gate_policy_of(candidate.note.scope)
         reason = GateReason.FORGOTTEN_BEFORE
-        earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key, now)
+        earlier = self.earlier(candidate.note.scope, submission.assessment.inference_key, now)
         # A question with another reason may be an operator's; this one is only the contact's.
         same = (e.decision_id for e in earlier if e.reason is reason and e.is_pending(now))
         held = replace(

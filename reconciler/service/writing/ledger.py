@@ -25,7 +25,7 @@ from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.retry import call_with_retries
@@ -79,10 +79,11 @@ class Seen:
         return submission if self.note is None else submission.about(self.note)
 
 
+@dataclass(kw_only=True, eq=False)
 class Ledger:
     """Writes decisions, each exactly once.
 
-    Args:
+    Attributes:
         store: the store of decisions.
         neighbourhoods: the facts of contacts that this process has read.
         retry_policy: how often to plan again, if other writers keep coming first.
@@ -92,24 +93,17 @@ class Ledger:
         is_judged: whether a judge may be asked; it reads more than the nearest facts.
     """
 
-    def __init__(
-        self,
-        *,
-        store: DecisionStore,
-        neighbourhoods: Neighbourhoods,
-        retry_policy: RetryPolicy,
-        clock: Callable[[], datetime],
-        withholding: Callable[[], Withholding] | None = None,
-        is_judged: bool = False,
-    ) -> None:
-        self._is_judged = is_judged
-        self._withholding = withholding or _nothing_withheld
-        self._store = store
-        self._neighbourhoods = neighbourhoods
-        self._retry_policy = retry_policy
-        self._clock = clock
+    store: DecisionStore
+    neighbourhoods: Neighbourhoods
+    retry_policy: RetryPolicy
+    clock: Callable[[], datetime]
+    withholding: Callable[[], Withholding] | None = None
+    is_judged: bool = False
+
+    def __post_init__(self) -> None:
+        self._withholding = self.withholding or _nothing_withheld
         self._turns = ContactTurns()
-        self._commits = GatheredCommits(store)
+        self._commits = GatheredCommits(self.store)
 
     def find_earlier(self, submission: Submission) -> Decision | None:
         """The decision if an earlier call made it, marked as returned again."""
@@ -151,7 +145,7 @@ class Ledger:
 
         with self._turns.turn(submission.scope) as turn:
             return call_with_retries(
-                self._retry_policy, once, before_each=turn.take, retried=GraphConflictError
+                self.retry_policy, once, before_each=turn.take, retried=GraphConflictError
             )
 
     @contextmanager
@@ -164,7 +158,7 @@ class Ledger:
             try:
                 yield turn.take
             finally:
-                self._neighbourhoods.drop(scope)
+                self.neighbourhoods.drop(scope)
 
     def write_many(
         self, submissions: Sequence[Submission], plan: Callable[[Submission, Seen], object]
@@ -211,7 +205,7 @@ class Ledger:
         scope = submission.scope
         try:
             if scope.contact_key not in forks:
-                forks[scope.contact_key] = self._neighbourhoods.of(scope).fork()
+                forks[scope.contact_key] = self.neighbourhoods.of(scope).fork()
             seen = self.seen_in(forks[scope.contact_key], submission)
             placed = seen.placed(submission)
             is_held_back = seen.forgotten.speaks_against(placed, seen.facts.values())
@@ -224,10 +218,10 @@ class Ledger:
         started = time.perf_counter()
         try:
             with span("commit"):
-                ids = self._store.commit_decisions(commits) if commits else set()
+                ids = self.store.commit_decisions(commits) if commits else set()
         except GraphUnavailableError:  # it was waited for already
             for commit in commits:
-                self._neighbourhoods.drop(commit.decision.scope)
+                self.neighbourhoods.drop(commit.decision.scope)
             raise
         except GraphError:  # it is unknown whether it was written; each alone finds out
             ids = set()
@@ -235,11 +229,11 @@ class Ledger:
         for commit in commits:
             decision = commit.decision
             if decision.decision_id in ids:
-                self._neighbourhoods.apply(commit)
+                self.neighbourhoods.apply(commit)
                 made[decision.decision_id] = decision
                 log_decision(decision, commit_ms)
             else:
-                self._neighbourhoods.drop(decision.scope)
+                self.neighbourhoods.drop(decision.scope)
         return made
 
     def _planned_on(
@@ -252,16 +246,16 @@ class Ledger:
         return self._withholding().commit(submission, reason, seen.version, seen.number)
 
     def _find(self, submission: Submission) -> Decision | None:
-        return self._store.find_decision(submission.scope, submission.decision_id)
+        return self.store.find_decision(submission.scope, submission.decision_id)
 
     @traced("look")
     def _look(self, submission: Submission, number: int) -> Seen:
         scope, started = submission.scope, time.perf_counter()
         if submission.vector is None or not submission.vector.size:
-            version, forgotten = self._neighbourhoods.standing(scope)
+            version, forgotten = self.neighbourhoods.standing(scope)
             neighbours = () if submission.vector is None else None
             return Seen(version=version, number=number, neighbours=neighbours, forgotten=forgotten)
-        known = self._neighbourhoods.of(scope)
+        known = self.neighbourhoods.of(scope)
         return replace(
             self.seen_in(known, submission, number), compare_ms=_milliseconds_since(started)
         )
@@ -272,11 +266,11 @@ class Ledger:
         if vector is None or not vector.size:
             version, forgotten = known.version, known.forgotten
             return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
-        note, now = submission.note, self._clock()
+        note, now = submission.note, self.clock()
         if needs_placing(note):
             note = known.placing((note.contact_name, note.scope.contact_id)).place(note)
         version, neighbours, facts = known.look(
-            note, vector, now, submission.named_ids, is_wide=self._is_judged
+            note, vector, now, submission.named_ids, is_wide=self.is_judged
         )
         return Seen(
             version=version,
@@ -299,14 +293,14 @@ class Ledger:
             with span("commit"):
                 is_written = self._commits.write(commit)
         except BaseException:  # it is unknown whether it was written
-            self._neighbourhoods.drop(scope)
+            self.neighbourhoods.drop(scope)
             raise
         if not is_written:
-            self._neighbourhoods.drop(scope)
+            self.neighbourhoods.drop(scope)
             raise GraphConflictError(
                 f"contact {scope.contact_id} moved on from version {commit.version}"
             )
-        self._neighbourhoods.apply(commit)
+        self.neighbourhoods.apply(commit)
         log_decision(commit.decision, _milliseconds_since(started))
 
 
@@ -343,7 +337,7 @@ class _Queue:
     user_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class ContactTurn:
     """A writer's turn to write about a contact."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 
@@ -95,13 +95,14 @@ class _Question:
     number: int
 
 
+@dataclass(kw_only=True, eq=False)
 class MemoryReconciler:
     """Decides about a note that the gate admitted: new, a repetition, a replacement or a dispute.
 
     Embedding and arbitrating happen outside the contact's turn and outside any transaction: an
     arbiter may take seconds.
 
-    Args:
+    Attributes:
         fact_store: has the facts that a fact superseded.
         decision_store: has the decisions that plans follow from.
         ledger: writes.
@@ -116,43 +117,31 @@ class MemoryReconciler:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        ledger: Ledger,
-        embedder: Embedder,
-        arbitration: Arbitration | None,
-        policy: ReconcilePolicy,
-        end_head: LinearHead | None = None,
-        reads_consent: Callable[[str, Floats], Collection[str]] | None = None,
-        attempts_max: int,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._end_head = end_head
-        self._reads_consent = reads_consent
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._ledger = ledger
-        self._embedder = embedder
-        self._unread = partial(unread, embedder)
-        self._arbitration = arbitration
-        self._policy = policy
-        self._recorded_policy = recorded_policy(policy, embedder.model_id)
-        self._attempts_max = attempts_max
-        self._clock = clock
+    fact_store: FactStore
+    decision_store: DecisionStore
+    ledger: Ledger
+    embedder: Embedder
+    arbitration: Arbitration | None
+    policy: ReconcilePolicy
+    end_head: LinearHead | None = None
+    reads_consent: Callable[[str, Floats], Collection[str]] | None = None
+    attempts_max: int
+    clock: Callable[[], datetime]
+
+    def __post_init__(self) -> None:
+        self._unread = partial(unread, self.embedder)
+        self._recorded_policy = recorded_policy(self.policy, self.embedder.model_id)
         self._retelling = Retelling(
-            fact_store=fact_store,
-            decision_store=decision_store,
-            embedding_model=embedder.model_id,
+            fact_store=self.fact_store,
+            decision_store=self.decision_store,
+            embedding_model=self.embedder.model_id,
             embed=self.embed,
         )
 
     def forget_answers(self) -> None:
         """Forget the arbiter's answers that this process remembers."""
-        if self._arbitration is not None:
-            self._arbitration.forget()
+        if self.arbitration is not None:
+            self.arbitration.forget()
 
     @traced("embed")
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -161,7 +150,7 @@ class MemoryReconciler:
         Raises:
             EmbeddingError: the model failed, or returned vectors that cannot be compared.
         """
-        return embed(self._embedder, texts)
+        return embed(self.embedder, texts)
 
     def reconcile(self, submission: Submission) -> Decision:
         """Decide about an admitted note, write the decision with its effects, and return it.
@@ -177,7 +166,7 @@ class MemoryReconciler:
         """
         if not submission.is_admitted:
             raise ValueError("only what the gate admits is reconciled")
-        if earlier := self._ledger.find_earlier(submission):
+        if earlier := self.ledger.find_earlier(submission):
             return earlier
         return self._reconciled(self._embedded(submission))
 
@@ -193,7 +182,7 @@ class MemoryReconciler:
         Raises:
             As ``reconcile``; the decisions written until then stand.
         """
-        made = self._ledger.write_many(submissions, self._plan_of_many)
+        made = self.ledger.write_many(submissions, self._plan_of_many)
         return [
             decision or self._reconciled(submission, tried=1)
             for submission, decision in zip(submissions, made, strict=True)
@@ -213,7 +202,7 @@ class MemoryReconciler:
             As ``reconcile``.
         """
         submission = self._embedded(submission)
-        return self._ledger.write(submission, partial(self._plan_of_agreement, submission, why))
+        return self.ledger.write(submission, partial(self._plan_of_agreement, submission, why))
 
     def record(self, submission: Submission, action: Action) -> Decision:
         """Record a decision that writes no fact: a disposal of the gate or an answer; only once.
@@ -221,9 +210,9 @@ class MemoryReconciler:
         Raises:
             GraphUnavailableError, GraphConflictError: nothing was written.
         """
-        if earlier := self._ledger.find_earlier(submission):
+        if earlier := self.ledger.find_earlier(submission):
             return earlier
-        return self._ledger.write(submission, partial(self.as_disposed, submission, action))
+        return self.ledger.write(submission, partial(self.as_disposed, submission, action))
 
     def as_disposed(
         self,
@@ -254,7 +243,7 @@ class MemoryReconciler:
             submission,
             action,
             self._recorded_policy,
-            self._clock(),
+            self.clock(),
             version=seen.version + 1,
             number=seen.number,
             ended_ids=tuple(fact.fact_id for fact in ended),
@@ -288,8 +277,8 @@ class MemoryReconciler:
         opinions: _Opinions = {}
         asked: Counter[str] = Counter()
         plan = partial(self._plan_in_order, opinions, submission)
-        while all(count <= self._attempts_max for count in asked.values()):
-            made = self._ledger.write(submission, plan, tried)
+        while all(count <= self.attempts_max for count in asked.values()):
+            made = self.ledger.write(submission, plan, tried)
             if isinstance(made, Decision):
                 return made
             is_patient = submission.door in PATIENT_DOORS
@@ -300,7 +289,7 @@ class MemoryReconciler:
             tried = made.number - (asked[made.decision_id] == 1)
         raise GraphConflictError(
             "other writers changed what this note is close to while the arbiter was asked, "
-            f"{self._attempts_max} times; nothing was written, try again"
+            f"{self.attempts_max} times; nothing was written, try again"
         )
 
     def _plan_of_many(self, submission: Submission, seen: Seen) -> Commit | _Question | None:
@@ -322,38 +311,38 @@ class MemoryReconciler:
             submission,
             seen,
             plain,
-            lambda note, near: self._plan(opinions, note, self._ledger.seen_in(near, note)),
+            lambda note, near: self._plan(opinions, note, self.ledger.seen_in(near, note)),
         )
 
     def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
         """The plan for a note, or the question to ask the arbiter first."""
         submission = seen.placed(submission)
-        note = as_ruled(submission.note, self._policy)
+        note = as_ruled(submission.note, self.policy)
         if not note.is_dated:
-            note = replace(note, said_at=self._clock())
+            note = replace(note, said_at=self.clock())
         submission, seen, beside = self._apart(submission, note, seen)
         verdict, opinion = self._verdict(submission, note, seen), None
-        if self._arbitration and seen.neighbours and self._arbitration.is_open_to(verdict):
+        if self.arbitration and seen.neighbours and self.arbitration.is_open_to(verdict):
             shown = self._shown(note, seen)
             if (key := (submission.decision_id, shown)) not in opinions:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
                 )
-                if not self._arbitration.is_free:
+                if not self.arbitration.is_free:
                     return _Question(
-                        arbitration=self._arbitration,
+                        arbitration=self.arbitration,
                         decision_id=submission.decision_id,
                         note=asked,
                         shown=shown,
                         number=seen.number,
                     )
                 # It answers in milliseconds: to look at the contact twice would take longer.
-                opinions[key] = self._arbitration.ask(asked, shown)
+                opinions[key] = self.arbitration.ask(asked, shown)
             opinion = opinions[key]
             if opinion.judgement:
                 verdict = self._decided(submission, note, seen, opinion.judgement)
         if submission.ended_at is None:
-            verdict = settle(verdict, note, seen.disputed, self._policy)
+            verdict = settle(verdict, note, seen.disputed, self.policy)
         ends_at = None if submission.amended_id else submission.candidate.holds_until
         told = submission.candidate.relations
         over_ids = told.ends if told else ()
@@ -361,14 +350,14 @@ class MemoryReconciler:
         note = as_of_its_plan(
             dated(note, verdict),
             verdict,
-            self._policy,
+            self.policy,
             replaced_ids=told.replaces if told else (),
             amended_id=submission.amended_id,
         )
         verdict, until_then = self._in_time(verdict, note, submission)
         if verdict.is_replacement and submission.vector is not None:
-            beneath = self._fact_store.list_predecessors(verdict.targets, submission.vector)
-            verdict = contest(verdict, note, beneath, self._policy, self._unread)
+            beneath = self.fact_store.list_predecessors(verdict.targets, submission.vector)
+            verdict = contest(verdict, note, beneath, self.policy, self._unread)
         return self._commit(submission.about(note), verdict, opinion, seen, until_then)
 
     def _apart(
@@ -402,12 +391,12 @@ class MemoryReconciler:
         self, verdict: Verdict, note: Note, submission: Submission
     ) -> tuple[Verdict, tuple[Neighbour, ...]]:
         """The verdict as of today, and the facts that end on the day that the note names."""
-        if note.is_ahead(self._clock()):
+        if note.is_ahead(self.clock()):
             return announced(verdict, note)
         if submission.amendment is not None:
             return verdict, ()
         told = submission.candidate.relations
-        return of_today(verdict, note, self._policy, told.named_ids if told else ())
+        return of_today(verdict, note, self.policy, told.named_ids if told else ())
 
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
         if submission.amendment is not None:
@@ -427,7 +416,7 @@ class MemoryReconciler:
         verdict = decide(
             note,
             seen.neighbours,
-            self._policy,
+            self.policy,
             unread=self._unread,
             relations=relations,
             related_by=candidate.related_by,
@@ -459,7 +448,7 @@ class MemoryReconciler:
         if missing and submission.settles_id is not None:
             return relations.only(comparable)
         if missing:
-            _, known = self._fact_store.find_facts(scope, missing)
+            _, known = self.fact_store.find_facts(scope, missing)
             check_not_ended(scope, missing, known)
             raise RelationError(
                 f"fact {handle_of(missing[0])} cannot be compared with this note; leave it out"
@@ -474,7 +463,7 @@ class MemoryReconciler:
         return decide(
             note,
             seen.neighbours,
-            self._policy,
+            self.policy,
             judgement,
             unread=self._unread,
             is_state=self._is_state(submission),
@@ -483,7 +472,7 @@ class MemoryReconciler:
 
     def _taken_back(self, submission: Submission, seen: Seen) -> frozenset[str]:
         """The ids of the near permissions that the note's words take back, in English."""
-        note, vector, reads = submission.note, submission.vector, self._reads_consent
+        note, vector, reads = submission.note, submission.vector, self.reads_consent
         if reads is None or vector is None or note.trust not in OWN_WORDS:
             return frozenset()
         near = [fact for fact in seen.neighbours or () if fact.cosine >= _TAKEN_BACK_COSINE_MIN]
@@ -497,19 +486,19 @@ class MemoryReconciler:
 
     def _is_state(self, submission: Submission) -> bool:
         """Whether the note is a plain statement, as far as its vector tells, in English."""
-        head, vector = self._end_head, submission.vector
+        head, vector = self.end_head, submission.vector
         if head is None or vector is None or not is_english(submission.note.text):
             return True
         return bool(head.values(vector)[0] < head.bounds[0])
 
     def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
-        return tuple(shown_to_judge(note, seen.neighbours, self._policy))
+        return tuple(shown_to_judge(note, seen.neighbours, self.policy))
 
     def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
         submission = seen.placed(submission)
         note = submission.note
         is_state = self._is_state(submission)
-        known = restated(note, seen.neighbours, self._policy, self._unread, is_state=is_state)
+        known = restated(note, seen.neighbours, self.policy, self._unread, is_state=is_state)
         if known is None:
             return None
         verdict = Verdict(
@@ -534,7 +523,7 @@ class MemoryReconciler:
             verdict,
             seen.neighbours or (),
             self._recorded_policy,
-            self._clock(),
+            self.clock(),
             version=seen.version + 1,
             opinion=self._recorded(opinion, note, seen),
             timings=Timings(
@@ -612,7 +601,7 @@ class MemoryReconciler:
                 fact = with_slot_of(fact, target)
             return fact, None
         # An episode that this call itself makes cannot have been counted before.
-        is_read_again = not own.is_new and self._fact_store.rests_on(
+        is_read_again = not own.is_new and self.fact_store.rests_on(
             decision.scope, target.fact_id, own.episode_id
         )
         if verdict.action is Action.SKIP:
@@ -672,8 +661,8 @@ class MemoryReconciler:
 
     def plans(self, scope: Scope) -> Plans:
         """The plans for a contact."""
-        facts = {fact.fact_id: fact for fact in self._fact_store.list_facts(scope)}
-        return Plans(self._decision_store.list_made(scope), facts)
+        facts = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
+        return Plans(self.decision_store.list_made(scope), facts)
 
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
@@ -682,7 +671,7 @@ class MemoryReconciler:
 
         A plan takes over the disputes of the facts that it replaces.
         """
-        known = self._fact_store.list_conflicts(decision.scope) if until_then else ()
+        known = self.fact_store.list_conflicts(decision.scope) if until_then else ()
         were, are = [], []
         for fact, plan in until_then:
             against = {plan.fact_id, *decision.superseded_ids}

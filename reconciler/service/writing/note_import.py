@@ -139,6 +139,7 @@ class _LineBatch:
     resumed: int = 0
 
 
+@frozen
 class NoteImport:
     """Imports JSON lines, one note each; run again, it continues where it stopped.
 
@@ -147,7 +148,7 @@ class NoteImport:
     imported again, after a kill or with more lines, only new lines are added. An undated line that
     also stands in another file is said again. A line with the key of another note is refused.
 
-    Args:
+    Attributes:
         gate: what every note goes through, one after the other, in the file's order.
         cleaner: lets ids through, which are kept as they are given.
         reader: reads what a note resembles as a whole.
@@ -159,28 +160,15 @@ class NoteImport:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        gate: WriteGate,
-        cleaner: Cleaner,
-        reader: NoteReader,
-        embed: Callable[[Sequence[str]], Floats],
-        digest: Callable[[str], str],
-        decision_ids: DecisionIds,
-        store: DecisionStore,
-        attributes: AttributeBook,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._gate = gate
-        self._cleaner = cleaner
-        self._reader = reader
-        self._embed = embed
-        self._digest = digest
-        self._decision_ids = decision_ids
-        self._store = store
-        self._attributes = attributes
-        self._clock = clock
+    gate: WriteGate
+    cleaner: Cleaner
+    reader: NoteReader
+    embed: Callable[[Sequence[str]], Floats]
+    digest: Callable[[str], str]
+    decision_ids: DecisionIds
+    store: DecisionStore
+    attributes: AttributeBook
+    clock: Callable[[], datetime]
 
     def run(
         self,
@@ -206,7 +194,7 @@ class NoteImport:
         for submissions in self._embedded(self._judged(chunks, report, on_progress, keyed)):
             read = [self._read(one) for one in submissions]
             kept = [one for one in read if not self._is_left_out(one, report, on_progress)]
-            for submission, decision in self._gate.settle_many(kept):
+            for submission, decision in self.gate.settle_many(kept):
                 number = keyed.pop(submission.episode_id, None)
                 if number is not None and (fault := fault_of_key(submission, decision)):
                     report.errors.append(LineError(line_number=number, message=fault))
@@ -233,9 +221,9 @@ class NoteImport:
 
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
         """The batch; each note that is compared, or read as a whole, has its vector."""
-        wanted = [is_compared(one) or self._reader.is_read(one) for one in batch]
+        wanted = [is_compared(one) or self.reader.is_read(one) for one in batch]
         texts = [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
-        vectors = iter(self._embed(texts))
+        vectors = iter(self.embed(texts))
         return [
             replace(one, vector=next(vectors)) if is_wanted else one
             for one, is_wanted in zip(batch, wanted, strict=True)
@@ -243,7 +231,7 @@ class NoteImport:
 
     def _read(self, submission: Submission) -> Submission:
         """The note, judged as a whole; with its vector if it is compared."""
-        read = reread(submission, self._reader, self._cleaner, self._clock())
+        read = reread(submission, self.reader, self.cleaner, self.clock())
         return read if is_compared(read) else replace(read, vector=None)
 
     def _judged(
@@ -262,7 +250,7 @@ class NoteImport:
             by_contact = sorted(new, key=lambda one: one[0].note.scope.contact_key)
             for some in batches(by_contact, _NOTES_AT_ONCE):
                 yield [
-                    judge(candidate, self._cleaner, self._clock(), IMPORT_DOOR, decision_id)
+                    judge(candidate, self.cleaner, self.clock(), IMPORT_DOOR, decision_id)
                     for candidate, decision_id in some
                 ]
 
@@ -280,13 +268,13 @@ class NoteImport:
 
     def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[tuple[Candidate, str]]:
         """The notes without a decision by an earlier run or line, each with its decision's id."""
-        ids = [self._decision_ids.of(candidate.note) for candidate in batch.candidates]
-        done = self._store.find_decided(ids)
+        ids = [self.decision_ids.of(candidate.note) for candidate in batch.candidates]
+        done = self.store.find_decided(ids)
         numbers = [
             keyed.pop(candidate.evidence[0].episode_id, None) if its_id in done else None
             for candidate, its_id in zip(batch.candidates, ids, strict=True)
         ]
-        kept = self._store.find_records(
+        kept = self.store.find_records(
             its_id for its_id, number in zip(ids, numbers, strict=True) if number is not None
         )
         new: list[tuple[Candidate, str]] = []
@@ -303,7 +291,7 @@ class NoteImport:
         """Why the key of a line is another note's; None without a readable record of that one."""
         if made is None:
             return None
-        return fault_between(self._cleaner.clean(candidate).candidate, made)
+        return fault_between(self.cleaner.clean(candidate).candidate, made)
 
     def _chunks(
         self,
@@ -337,14 +325,14 @@ class NoteImport:
         """The candidate of a line, and whether the line has a key of its own."""
         values = _given(line, defaults)
         is_dated = not values.keys().isdisjoint(_TIME_KEYS)
-        digest = self._digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
+        digest = self.digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
         seen[digest] += 1
         scope = _scope(values)
-        now = self._clock()
+        now = self.clock()
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
         times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
         fields |= times
-        self._cleaner.check_ids(scope, **{name: fields[name] for name in _ID_KEYS & fields.keys()})
+        self.cleaner.check_ids(scope, **{name: fields[name] for name in _ID_KEYS & fields.keys()})
         if not isinstance(fields.get("single_valued", True), bool):
             raise InvalidNoteError(
                 f"single_valued must be true or false, not {fields['single_valued']!r}"
@@ -355,7 +343,7 @@ class NoteImport:
             raise InvalidNoteError("text is missing; give it the fact, in a sentence")
         if "said_at" in fields:  # its own day, by which words such as "until Friday" are read
             fields["said_at"] = datetime.fromisoformat(str(values["said_at"]))
-        note = note_of(scope, values["text"], fields, self._attributes, now)
+        note = note_of(scope, values["text"], fields, self.attributes, now)
         made, ended_at = as_candidate(note, _PROPOSER), _ended_at(values.get("valid_to"), note, now)
         if ended_at is not None:
             made = replace(made, ended_at=ended_at)

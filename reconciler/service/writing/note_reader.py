@@ -14,27 +14,24 @@ from reconciler.domain.floats import Floats
 from reconciler.domain.gate.languages import is_surely_english
 from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.errors import ConfigurationError, EmbeddingError
+from reconciler.frozen import in_order
 from reconciler.service.writing.submissions import Submission
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.leanings import Leanings
 
 
+@in_order
 class NoteReader:
     """Embeds judged notes, and reads their leanings.
 
-    Args:
+    Attributes:
         embed: makes vectors that can be compared.
         leanings: reads a text and its vector; None for a model that no head was trained on.
     """
 
-    def __init__(
-        self,
-        embed: Callable[[Sequence[str]], Floats],
-        leanings: Callable[[str, Floats], Leanings] | None,
-    ) -> None:
-        self._embed = embed
-        self._leanings = leanings
+    embed: Callable[[Sequence[str]], Floats]
+    leanings: Callable[[str, Floats], Leanings] | None
 
     def is_read(self, submission: Submission) -> bool:
         """Whether the sense of a note may matter: words that are refused stay refused.
@@ -42,7 +39,7 @@ class NoteReader:
         The packaged model puts all texts of another language near each other, scraps or not.
         """
         return (
-            self._leanings is not None
+            self.leanings is not None
             and submission.cleaned is not None
             and submission.assessment.disposal is not Disposal.REJECT
             and is_surely_english(submission.note.text)
@@ -57,7 +54,7 @@ class NoteReader:
             return submission
         started = time.perf_counter()
         try:
-            [vector] = self._embed([submission.note.text])
+            [vector] = self.embed([submission.note.text])
         except (EmbeddingError, ConfigurationError):
             return submission
         embed_ms = (time.perf_counter() - started) * 1000
@@ -65,8 +62,8 @@ class NoteReader:
 
     def leanings_of(self, submission: Submission) -> Leanings | None:
         """What a note with a vector leans to; None where that says nothing."""
-        if self._leanings is None or submission.vector is None or not self.is_read(submission):
+        if self.leanings is None or submission.vector is None or not self.is_read(submission):
             return None
-        found = self._leanings(submission.note.text, submission.vector)
+        found = self.leanings(submission.note.text, submission.vector)
         is_in_doubt = submission.assessment.reason is GateReason.DIRECTIVE
         return found if found.shares or (found.is_no_order and is_in_doubt) else None

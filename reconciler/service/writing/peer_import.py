@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 
+from reconciler.frozen import frozen
 from reconciler.ports.peer_memory import Carried, PeerMemory
 from reconciler.service.writing.note_import import ImportReport, LineError, NoteImport
 
@@ -25,18 +26,18 @@ _NUMBER_AT = "SELECT number FROM note ORDER BY has_ended, began, number LIMIT 1 
 """Records that hold come first, so that past ones are put beneath the facts that followed them."""
 
 
+@frozen
 class PeerImport:
     """Imports the records of another memory system; run again, it adds only new ones.
 
     A record names its occasion by its id there and its time. The export that holds it does not
     count, so that the next day's export adds only new records.
 
-    Args:
+    Attributes:
         note_import: imports every note.
     """
 
-    def __init__(self, *, note_import: NoteImport) -> None:
-        self._note_import = note_import
+    note_import: NoteImport
 
     def run(
         self,
@@ -59,7 +60,7 @@ class PeerImport:
         with closing(sqlite3.connect("")) as kept:  # a temporary file without a name
             left_out = _keep_notes(peer, kept, on_progress)
             lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
-            report = self._note_import.run(lines, defaults, on_progress, _SOURCE)
+            report = self.note_import.run(lines, defaults, on_progress, _SOURCE)
             report.errors = [_of_record(error, kept) for error in report.errors]
         for reason, count in left_out.not_carried.items():
             report.not_carried[reason] = count

@@ -10,7 +10,7 @@ lost between them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -78,7 +78,7 @@ class Rejudged:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen
 class Rejudging:
     """Asks the arbiter about decisions that it did not answer, within its budget.
 

@@ -7,7 +7,7 @@ are joined. Persons' answers are not taken here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.recalling.safety import is_never_cut
@@ -59,7 +59,7 @@ class _Outcome:
     closed: tuple[Conflict, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen
 class Relating:
     """Relates known facts on a model's word.
 

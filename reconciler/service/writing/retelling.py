@@ -22,6 +22,7 @@ from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdic
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
+from reconciler.frozen import frozen
 from reconciler.service.stores.commits import Commit, states_of, supersession_of, supersessions_of
 from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.decision_ids import settlement_id_of
@@ -101,28 +102,21 @@ class _Story:
         return {frozenset((one, other)) for one in others for other in others[one]}
 
 
+@frozen
 class Retelling:
     """Plans late notes.
 
-    Args:
+    Attributes:
         fact_store: the contact's facts, with those that ended.
         decision_store: the decisions, which have the notes.
         embedding_model: the model of the vectors.
         embed: makes the vectors of notes.
     """
 
-    def __init__(
-        self,
-        *,
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        embedding_model: str,
-        embed: Callable[[Sequence[str]], Floats],
-    ) -> None:
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._embedding_model = embedding_model
-        self._embed = embed
+    fact_store: FactStore
+    decision_store: DecisionStore
+    embedding_model: str
+    embed: Callable[[Sequence[str]], Floats]
 
     def plan(
         self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]
@@ -138,19 +132,19 @@ class Retelling:
         """
         scope, said_at, vector = submission.scope, submission.note.said_at, submission.vector
         assert vector is not None, "it was compared"  # noqa: S101
-        known = {fact.fact_id: fact for fact in self._fact_store.list_facts(scope)}
-        vectors = self._fact_store.load_vectors([scope], self._embedding_model)
+        known = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
+        vectors = self.fact_store.load_vectors([scope], self.embedding_model)
         near = {
             fact.fact_id
             for fact in known.values()
             if _is_near(submission.note, vector, fact, vectors)
         }
-        told, ids = _concerned(near, self._decision_store.list_made(scope))
+        told, ids = _concerned(near, self.decision_store.list_made(scope))
         if len(told) > _NOTES_MAX or all(one.note.said_at <= said_at for one in told):
             return plain
-        embedded = zip(told, self._embed([one.text for one in told]), strict=True)
+        embedded = zip(told, self.embed([one.text for one in told]), strict=True)
         notes = [resubmitted(decision, made) for decision, made in embedded]
-        links = {_pair(link): link for link in self._fact_store.list_conflict_links(scope)}
+        links = {_pair(link): link for link in self.fact_store.list_conflict_links(scope)}
         now, then = _Story(), _Story()
         in_order = sorted([*notes, submission], key=lambda one: one.note.said_at)
         for story, listed in ((now, notes), (then, in_order)):
@@ -169,7 +163,7 @@ class Retelling:
             return plain
         own, supersessions = (
             then.made[submission.decision_id],
-            self._fact_store.list_supersessions(scope),
+            self.fact_store.list_supersessions(scope),
         )
         return _commit(own, seen, plain, now, then, known, links, supersessions)
 
