@@ -51,7 +51,12 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.frozen import frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
-from reconciler.service.sessions.introduced import Introduced, Measure
+from reconciler.service.sessions.introduced import (
+    ODDS_ALONE,
+    ODDS_BESIDE_A_MODEL,
+    Introduced,
+    Measure,
+)
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
@@ -108,6 +113,11 @@ class SessionReader:
     def name(self) -> str:
         """The name of the extractor."""
         return self.extractor.name
+
+    @property
+    def _reads_known(self) -> bool:
+        """Whether the extractor is a model, which reads what is known."""
+        return isinstance(self.extractor, ReadsKnown) and self.extractor.reads_known
 
     def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
         """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
@@ -299,7 +309,8 @@ class SessionReader:
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
-        frames, introduced = frames_of(episodes), Introduced(self.introduces)
+        odds_max = ODDS_BESIDE_A_MODEL if self._reads_known else ODDS_ALONE
+        frames, introduced = frames_of(episodes), Introduced(self.introduces, odds_max)
         read = []
         for window in self._windows(scope, episodes, new_ids):
             meant = frames.meant(window, self.extractor.extract(window))
@@ -462,8 +473,7 @@ class SessionReader:
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
         """The known facts near to a window's new words, for an extractor that reads them."""
-        extractor = self.extractor
-        if not (isinstance(extractor, ReadsKnown) and extractor.reads_known):
+        if not self._reads_known:
             return ()
         said = [
             episode.text
