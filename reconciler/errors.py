@@ -49,48 +49,6 @@ from __future__ import annotations
 
 from reconciler.named_secrets import without_secrets
 
-__all__ = [
-    "ArbiterAnswerError",
-    "ArbiterError",
-    "ArbiterRefusedError",
-    "ArbiterUnavailableError",
-    "ConfigurationError",
-    "CredentialsRefusedError",
-    "DamagedRecordError",
-    "EmbedderClosedError",
-    "EmbeddingError",
-    "ErasedError",
-    "ExtractionAnswerError",
-    "ExtractionError",
-    "ExtractionRefusedError",
-    "ExtractionUnavailableError",
-    "GraphClosedError",
-    "GraphConflictError",
-    "GraphError",
-    "GraphLockedError",
-    "GraphStorageError",
-    "GraphUnavailableError",
-    "IllegalMemoryOperationError",
-    "InvalidAnswerError",
-    "InvalidArchiveError",
-    "InvalidNoteError",
-    "InvalidRequestError",
-    "InvalidScopeError",
-    "InvalidSessionError",
-    "LeaseLostError",
-    "QueryError",
-    "QueryFileError",
-    "ReconcilerError",
-    "RelationError",
-    "RevertRefusedError",
-    "SchemaError",
-    "UnknownContactError",
-    "UnknownDecisionError",
-    "UnknownFactError",
-    "UnknownJobError",
-    "UnknownTaskError",
-]
-
 
 class ReconcilerError(Exception):
     """The base of all errors of this package; its message says what to do.
@@ -278,3 +236,6 @@ class QueryError(GraphError):
 
 class QueryFileError(ReconcilerError):
     """A query file is missing or malformed, or a call does not match it."""
+
+
+__all__ = sorted(name for name, kind in [*globals().items()] if isinstance(kind, type))
