@@ -20,7 +20,7 @@ from rich.text import Text
 from reconciler.bootstrap import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.demo_command import DemoJudge
+from reconciler.entrypoints.options import DemoJudge
 from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,

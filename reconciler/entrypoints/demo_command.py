@@ -5,23 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from datetime import timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from reconciler.entrypoints.options import AsJson, print_json
+from reconciler.entrypoints.options import AsJson, DemoJudge, print_json
 from reconciler.entrypoints.rendering import terminal
-
-
-class DemoJudge(StrEnum):
-    """Who judges the notes that the rules alone cannot decide."""
-
-    RECORDED = "recorded"
-    CONFIGURED = "configured"
-    NONE = "none"
-
 
 _DAY_TO_ASK_ABOUT = 16
 _LOOK_AROUND = """\

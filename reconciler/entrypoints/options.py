@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, cast, is_typeddict
@@ -258,3 +259,11 @@ def _shown(
     )
     with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as shown:
         yield partial(shown.update, shown.add_task(visible(name), total=total))
+
+
+class DemoJudge(StrEnum):
+    """Who judges the notes that the rules alone cannot decide."""
+
+    RECORDED = "recorded"
+    CONFIGURED = "configured"
+    NONE = "none"
