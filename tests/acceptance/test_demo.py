@@ -16,7 +16,7 @@ from reconciler.adapters import model_arbiter
 from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
 from reconciler.entrypoints import demo
 from reconciler.entrypoints.demo import DEMO_AGENT, first_day, run_demo
-from reconciler.entrypoints.demo_command import DemoJudge
+from reconciler.entrypoints.options import DemoJudge
 
 NEVER_LEFT_BESIDE = (
     ("Needs SSO", "Needs single sign-on"),
