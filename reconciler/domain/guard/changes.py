@@ -32,16 +32,6 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import lexicon
 
-SHARED_MIN = 1 / 3
-"""Both texts share more than this part of the words about the change, or of the fact's words if
-those are fewer; of up to ``_FEW`` words one is enough.
-
-Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, conversations get twice as
-many links, mostly wrong ones."""
-
-COSINE_MIN = 0.25
-"""Below it two texts that share a word are about different things. Source: as above."""
-
 _FEW = 3
 _PLAIN = 4
 """Words of content of a sentence that only names who or what something is."""
@@ -70,7 +60,6 @@ _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
 _WORD = re.compile(r"\w+")
 
-_IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
@@ -79,20 +68,6 @@ _WAY = re.compile(
     r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
     r"by (?P<way>[\w' -]+)"
 )
-
-
-def says_it_changed(note: str, fact: str, cosine: float) -> bool:
-    """Whether the note says that it is a change, and is about the same matter as the fact."""
-    if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
-        return False
-    here, there = _changed_words(note), _content(fact)
-    if not there or are_of_other_people(note, fact):
-        return False
-    if max(map(_length, (note, fact))) > LONG:
-        return False
-    shared = here & there
-    count = min(len(here), len(there))
-    return bool(shared) and (count <= _FEW or len(shared) > SHARED_MIN * count)
 
 
 def are_of_other_people(note: str, fact: str) -> bool:
@@ -486,8 +461,6 @@ def are_two_things(one: str, other: str) -> bool:
         return True
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
-    if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
-        return False  # "Anna is now the CEO": there is one
     return not _cues(one) and _are_two_entries(here, there)
 
 

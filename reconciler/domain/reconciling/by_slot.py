@@ -15,7 +15,6 @@ from reconciler.domain.guard import (
     is_over,
     is_repeated_in,
     says_beside,
-    says_it_changed,
     tell_of_two_things,
     tells_of_change,
     tells_of_more,
@@ -186,17 +185,13 @@ def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: V
     reason = f"{verdict.reason}; yet it says more: {richer[0].text}"
     spared = sparing(richer, verdict, DecidedBy.SLOT, reason)
     # Where the note says other things of its own as well, no reader would ask which one holds.
-    apart = {fact for fact in richer if _beside_slot(note, fact) and not _says_so(note, fact)}
+    apart = {fact for fact in richer if _beside_slot(note, fact)}
     return replace(spared, conflicts=tuple(fact for fact in spared.conflicts if fact not in apart))
 
 
 def _without_start(fact: Neighbour) -> Neighbour:
     """The fact without since when it holds, which ends with it."""
     return replace(fact, text=without_start(fact.text))
-
-
-def _says_so(note: Note, fact: Neighbour) -> bool:
-    return says_it_changed(note.text, fact.text, 1.0)
 
 
 def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
