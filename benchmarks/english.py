@@ -207,7 +207,7 @@ LENSES = (
                 guard,
                 "leaves_a_clause_out leaves_words_out has_many_other_words denies_ever takes_back "
                 "tells_of_more tell_of_two_things deny_each_other denies_value differ_beside "
-                "differ_in_head ends names_before answer_one_question answers_anew "
+                "differ_in_head ends names_before answer_one_question "
                 "are_of_other_people tell_of_other_matters _is_apart",
                 no,
             ),

@@ -30,7 +30,6 @@ from functools import lru_cache
 
 from reconciler.domain.guard.changes import (
     answer_one_question,
-    answers_anew,
     are_in_order,
     are_of_other_people,
     are_two_things,
@@ -104,7 +103,6 @@ __all__ = [
     "Finding",
     "adds_a_statement",
     "answer_one_question",
-    "answers_anew",
     "are_in_order",
     "are_of_other_people",
     "are_two_things",
