@@ -16,7 +16,6 @@ from reconciler.domain.guard import (
     ends,
     exchange_names,
     find_changes,
-    has_many_other_words,
     is_said_of_another,
     is_wording_of,
     leaves_words_out,
@@ -150,14 +149,10 @@ def _restated(
             for candidate in near
             if not are_filed_apart(note, candidate)
             and not unlike(note, candidate, policy, unread)
-            and not (policy.guard and _has_other_words(note.text, candidate.text))
+            and not (policy.guard and replaces_a_word(note.text, candidate.text))
         ),
         None,
     )
-
-
-def _has_other_words(note: str, fact: str) -> bool:
-    return has_many_other_words(note, fact) or replaces_a_word(note, fact)
 
 
 def _beside(
