@@ -16,6 +16,7 @@ from reconciler.domain.guard import (
     denies_value,
     ends,
     is_event,
+    says_it_changed,
     stated,
 )
 from reconciler.domain.reconciling.neighbours import may_both_hold
@@ -51,6 +52,52 @@ def read_slot(value: str, attribute: str = "city", *, single: bool = True) -> Sl
         is_single_valued=single,
         is_known=True,
     )
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("The supplier is Brandt GmbH", "Brandt GmbH went bust, so the supplier is Ilves Oy now"),
+        ("Ships by sea", "Ships by air these days"),
+        ("Wants the brochure by post", "Stop the brochure"),
+        (
+            "The desk closes at six",
+            "Starting in June the desk stays open till eight",
+        ),
+        ("Takes the 7 am train", "Switched to the evening train"),
+    ],
+)
+def test_a_note_that_says_it_is_a_change_is_silent_only_where_a_judge_reads_it(
+    fact: str, said: str
+) -> None:
+    assert decide(note(said), [known(fact)], DEFAULT).conflicts
+    judged = decide(note(said), [known(fact)], ReconcilePolicy(reach=0.3))
+    assert (judged.conflicts, judged.can_be_arbitrated) == ((), True)
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Ships by sea", "Ships by air"),
+        ("Collects stamps", "Has collected stamps for a while now"),
+        ("Is thinking of a new press", "Sold the press"),
+        ("Has a press", "Can you tell me whether the press is sold now?"),
+        ("The garden faces south", "Plays chess at the club again"),
+        ("His sister is Vera", "Has changed schools"),
+        (
+            "Every letter must show the dealer's order number, or it comes back",
+            "The dealer has dropped the rubber mats altogether; its standing order is over",
+        ),
+    ],
+)
+def test_what_says_no_change_or_is_about_another_matter_is_no_change(fact: str, said: str) -> None:
+    assert not says_it_changed(said, fact, 0.79)
+
+
+def test_a_long_text_shares_words_by_chance() -> None:
+    long = "By the way, " + "and then we talked about the weather " * 3 + "and pays by card now"
+    assert says_it_changed("Pays by card now", "Pays by invoice", 0.5)
+    assert not says_it_changed(long, "Pays by invoice", 0.5)
 
 
 @every(

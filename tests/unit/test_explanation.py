@@ -401,7 +401,7 @@ WHAT_IFS: list[tuple[str, Decision, str]] = [
         "above",
         decided(HIGHER),
         'Had "Lives in town." been similar just below 0.875, the note would have been kept as a '
-        "new fact of its own, unless an arbiter judged otherwise.",
+        "new fact beside that fact, which it may contradict, unless an arbiter judged otherwise.",
     ),
     (
         "neither is filed",

@@ -31,6 +31,16 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import lexicon
 
+SHARED_MIN = 1 / 3
+"""Both texts share more than this part of the words about the change, or of the fact's words if
+those are fewer; of up to ``_FEW`` words one is enough.
+
+Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, conversations get twice as
+many links, mostly wrong ones."""
+
+COSINE_MIN = 0.25
+"""Below it two texts that share a word are about different things. Source: as above."""
+
 _FEW = 3
 _PLAIN = 4
 """Words of content of a sentence that only names who or what something is."""
@@ -39,6 +49,9 @@ _SHORT = 6
 """The most words of content in a note that says the same in another order."""
 
 LONG = 16
+_REACH = 8
+"""Words of content on either side of a word of change that say what has changed."""
+
 _CLAUSE = re.compile(r"[^,;]+[,;]*|[,;]+")
 
 _BEFORE = re.compile(
@@ -59,6 +72,20 @@ _WORD = re.compile(r"\w+")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
+
+
+def says_it_changed(note: str, fact: str, cosine: float) -> bool:
+    """Whether the note says that it is a change, and is about the same matter as the fact."""
+    if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
+        return False
+    here, there = _changed_words(note), _content(fact)
+    if not there or are_of_other_people(note, fact):
+        return False
+    if max(map(_length, (note, fact))) > LONG:
+        return False
+    shared = here & there
+    count = min(len(here), len(there))
+    return bool(shared) and (count <= _FEW or len(shared) > SHARED_MIN * count)
 
 
 def are_of_other_people(note: str, fact: str) -> bool:
@@ -583,6 +610,22 @@ def is_event(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def _tells_a_wish(text: str) -> bool:
     return vocabulary().wishing.search(lowered(text)) is not None
+
+
+@lru_cache(maxsize=1024)
+def _changed_words(note: str) -> frozenset[str]:
+    """The stems around the words of change; none if the note tells no change."""
+    changed: set[str] = set()
+    text = lowered(note)
+    if _stated_change(text) is None or _tells_a_wish(note):
+        return frozenset()
+    for each in read_text(text).sentences:
+        if (cue := _stated_change(each.text)) is not None:
+            before = list(_stems(tokens_of(each.text[: cue.start()])))
+            # The cue's other words, as in "final budget is", are about the change as well.
+            after = list(_stems(tokens_of(each.text[cue.start() :])))
+            changed.update(before[-_REACH:], after[:_REACH])
+    return frozenset(changed - _cues(note)) or frozenset({""})
 
 
 @lru_cache(maxsize=4096)

@@ -17,6 +17,7 @@ from reconciler.domain.guard import (
     is_repeated_in,
     may_be_asked,
     named_in,
+    says_it_changed,
 )
 from reconciler.domain.reconciling.neighbours import match_of, may_both_hold
 from reconciler.domain.records.decisions import Judgement, Verdict
@@ -350,16 +351,22 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _with_answered(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A note that answers the question of a near fact anew is linked to that fact."""
+    """A note that answers the question of a near fact anew is linked to that fact.
+
+    Without a judge to read it, so is one that says that it is a change of the same matter.
+    """
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
     for fact in seen.neighbours:
-        if fact.is_expired or fact.cosine < LINK_COSINE_MIN:
+        if fact.is_expired:
             continue
-        if not answer_one_question(note.text, fact.text):
+        if seen.policy.reach is None and says_it_changed(note.text, fact.text, fact.cosine):
+            why = f'it says that it is a change, maybe of "{fact.text}"'
+        elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
+            why = f'it answers the question that "{fact.text}" answers'
+        else:
             continue
         if match_of(note, fact) is not SlotMatch.APART and not may_both_hold(note, fact):
-            why = f'it answers the question that "{fact.text}" answers'
             return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
 
