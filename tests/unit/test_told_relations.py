@@ -150,6 +150,12 @@ CERTIFIED = "Every batch comes with a 3.1 certificate"
             DecidedBy.GUARD,
         ),
         (
+            "Wants tea at four, with milk and sugar.",
+            "Wants tea at four; collects mugs.",
+            ADD,
+            DecidedBy.GUARD,
+        ),
+        (
             "Is allergic to nuts and carries a pen.",
             "Is allergic to nuts. Has asthma.",
             ADD,

@@ -134,6 +134,7 @@ __all__ = [
     "is_repeated_in",
     "is_said_of_another",
     "is_wording_of",
+    "leaves_a_clause_out",
     "leaves_a_denial_out",
     "leaves_words_out",
     "may_be_asked",
@@ -166,6 +167,9 @@ _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
+"""Where a clause ends: a separate detail may follow, also a number."""
+
 _STATEMENT = re.compile(r";|\b(?:and|but|because|so)\b", re.IGNORECASE)
 """Where a separate statement begins; a comma may only begin an aside: "not even for free"."""
 
@@ -473,6 +477,11 @@ def says_more_than(fact: str, note: str) -> bool:
     """Whether both share words of content, and the fact has more of its own than the note."""
     only_new, only_old = _own_words(note, fact)
     return share_a_word(note, fact) and len(only_old) > len(only_new)
+
+
+def leaves_a_clause_out(note: str, fact: str) -> bool:
+    """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
+    return _is_one_apart(_CLAUSE.split(fact), note)
 
 
 def adds_a_statement(note: str, fact: str) -> bool:

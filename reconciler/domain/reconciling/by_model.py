@@ -12,6 +12,7 @@ from reconciler.domain.guard import (
     adds_a_statement,
     is_english,
     is_repeated_in,
+    leaves_a_clause_out,
     leaves_a_denial_out,
     said_plainly,
     says_more_than,
@@ -102,7 +103,7 @@ def _told_again(
     if _says_otherwise(plain_note, plain_fact, otherwise):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
-    says_less |= says_more_than(fact.text, note.text)
+    says_less |= leaves_a_clause_out(note.text, fact.text) or says_more_than(fact.text, note.text)
     if says_less and adds_a_statement(note.text, fact.text):
         reason += ", yet each says something that the other does not"
         return replace(add(DecidedBy.GUARD, reason), findings=findings)
