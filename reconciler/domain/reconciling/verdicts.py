@@ -5,7 +5,6 @@ Also the links of a new fact, what a reader would ask about, and the verdict of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -28,7 +27,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
+from reconciler.domain.records.slots import SlotMatch
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 
@@ -351,15 +350,17 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     )
 
 
-def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A note that says it is a change is linked to the nearest fact about the same matter."""
+def _with_answered(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+    """A note that answers the question of a near fact anew is linked to that fact.
+
+    Without a judge to read it, so is one that says that it is a change of the same matter.
+    """
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
-    matter = _matter(note)
     for fact in seen.neighbours:
         if fact.is_expired:
             continue
-        if says_it_changed(matter, fact.text, fact.cosine):
+        if seen.policy.reach is None and says_it_changed(note.text, fact.text, fact.cosine):
             why = f'it says that it is a change, maybe of "{fact.text}"'
         elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
             why = f'it answers the question that "{fact.text}" answers'
@@ -370,14 +371,7 @@ def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | No
     return None
 
 
-def _matter(note: Note) -> str:
-    """The note without the name of whom it is about: that two facts share it is no matter."""
-    if note.slot is None or note.slot.subject == CONTACT_SUBJECT:
-        return note.text
-    return re.sub(re.escape(note.slot.subject), "", note.text, flags=re.IGNORECASE)
-
-
-LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
+LINKS = (_owning_to, _with_denied, _with_open, _with_answered)
 """The links of a note that a cosine decided about, and the words for them, in order."""
 
 
