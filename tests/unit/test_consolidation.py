@@ -160,7 +160,7 @@ def test_a_small_list_is_told_in_each_mode_and_asked_about(tmp_path: Path) -> No
     left_unjudged = Mode("", has_judge=True, arbiter={"calls_per_minute_max": 5}, is_rejudged=True)
     plain, judged, slots, rejudged = (
         tell(embedded_engine(tmp_path / str(number)).settings_arguments, listed, mode)
-        for number, mode in enumerate((MODES[0], MODES[1], MODES[-1], left_unjudged))
+        for number, mode in enumerate((MODES[0], MODES[2], MODES[-1], left_unjudged))
     )
     assert (plain.asked, slots.asked) == (0, 0)
     assert judged.asked > 10

@@ -351,7 +351,7 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _with_answered(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A note that answers the question of a near fact anew is linked to that fact.
+    """A note that gives another answer to the question of a near fact is linked to that fact.
 
     Without a judge to read it, so is one that says that it is a change of the same matter.
     """
