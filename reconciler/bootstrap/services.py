@@ -583,6 +583,7 @@ class Services:
             hides_expired=self.settings.life.expired == "hidden",
             clock=self.clock,
             floor=recall_floor(self.settings.recall, self.embedder.model_id),
+            asked=self.asked_attributes if self.embedder.dimension else None,
         )
 
     @_Part

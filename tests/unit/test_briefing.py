@@ -77,7 +77,7 @@ KNOWN = Recalled(
 
 
 def test_minor_facts_are_cut_from_a_briefing_first_and_counted() -> None:
-    found = most_important_first(KNOWN, (), 1)
+    found = most_important_first(KNOWN, (), 1, NOON)
     assert [hit.fact.text for hit in found] == [
         "Buys no latex.",
         "Signs up to 2,500.",
@@ -87,14 +87,14 @@ def test_minor_facts_are_cut_from_a_briefing_first_and_counted() -> None:
 
 
 def test_a_limit_that_matters_most_holds_whatever_is_asked() -> None:
-    prompt = Briefing(facts=most_important_first(KNOWN, (), 5), pending=()).as_prompt()
+    prompt = Briefing(facts=most_important_first(KNOWN, (), 5, NOON), pending=()).as_prompt()
     texts = ["Holds whatever", "Buys no latex.", "Brings a PO.", "Known:", "Signs", "tea", "dog"]
     places = [prompt.index(text) for text in texts]
     assert places == sorted(places)
 
 
 def test_a_fact_that_is_never_cut_takes_no_room_from_what_stands() -> None:
-    prompt = Briefing(facts=most_important_first(KNOWN, (), 5), pending=()).as_prompt(
+    prompt = Briefing(facts=most_important_first(KNOWN, (), 5, NOON), pending=()).as_prompt(
         budget_tokens=80
     )
     assert "Buys no latex." in prompt

@@ -68,12 +68,15 @@ class RecallQuery:
         asks: by attribute how clearly it asks for that, above 0 to 1.
         unread: the share of its letters that the model could not read, 0 to 1; a cosine tells
             nothing of those, and counts for less in the order.
+        strange: how much nearer than usual facts must be, as the question is hardly one about a
+            contact; 0 or more.
     """
 
     text: str
     vector: Floats | None = None
     asks: Mapping[str, float] = field(default_factory=dict)
     unread: float = 0.0
+    strange: float = 0.0
 
 
 @frozen
@@ -242,7 +245,7 @@ class Recallable:
         asked = np.where(words.named, np.maximum(asked, _NAMED), asked)
         meaning = np.clip(cosines, -1, 1).astype(np.float64)
         clearness = max(question.asks.values(), default=0.0)
-        return _Closeness(words, meaning, asked, clearness, question.unread)
+        return _Closeness(words, meaning, asked, clearness, question.unread, question.strange)
 
     def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
         """The clearness with which a question asks for each fact, by attribute and subject."""
@@ -362,6 +365,8 @@ class _Closeness:
     """The clearness of the question as one about contacts, even if this one has no such fact."""
     unread: float = 0.0
     """The share of the question that the model could not read."""
+    strange: float = 0.0
+    """How much nearer the nearest fact must be, and the more clearly must one be asked for."""
 
     def similarity(self, policy: RankingPolicy) -> Scores:
         """Closeness in words and in meaning as one number, 0 to 1."""
@@ -385,9 +390,10 @@ class _Closeness:
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         fits = evidence >= floor.of_each
-        if evidence.max() < floor.of(len(rows), len(self.words.asked), self.clearness):
+        least = floor.of(len(rows), len(self.words.asked), self.clearness) + self.strange
+        if evidence.max() < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
-        return rows[fits if self.asked is None else fits | (self.asked[rows] > 0)]
+        return rows[fits if self.asked is None else fits | (self.asked[rows] > self.strange)]
 
     def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
         """The rows in pages, the nearest first."""
