@@ -3,8 +3,8 @@
     python tools/write_question_vectors.py
 
 Run it when ``config/attribute_questions.toml`` has changed,
-``config/attribute_questions_in_languages.toml``, or ``config/generic_questions.toml``. Until then each process embeds the
-questions itself, and none leans towards what facts say.
+``config/attribute_questions_in_languages.toml``, or ``config/generic_questions.toml``. Until then
+each process embeds the questions itself, and none leans towards what facts say.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _DAMPING = 0.002
 
 _STRANGE_BELOW, _STRANGENESS = 0.0, 1.2
 """A question is strange from there on, where 1 is a question about a contact and -1 one about
-anything else; and the floor grows by so much for each step. Source: benchmarks/recall.py, and memories
-of 3 to 51 of its notes."""
+anything else; and the floor grows by so much for each step. Source: benchmarks/recall.py, and
+memories of 3 to 51 of its notes."""
 
 TARGET = Path(__file__).resolve().parents[1] / "config" / "profiles" / "minilm.questions.npz"
 

@@ -47,10 +47,7 @@ _ABOUT_THE_CONTACT = {
     word: told
     for words, told in (
         ("i you he", "she"),
-        ("me him", "her"),
-        ("my your his", "her"),
-        ("mine yours", "hers"),
-        ("myself yourself himself", "herself"),
+        ("me him my your his", "her"),
         ("am", "is"),
         ("i'm you're he's", "she is"),
         ("i've you've", "she has"),

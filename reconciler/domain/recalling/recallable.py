@@ -280,9 +280,16 @@ class Recallable:
         return {words: rows_of[name] for words, name in named.items() if words}
 
     def _known(self, held: Rows) -> list[str]:
-        """The attributes of the facts that hold, the most frequent first."""
-        holds = set(held.tolist())
-        return [name for name in self.attributes if not holds.isdisjoint(self._filed[name])]
+        """The attributes of the facts that hold and do not end their own value, in order."""
+        from reconciler.domain.recalling.current_values import ends_own_value
+
+        facts = (self._facts[row] for row in held)
+        holds = {
+            fact.slot.attribute
+            for fact in facts
+            if fact.slot and not ends_own_value(fact.text, fact.slot)
+        }
+        return [name for name in self.attributes if name in holds]
 
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime

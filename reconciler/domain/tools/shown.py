@@ -33,14 +33,18 @@ class Shown:
             del self._ids[self._handles.pop(next(iter(self._handles)))]
         return {fact_id: self._handles[fact_id] for fact_id in listed if fact_id in self._handles}
 
-    def told(self, now: datetime) -> set[str]:
-        """The ids of the facts whose whole text the present conversation was told (UTC)."""
-        self._told_at = {i: at for i, at in self._told_at.items() if now - at <= CONVERSATION}
-        return {*self._told_at}
+    def tell(self, fact_ids: Iterable[str], now: datetime) -> set[str]:
+        """Keep that the conversation is told these facts; gives those that it was told before.
 
-    def tell(self, fact_ids: Iterable[str], now: datetime) -> None:
-        """Keep that the conversation is told these facts; the first time counts."""
-        self._told_at = dict.fromkeys(fact_ids, now) | self._told_at
+        What was told more than an hour ago is told again.
+
+        Args:
+            fact_ids: of facts that are told in full.
+            now: the time now (UTC).
+        """
+        before = {i: at for i, at in self._told_at.items() if now - at <= CONVERSATION}
+        self._told_at = dict.fromkeys(fact_ids, now) | before
+        return {*before}
 
     def by_handle(self, text: str) -> str:
         """The text with handles in place of the ids of facts that were shown."""

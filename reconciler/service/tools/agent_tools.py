@@ -61,8 +61,8 @@ FITTING_MAX = 8
 """Facts that answer a question at most; that there are more is said."""
 
 _CLEAREST_MIN, _CLEAREST_SHARE = 3, 0.7
-"""Facts that fit less than this share of the best one's similarity are only counted, beyond three of
-them. Source: conversations, and benchmarks/crm_questions.jsonl."""
+"""Facts that fit less than this share of the best one's similarity are only counted, beyond three.
+Source: conversations, and benchmarks/crm_questions.jsonl."""
 
 _AGENTS_SESSION = "agent"
 """Where the notes of tools without a session are filed: all in one, however many days it works, so
@@ -371,6 +371,7 @@ class AgentTools:
     def _answer(self, given: dict[str, Any], _: str | None) -> ToolReply:
         if not given:
             briefing = self._briefing(limit=self._budget_tokens)
+            self._tell(briefing.facts)
             return ToolReply(text=self._with_handles(briefing.facts, briefing.as_prompt))
         asked = _with_times(given)
         query = asked.pop("query", "")
@@ -380,16 +381,18 @@ class AgentTools:
         recalled = self._recall(query, **size, **asked)
         if query:
             recalled = recalled.clearest(_CLEAREST_MIN, _CLEAREST_SHARE)
-        with self._lock:
-            told = self._shown.told(self._door.now())
+        told = self._tell(recalled)
         return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled, told)))
+
+    def _tell(self, recalled: Recalled) -> set[str]:
+        """Keep what is told that no budget cuts; gives what the conversation was told before."""
+        safe = [hit.fact.fact_id for hit in recalled if is_never_cut(hit.fact)]
+        with self._lock:
+            return self._shown.tell(safe, self._door.now())
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
         """The found facts, by handles, within the budget."""
         handles = self._show(shown_ids(recalled))
-        with self._lock:
-            safe = (hit.fact.fact_id for hit in recalled if is_never_cut(hit.fact))
-            self._shown.tell(safe, self._door.now())
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
 
