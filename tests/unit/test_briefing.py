@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from reconciler.domain.recalling.briefing import Briefing, asked_together, most_important_first
 from reconciler.domain.recalling.recalled import Recalled
@@ -112,3 +112,10 @@ def test_a_briefing_as_plain_values_says_what_is_unconfirmed_and_what_was_put_by
     told = briefing.to_dict()
     assert told["unconfirmed"] == ["job_title"]
     assert [each["is_put_by"] for each in told["questions"]] == [True, False]
+
+
+def test_what_is_due_is_in_a_briefing_whatever_its_limit() -> None:
+    due = recalled(f"The audit is on {NOON + timedelta(days=9):%d %B %Y}.", 0.1)
+    late = recalled(f"The lease ends on {NOON + timedelta(days=90):%d %B %Y}.", 0.1)
+    found = most_important_first(Recalled([*KNOWN, due, late]), (), 1, NOON)
+    assert (found[0].fact, late in found) == (due.fact, False)

@@ -161,8 +161,8 @@ def most_important_first(
     """All known facts, the most important first, cut at a limit.
 
     What opens each conversation comes before all: who the contact is, how to reach them, and the
-    dates of the next 30 days. Among equals the current values of slots come first. The limit
-    counts neither these nor standing constraints and facts that no budget cuts.
+    dates of the next 30 days; no limit cuts these. Among equals the current values of slots come
+    first. The limit does not count standing constraints and facts that no budget cuts.
 
     Args:
         recalled: the facts.
@@ -184,9 +184,9 @@ def most_important_first(
             hit.fact.fact_id not in current,
         ),
     )
-    stays = {hit.fact.fact_id for hit in recalled if holds_always(hit)} | opens
+    stays = {hit.fact.fact_id for hit in recalled if holds_always(hit)}
     others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in stays]
-    kept = {*others[:limit], *stays}
+    kept = {*others[:limit], *stays, *opens}
     answer = copy(recalled)
     answer[:] = ordered
     return answer.only(kept)
