@@ -87,7 +87,12 @@ def _found(known: Recallable, text: str, model: Embedder) -> list[str]:
     question = question_of(model, text)
     assert question.vector is not None
     asks = attributes.asked_by(question.vector)
-    question = replace(question, vector=attributes.leaning(question.vector, asks), asks=asks)
+    question = replace(
+        question,
+        vector=attributes.leaning(question.vector, asks),
+        asks=asks,
+        strange=attributes.strangeness(question.vector),
+    )
     how = Recalling(ranking=RankingPolicy(), floor=floor)
     hits = known.answer(question, EVERYTHING, how, BEGAN, 5)
     return [hit.fact.text for hit in hits if hit.fits]

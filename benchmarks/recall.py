@@ -57,6 +57,7 @@ from reconciler.config_files import (
 )
 from reconciler.domain.recalling.asking import AttributeQuestions
 from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.languages import about_her
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.rule import decide
@@ -175,9 +176,10 @@ def _way(model: ReadyVectors, how: Recalling, *, fitting_only: bool = False) -> 
     known = _attribute_questions(model.model_id)
 
     def rank(contact: Contact, text: str, at: datetime) -> list[str]:
-        vector = model.embed([text])[0]
+        vector = model.embed([about_her(text)])[0]
         asks = known.asked_by(vector)
-        question = RecallQuery(text, known.leaning(vector, asks), asks)
+        leaning, strange = known.leaning(vector, asks), known.strangeness(vector)
+        question = RecallQuery(text, leaning, asks, strange=strange)
         found = contact.recallable.answer(question, EVERYTHING, how, at, max(FIRST))
         return [each.fact.fact_id for each in found if each.fits or not fitting_only]
 
@@ -245,7 +247,9 @@ def _attribute_questions(embedding_model: str) -> AttributeQuestions:
 def _print_questions() -> None:
     lines, later = _crm_lines("crm_questions.jsonl"), _crm_lines("crm_questions_later.jsonl")
     model = ReadyVectors(
-        text for line in (*lines, *later) for text in (line["note"], line["question"])
+        text
+        for line in (*lines, *later)
+        for text in (line["note"], line["question"], about_her(line["question"]))
     )
     print("## questions about CRM notes of one contact, each about one note\n")
     print("| half | slots | recall | questions | first, % | among five, % | nothing, % |")
@@ -290,7 +294,7 @@ def _print_languages() -> None:
     lines = _crm_lines("questions_in_languages.jsonl")
     notes = [line for line in lines if "note" in line]
     asked = [line for line in lines if "language" in line]
-    model = ReadyVectors(line.get("note") or line["question"] for line in lines)
+    model = ReadyVectors(line.get("note") or about_her(line["question"]) for line in lines)
     how = Recalling(ranking=RankingPolicy(), floor=load_recall_floor(model.model_id))
     rank = _way(model, how, fitting_only=True)  # an allergy is told whatever is asked
     ids = {line["attribute"]: str(number) for number, line in enumerate(notes)}
@@ -325,7 +329,8 @@ def _crm_fact(number: int, line: dict[str, Any], has_slots: bool) -> Fact:
 
 def _texts(conversations: Iterable[dict[str, Any]]) -> Iterator[str]:
     for conversation in conversations:
-        yield from (question["question"] for question in conversation["qa"])
+        for question in conversation["qa"]:
+            yield from (question["question"], about_her(question["question"]))
         for turn in user_turns([conversation]):
             yield from _notes(turn["text"], SENTENCES)
             yield from _notes(turn["text"], TURNS)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _PROFILES = resource_path("config") / "profiles"
 _QUESTIONS = "attribute_questions.toml"
-_QUESTIONS_IN_LANGUAGES = "attribute_questions_in_languages.toml"
+_SENTENCES = (_QUESTIONS, "attribute_questions_in_languages.toml", "generic_questions.toml")
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 _NUMBER_MAX = 1e15
 
@@ -223,7 +223,7 @@ def load_head(name: str, embedding_model: str) -> LinearHead | None:
 
 def sentences_digest() -> str:
     """The digest that names the vectors of the attributes' sentences."""
-    texts = (text for _, text in map(_shipped, (_QUESTIONS, _QUESTIONS_IN_LANGUAGES)))
+    texts = (text for _, text in map(_shipped, _SENTENCES))
     return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
@@ -238,7 +238,8 @@ def _question_vectors(kept: Mapping[str, NDArray[Any]]) -> AttributeQuestions:
     parts = list(zip(names, vectors, kept["least"].tolist(), strict=True))
     leanings = zip(kept["attributes"].tolist(), kept["leanings"].astype(np.float32), strict=True)
     in_languages = [AttributeQuestions(*part) for part in parts[1:]]
-    return AttributeQuestions(*parts[0], dict(leanings), in_languages)
+    strange = kept["strange"].astype(np.float32)
+    return AttributeQuestions(*parts[0], dict(leanings), in_languages, strange)
 
 
 def _sentences(path: Path, given: Any, kind: str) -> tuple[str, ...]:

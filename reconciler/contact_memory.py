@@ -203,7 +203,7 @@ class ContactMemory(BoundMemory):
         else:
             count = self._settings.recall.limit if limit is None else positive("limit", limit)
             known = self._services.recall.everything(self._scope, kept, conflicts)
-            facts = most_important_first(known, profile, count)
+            facts = most_important_first(known, profile, count, self._services.clock())
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
         held = list(self._services.records.pending([self._scope]))
         policy = self._services.policy

@@ -523,6 +523,7 @@ class Services:
             confidence_min=self.settings.recall.confidence_min,
             hides_expired=self.settings.life.expired == "hidden",
             floor=recall_floor(self.settings.recall, self.embedder.model_id),
+            asked=self.asked_attributes if self.embedder.dimension else None,
         )
 
     @_Part

@@ -11,6 +11,7 @@ import numpy as np
 
 from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
+from reconciler.domain.recalling.languages import about_her
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed_queries
 
@@ -72,13 +73,17 @@ class AskedAttributes:
         """The question's vector, moved towards the facts asked for; see ``AttributeQuestions``."""
         return self._known.leaning(vector, asks) if self._known else vector
 
+    def strangeness(self, vector: Floats) -> float:
+        """How strange the question is to a memory of a contact; see ``AttributeQuestions``."""
+        return self._known.strangeness(vector) if self._known else 0.0
+
     def _embed_questions(self, *, is_worth_embedding: bool) -> AttributeQuestions | None:
         if self._known is None and (shipped := self.shipped()) is not None:
             self._known, self._described = shipped, self.own()
         if self._known is None and is_worth_embedding:
             given = self.questions()
             names = [name for name, questions in given.items() for _ in questions]
-            texts = [text for questions in given.values() for text in questions]
+            texts = [about_her(text) for questions in given.values() for text in questions]
             self._known = AttributeQuestions(names, self.kept(texts, self._embed))
             self._described = self.own()
         return self._known
@@ -98,7 +103,7 @@ class AskedAttributes:
                 self._own.clear()
                 missing = list(names)
             texts = {name: self._described.get(name) or questions_of(name, ()) for name in missing}
-            vectors = self._embed([text for each in texts.values() for text in each])
+            vectors = self._embed([about_her(text) for each in texts.values() for text in each])
             ends = np.cumsum([len(each) for each in texts.values()])[:-1]
             self._own |= dict(zip(missing, np.split(vectors, ends), strict=True))
         rows = [name for name in names for _ in self._own[name]]

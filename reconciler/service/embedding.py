@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from reconciler.domain.floats import Floats
+from reconciler.domain.recalling.languages import about_her
 from reconciler.domain.recalling.recallable import RecallQuery
 from reconciler.errors import EmbeddingError
 from reconciler.ports.embedder import Embedder, EmbedsQueries
@@ -76,4 +77,4 @@ def question_of(embedder: Embedder, query: str) -> RecallQuery:
     # Any model reads ASCII, and most questions are written in it.
     lost = 0 if query.isascii() else len(unread(embedder, query))
     share = min(lost / max(letters, 1), 1.0)
-    return RecallQuery(query, embed_queries(embedder, [query])[0], unread=share)
+    return RecallQuery(query, embed_queries(embedder, [about_her(query)])[0], unread=share)

@@ -20,10 +20,13 @@ from reconciler.domain.recalling.mentions import (
     needles,
 )
 from reconciler.domain.recalling.ranking import cosines_to
+from reconciler.domain.recalling.recallable import told
+from reconciler.domain.recalling.words import WordIndex
 from reconciler.domain.records.facts import FoundFact
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.service.embedding import embed, embed_queries
+from reconciler.service.embedding import embed, question_of
+from reconciler.service.recall import with_asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.policies import RecallFloor
     from reconciler.domain.records.scope import Scope
     from reconciler.ports.embedder import Embedder
+    from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.stores.contact_store import ContactStore
     from reconciler.service.stores.fact_store import FactStore, Near
 
@@ -49,7 +53,7 @@ _NAME_WEIGHT = 0.3
 _NAMED_MAX = 50
 """Facts that are compared for a name, last said first; the model embeds each."""
 
-_COMPARED_COUNT = 10
+_COMPARED_COUNT = 100
 """The number of facts that the floor is taken for: the agent's facts are not counted for that."""
 
 
@@ -90,6 +94,7 @@ class FactFinder:
         contact_store: the contacts and their names.
         embedder: with ``dimension`` 0 only names can be looked for.
         floor: how near a fact must be to be found; None for no floor.
+        asked: finds the attributes that a question asks for; None to skip that.
         confidence_min: facts with less confidence are left out, 0 to 1.
         hides_expired: whether expired facts are left out, instead of marked.
         clock: the time now, UTC-aware.
@@ -102,6 +107,7 @@ class FactFinder:
     hides_expired: bool
     clock: Callable[[], datetime]
     floor: RecallFloor | None = None
+    asked: AskedAttributes | None = None
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
         """The live facts that mention a name, those about it first, then last said first.
@@ -148,7 +154,11 @@ class FactFinder:
                 "this memory has no model to compare texts with; give it one with `reconciler "
                 "reembed --model minilm`, or look for a name with `reconciler about` (recall_about)"
             )
-        asked = _Search(scope, embed_queries(self.embedder, [query])[0], limit, wanted)
+        question = question_of(self.embedder, query)
+        if wanted.min_score is None:  # it is compared with the plain cosine
+            question = with_asked(question, (), self.asked)
+        assert question.vector is not None  # noqa: S101  there is a model
+        asked = _Search(scope, question.vector, limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
         hits = self._growing(self.fact_store.find_nearest, asked, _INDEXED_MAX)
         if len(hits) < limit:
@@ -162,13 +172,18 @@ class FactFinder:
         found |= {hit.fact.fact_id: hit for hit in self._named(asked, names, found)}
         nearness = {fact_id: _nearness(hit, names) for fact_id, hit in found.items()}
         ordered = sorted(found.values(), key=lambda hit: -nearness[hit.fact.fact_id])
-        least = self._least(wanted)
-        return [hit for hit in ordered if nearness[hit.fact.fact_id] >= least][:limit]
-
-    def _least(self, wanted: RecallFilter) -> float:
         if self.floor is None or wanted.min_score is not None:
-            return -1.0
-        return self.floor.of(_COMPARED_COUNT)
+            return ordered[:limit]
+        words = WordIndex([told(hit.fact) for hit in ordered]).matches(query)
+        least = question.strange + self.floor.of(
+            _COMPARED_COUNT, len(words.asked), max(question.asks.values(), default=0.0)
+        )
+        shares = self.floor.words * words.shares
+        return [
+            hit
+            for hit, share in zip(ordered, shares.tolist(), strict=True)
+            if nearness[hit.fact.fact_id] + share >= least
+        ][:limit]
 
     def _name(self, asked: _Search, name: str) -> _Name:
         """A name with the contacts that it may be of, and the facts that mention it."""
@@ -195,18 +210,18 @@ class FactFinder:
         if contact_ids:
             look = partial(self.fact_store.list_nearest, contact_ids=contact_ids)
             yield from self._growing(look, asked, None)
-        told = {
+        named = {
             fact.fact_id: (contact_id, fact)
             for name in names
             for contact_id, fact in name.facts
             if asked.wanted.fits(fact) and fact.fact_id not in known
         }
-        if not told:
+        if not named:
             return
-        vectors = embed(self.embedder, [fact.text for _, fact in told.values()])
+        vectors = embed(self.embedder, [fact.text for _, fact in named.values()])
         cosines = cosines_to(vectors, asked.vector).tolist()
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
-        for (contact_id, fact), cosine in zip(told.values(), cosines, strict=True):
+        for (contact_id, fact), cosine in zip(named.values(), cosines, strict=True):
             if cosine >= least:
                 yield FoundFact(contact_id=contact_id, fact=fact, similarity=cosine)
 

@@ -85,7 +85,7 @@ class Recall:
         begun = self._begin(scope, has_vector=bool(query))
         question = question_of(self.embedder, query)
         known = begun()
-        question = with_asked(question, known, self.asked)
+        question = with_asked(question, known.attributes, self.asked)
         recalled = known.answer(question, wanted, self.how, self.clock(), limit)
         self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
@@ -105,7 +105,7 @@ class Recall:
         An engine's first plan takes longer than a recall among a thousand facts.
         """
         question = question_of(self.embedder, _ORDINARY)
-        with_asked(question, self._begin(_NOWHERE, has_vector=True)(), self.asked)
+        with_asked(question, self._begin(_NOWHERE, has_vector=True)().attributes, self.asked)
         self.store.list_conflicts(_NOWHERE, is_open=False)  # not asked of a contact without facts
         WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
         self.neighbourhoods.drop(_NOWHERE)
@@ -163,13 +163,18 @@ def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]
 
 
 def with_asked(
-    question: RecallQuery, known: Recallable, asked: AskedAttributes | None
+    question: RecallQuery, attributes: Iterable[str], asked: AskedAttributes | None
 ) -> RecallQuery:
     """The question with the attributes that it asks for; its vector moves towards their facts."""
     if asked is None or question.vector is None:
         return question
-    asks = asked.asked_by(question.vector, known.attributes)
-    return replace(question, asks=asks, vector=asked.leaning(question.vector, asks))
+    asks = asked.asked_by(question.vector, attributes)
+    return replace(
+        question,
+        asks=asks,
+        vector=asked.leaning(question.vector, asks),
+        strange=asked.strangeness(question.vector),
+    )
 
 
 def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
@@ -268,7 +273,7 @@ class PastRecall:
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
         question = question_of(self.embedder, query)
         recallable = self._recallable(scope, facts, known, question)
-        question = with_asked(question, recallable, self.asked)
+        question = with_asked(question, recallable.attributes, self.asked)
         recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 

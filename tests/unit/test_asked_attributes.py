@@ -21,6 +21,7 @@ from reconciler.config_files import (
 )
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
+from reconciler.domain.recalling.languages import about_her
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
@@ -76,6 +77,15 @@ def test_languages_ask_for_attributes_that_english_asks_for_too() -> None:
 
 
 ASKED_IN_LANGUAGES = {
+    "Where's the town I'm living in?": "city",
+    "Which firm do you work for?": "employer",
+    "What does my wife's name sound like?": "spouse",
+    "In welcher Stadt wohnst du jetzt?": "city",
+    "Wo arbeite ich denn?": "employer",
+    "Où est-ce que j'habite maintenant ?": "city",
+    "Pour quelle entreprise travaillez-vous ?": "employer",
+    "¿Dónde vivo yo?": "city",
+    "¿Para qué empresa trabajas?": "employer",
     "Was darf er denn nicht essen?": "diet",
     "Wer hat den Vertrag zu unterschreiben?": "decision_maker",
     "Wie lautet seine Telefonnummer?": "phone",
@@ -97,14 +107,45 @@ def test_the_packaged_model_meets_attributes_in_other_languages() -> None:
     assert shipped is not None
     model = build_embedder(load_settings(embedder={"model": "minilm"}))
     try:
-        asked = model.embed([*ASKED_IN_LANGUAGES])
-        unrelated = model.embed(UNRELATED)
+        asked = model.embed([*map(about_her, ASKED_IN_LANGUAGES)])
+        unrelated = model.embed([*map(about_her, UNRELATED)])
     finally:
         model.close()
     for text, vector in zip(ASKED_IN_LANGUAGES, asked, strict=True):
         assert ASKED_IN_LANGUAGES[text] in shipped.asked_by(vector), text
     for text, vector in zip(UNRELATED, unrelated, strict=True):
-        assert shipped.asked_by(vector) == {}, text
+        strange = shipped.strangeness(vector)
+        assert all(clear <= strange for clear in shipped.asked_by(vector).values()), text
+
+
+@every(
+    ("said", "told"),
+    [
+        ("Where do I live?", "Where do she live?"),
+        (
+            "What's your e-mail, and when may I call you?",
+            "What's her e-mail, and when may she call she?",
+        ),
+        ("Is he with his wife? I'm not.", "Is she with her wife? she is not."),
+        ("Wo wohne ich, bei dir?", "Wo wohne ich, bei dir?"),
+        ("Where is Ian's Myra?", "Where is Ian's Myra?"),
+    ],
+)
+def test_a_question_of_any_person_is_one_about_her(said: str, told: str) -> None:
+    assert about_her(said) == told
+
+
+def test_a_strange_question_needs_nearer_facts() -> None:
+    plane = np.array([0.0, 0.5, -0.2], dtype=np.float32)
+    known = AttributeQuestions(["city"], unit(0), strange=plane)
+    assert known.strangeness(unit(90)[0]) == pytest.approx(0.3)
+    assert (known.strangeness(NORTH), KNOWN.strangeness(unit(90)[0])) == (0.0, 0.0)
+    floor = Recalling(ranking=RankingPolicy(), floor=RecallFloor(base=0.5))
+    facts = Recallable(FACTS, unit(*range(len(FACTS))))
+    for strange, fits in ((0.0, True), (0.6, False)):
+        question = RecallQuery("Who signs?", NORTH, {}, strange=strange)
+        found = facts.answer(question, EVERYTHING, floor, NOON, 3)
+        assert any(hit.fits for hit in found) is fits
 
 
 def test_vectors_of_other_sentences_or_another_model_are_not_taken(

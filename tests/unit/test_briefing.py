@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from reconciler.domain.recalling.briefing import Briefing, asked_together, most_important_first
 from reconciler.domain.recalling.recalled import Recalled
@@ -77,7 +77,7 @@ KNOWN = Recalled(
 
 
 def test_minor_facts_are_cut_from_a_briefing_first_and_counted() -> None:
-    found = most_important_first(KNOWN, (), 1)
+    found = most_important_first(KNOWN, (), 1, NOON)
     assert [hit.fact.text for hit in found] == [
         "Buys no latex.",
         "Signs up to 2,500.",
@@ -87,14 +87,14 @@ def test_minor_facts_are_cut_from_a_briefing_first_and_counted() -> None:
 
 
 def test_a_limit_that_matters_most_holds_whatever_is_asked() -> None:
-    prompt = Briefing(facts=most_important_first(KNOWN, (), 5), pending=()).as_prompt()
+    prompt = Briefing(facts=most_important_first(KNOWN, (), 5, NOON), pending=()).as_prompt()
     texts = ["Holds whatever", "Buys no latex.", "Brings a PO.", "Known:", "Signs", "tea", "dog"]
     places = [prompt.index(text) for text in texts]
     assert places == sorted(places)
 
 
 def test_a_fact_that_is_never_cut_takes_no_room_from_what_stands() -> None:
-    prompt = Briefing(facts=most_important_first(KNOWN, (), 5), pending=()).as_prompt(
+    prompt = Briefing(facts=most_important_first(KNOWN, (), 5, NOON), pending=()).as_prompt(
         budget_tokens=80
     )
     assert "Buys no latex." in prompt
@@ -112,3 +112,10 @@ def test_a_briefing_as_plain_values_says_what_is_unconfirmed_and_what_was_put_by
     told = briefing.to_dict()
     assert told["unconfirmed"] == ["job_title"]
     assert [each["is_put_by"] for each in told["questions"]] == [True, False]
+
+
+def test_what_is_due_is_in_a_briefing_whatever_its_limit() -> None:
+    due = recalled(f"The audit is on {NOON + timedelta(days=9):%d %B %Y}.", 0.1)
+    late = recalled(f"The lease ends on {NOON + timedelta(days=90):%d %B %Y}.", 0.1)
+    found = most_important_first(Recalled([*KNOWN, due, late]), (), 1, NOON)
+    assert (found[0].fact, late in found) == (due.fact, False)

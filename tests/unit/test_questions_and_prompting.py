@@ -436,10 +436,10 @@ def test_where_nothing_fits_the_prompt_says_what_is_known() -> None:
 
 
 def test_what_only_stands_is_no_answer_and_does_not_look_like_one() -> None:
-    answer = Recalled([rule("Call after nine")], held=5, known=("city",))
+    answer = Recalled([rule("Never call before nine")], held=5, known=("city",))
     heading, line, nothing = said(answer)
     assert answer.outcome is RecallOutcome.NOTHING_FITS
-    assert (heading, "Call after nine" in line) == ("Holds whatever is asked:", True)
+    assert (heading, "Never call before nine" in line) == ("Holds whatever is asked:", True)
     assert nothing == "Nothing that is known fits the question. Known: city."
 
 
@@ -451,12 +451,38 @@ def test_where_more_fits_than_is_there_the_prompt_says_how_much() -> None:
 
 def test_what_stands_and_what_fits_are_two_blocks() -> None:
     hit = replace(fact("Lives in Pune"), similarity=0.5)
-    told = said(Recalled([hit, rule("Call after nine")]))
+    told = said(Recalled([hit, replace(rule("Call after nine"), fits=True)]))
     assert [line for line in told if not line.startswith("- ")] == [
         "Holds whatever is asked:",
         "Fits the question:",
     ]
     assert ["nine" in told[1], "Pune" in told[3]] == [True, True]
+
+
+def test_a_limit_that_does_not_touch_the_question_is_only_counted() -> None:
+    hit = replace(fact("Lives in Pune"), similarity=0.5)
+    rules = [rule("Ask before a refund", "r1"), rule("Never call before nine", "r2")]
+    first, later = (
+        as_prompt(Recalled([hit, *rules]), told_ids=told).split("\n") for told in ([], ["r2"])
+    )
+    assert [line.startswith("1 more of what holds") for line in first].count(True) == 1
+    assert any("Never call before nine" in line for line in first)
+    assert any(line.startswith("2 more of what holds") for line in later)
+    assert not any("nine" in line or "refund" in line for line in later)
+
+
+@every(
+    ("similarities", "count"),
+    [((0.9, 0.8, 0.6, 0.2), 2), ((0.9, 0.8, 0.7, 0.65), 4), ((0.4, 0.1, 0.1, 0.1), 2)],
+)
+def test_facts_that_fit_much_less_than_the_best_are_only_counted(
+    similarities: tuple[float, ...], count: int
+) -> None:
+    hits = [replace(fact(fact_id=str(n)), similarity=s) for n, s in enumerate(similarities)]
+    limit = replace(rule("Ask before a refund"), fits=True, similarity=0.1)
+    clear = Recalled([*hits, limit]).clearest(2, 0.7)
+    assert [hit.fact.fact_id for hit in clear] == [*map(str, range(count)), "rule"]
+    assert (clear.left_out, clear[-1].fits) == (len(hits) - count, False)
 
 
 def test_no_name_of_an_attribute_closes_the_fence() -> None:
@@ -510,7 +536,9 @@ def test_a_budget_cuts_and_never_empties(tokens: int) -> None:
 
 
 def test_what_stands_takes_a_fifth_of_a_budget_and_says_what_is_left_out() -> None:
-    rules = [rule(f"Call after {n} o'clock", fact_id=f"r{n}") for n in range(10)]
+    rules = [
+        replace(rule(f"Call after {n} o'clock", fact_id=f"r{n}"), fits=True) for n in range(10)
+    ]
     facts = [fact(f"Bought boat {n}", fact_id=f"f{n}") for n in range(40)]
     cut = within_budget([*facts, *rules], 300)
     standing = [hit for hit in cut if hit.is_standing]
@@ -530,7 +558,7 @@ def test_what_stands_is_not_charged_for_the_other_side_of_its_dispute(
     limit: str, permission: str
 ) -> None:
     one, other = rule(limit), fact(permission, fact_id="other")
-    one = replace(one, disputed_with=(other.fact,))
+    one = replace(one, disputed_with=(other.fact,), fits=True)
     both = [replace(other, disputed_with=(one.fact,)), one]
     alone = token_count(prompt_lines([one])[0]) + 1
     assert within_budget(both, alone * 5) == both
@@ -557,7 +585,9 @@ def test_what_is_told_as_the_other_side_of_a_dispute_is_not_left_out(tokens: int
     ],
 )
 def test_what_keeps_the_contact_safe_is_never_cut(text: str) -> None:
-    rules = [rule(f"Call after {n} o'clock", fact_id=f"r{n}") for n in range(10)]
+    rules = [
+        replace(rule(f"Call after {n} o'clock", fact_id=f"r{n}"), fits=True) for n in range(10)
+    ]
     found = within_budget([*rules, rule(text, fact_id="safe")], 1)
     assert [hit.fact.fact_id for hit in found] == ["safe"]
 

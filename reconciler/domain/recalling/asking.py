@@ -16,7 +16,7 @@ from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.ranking import cosines_to
 from reconciler.frozen import in_order
 
-_SPREADS = 3.3
+_SPREADS = 2.3
 """Standard deviations by which a question must be nearer to a known question of an attribute than
 questions of two attributes usually are to each other. Source: benchmarks/recall.py."""
 
@@ -50,6 +50,8 @@ class AttributeQuestions:
         leanings: by attribute where its facts lie, seen from the middle of all; float32, shape
             (dimension,). What has none is not leant to.
         in_languages: the same in other languages, each judged by its own measure.
+        strange: a plane between these and questions that are not about a contact, float32, shape
+            (dimension + 1,), the last its distance; None for no such plane.
     """
 
     def __init__(
@@ -59,9 +61,11 @@ class AttributeQuestions:
         least: float | None = None,
         leanings: Mapping[str, Floats] | None = None,
         in_languages: Sequence[AttributeQuestions] = (),
+        strange: Floats | None = None,
     ) -> None:
         self._names, self._vectors, self._measured = names, vectors, least
         self._leanings, self._in_languages = leanings or {}, in_languages
+        self._strange = strange
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -104,6 +108,19 @@ class AttributeQuestions:
         moved = vector + weights @ np.array([self._leanings[name] for name in known])
         unit: Floats = moved / np.sqrt(moved @ moved)
         return unit
+
+    def strangeness(self, vector: Floats) -> float:
+        """How much nearer facts must be to answer this question than one about a contact.
+
+        By it "What is the capital of Peru?" is not answered by where the contact lives. 0 or more,
+        as a sum of cosine and words; 0 for a question about a contact.
+
+        Args:
+            vector: of the question, unit length.
+        """
+        if self._strange is None:
+            return 0.0
+        return max(float(vector @ self._strange[:-1] + self._strange[-1]), 0.0)
 
     @cached_property
     def least(self) -> float:

@@ -19,6 +19,8 @@ from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.domain.text_reading import read_text
+from reconciler.domain.values.named_days import days_in
 from reconciler.frozen import frozen
 
 ASKED_MAX = 2
@@ -33,6 +35,8 @@ OLD_AFTER = timedelta(days=30)
 _ASKED_IN_MAX = 2
 """Conversations in which a question is put; if it has no answer then, it is not put again."""
 
+_OPENING = frozenset({"name", "preferred_name", "employer", "preferred_channel"})
+_SOON = timedelta(days=30)
 _DAY, _NOTHING = timedelta(days=1), timedelta(0)
 CONVERSATION = timedelta(hours=1)
 """A recall no longer ago than this belongs to the present conversation."""
@@ -152,23 +156,52 @@ def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], i
 
 
 def most_important_first(
-    recalled: Recalled, profile: Collection[SlotValue], limit: int | None
+    recalled: Recalled, profile: Collection[SlotValue], limit: int | None, now: datetime
 ) -> Recalled:
     """All known facts, the most important first, cut at a limit.
 
-    Among equals the current values of slots come first. The limit does not count standing
-    constraints and facts that no budget cuts.
+    What opens each conversation comes before all: who the contact is, how to reach them, and the
+    dates of the next 30 days; no limit cuts these. Among equals the current values of slots come
+    first. The limit does not count standing constraints and facts that no budget cuts.
+
+    Args:
+        recalled: the facts.
+        profile: the current values among them.
+        limit: at most so many others; None for all.
+        now: the time now (UTC).
     """
     current = {value.fact_id for value in profile}
+    opens = {
+        value.fact_id
+        for value in profile
+        if value.subject == CONTACT_SUBJECT and value.attribute in _OPENING
+    } | {hit.fact.fact_id for hit in recalled if _is_due(hit.fact, now)}
     ordered = sorted(
-        recalled, key=lambda hit: (-hit.fact.importance, hit.fact.fact_id not in current)
+        recalled,
+        key=lambda hit: (
+            hit.fact.fact_id not in opens,
+            -hit.fact.importance,
+            hit.fact.fact_id not in current,
+        ),
     )
-    stays = [hit.fact.fact_id for hit in recalled if holds_always(hit)]
-    others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
-    kept = {*others[:limit], *stays}
+    stays = {hit.fact.fact_id for hit in recalled if holds_always(hit)}
+    others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in stays]
+    kept = {*others[:limit], *stays, *opens}
     answer = copy(recalled)
     answer[:] = ordered
     return answer.only(kept)
+
+
+def _is_due(fact: Fact, now: datetime) -> bool:
+    """Whether it begins, ends or names a day within the next 30 days; a weekday is none."""
+    said = fact.last_confirmed_at.date()
+    days = [at.date() for at in (fact.valid_from, fact.valid_to) if at]
+    try:
+        for day in days_in(read_text(fact.text).small, said):
+            days += [] if day.is_weekly else [day.no_earlier_than(said).last]
+    except (ValueError, OverflowError):  # 29 February of a year without one
+        pass
+    return any(now.date() <= day <= now.date() + _SOON and day != said for day in days)
 
 
 def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str, ...]:

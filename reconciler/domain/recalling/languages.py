@@ -43,6 +43,32 @@ STOP_WORDS = frozenset(
 """English function words, and the parts that an apostrophe leaves of them."""
 
 
+_ABOUT_THE_CONTACT = {
+    word: told
+    for words, told in (
+        ("i you he", "she"),
+        ("me him my your his", "her"),
+        ("am", "is"),
+        ("i'm you're he's", "she is"),
+        ("i've you've", "she has"),
+    )
+    for word in words.split()
+}
+_ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
+
+
+def about_her(question: str) -> str:
+    """The question in the third person, as if about a woman, by which questions are compared.
+
+    "Where do I live?", "Where do you live?" and "Where does he live?" ask for the same. The model
+    puts them far from each other, and hardly sees that a verb keeps its form. Only English words
+    change; other languages have their forms in config/attribute_questions_in_languages.toml.
+    """
+    return _ENGLISH_WORD.sub(
+        lambda word: _ABOUT_THE_CONTACT.get(word[0].lower().replace("’", "'"), word[0]), question
+    )
+
+
 def plain_words(text: str) -> list[str]:
     """The words of a text in small letters; pairs of letters in scripts without spaces."""
     if text.isascii():  # as most are; the canonical form has the same words

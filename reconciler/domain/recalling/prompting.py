@@ -92,8 +92,12 @@ def as_prompt(
     *,
     new_ids: Collection[str] = (),
     unconfirmed: Sequence[str] = (),
+    told_ids: Collection[str] = (),
 ) -> str:
     """Recalled facts in a fence, one a line: those that always hold, then those that fit.
+
+    Of what always holds the lines are what touches the question and what keeps the contact safe;
+    the number of the others follows.
 
     Each line has the fact's attribute and value, its beginning, its source, how often it was said
     if more than once, and marks: disputed, a summary, yields to a live request. A side of a dispute
@@ -107,8 +111,9 @@ def as_prompt(
         handles: the short names of facts in a model's tools, by fact id.
         new_ids: of facts that are marked as new.
         unconfirmed: attributes of which a newer value waits for an operator.
+        told_ids: of facts that the conversation was told; what keeps the contact safe is told once.
     """
-    answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
+    answer = (ranked if isinstance(ranked, Recalled) else Recalled(ranked)).touching(told_ids)
     opening = _OPENING + _how_disputed(answer)
     told = [f"- {in_braces(_one_line(question))}" for question in questions]
     asked = [_TO_ASK, *told] if told else []
@@ -174,7 +179,10 @@ def _tokens(characters: int) -> int:
 
 
 def within_budget(
-    ranked: Iterable[RankedFact], tokens: int, handles: Mapping[str, str] = MappingProxyType({})
+    ranked: Iterable[RankedFact],
+    tokens: int,
+    handles: Mapping[str, str] = MappingProxyType({}),
+    told_ids: Collection[str] = (),
 ) -> Recalled:
     """The facts that fit into so many tokens, by ``token_count``, in the order given.
 
@@ -185,7 +193,8 @@ def within_budget(
     its line, and the fence does not. A budget never empties the list: the first of the other facts
     always stays, and ``over_budget`` says how many tokens are too many.
     """
-    listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
+    given = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
+    listed = given.touching(told_ids)
     lines = _Lines(handles)
     beside = len(_waiting_line(listed)) + 1 if listed.waiting else 0
     room = tokens * CHARACTERS_PER_TOKEN - beside
@@ -206,7 +215,7 @@ def within_budget(
     if listed and not lines.told:
         lines.add(listed[0])
     cut = listed.only(lines.own_ids, over_budget=max(_tokens(lines.length + beside) - tokens, 0))
-    sides = listed.only(lines.told.keys() - lines.own_ids)  # told as sides, so not left out
+    sides = given.only(lines.told.keys() - lines.own_ids)  # told as sides, so not left out
     cut.fitting, cut.standing = sides.left_out, sides.standing_left_out
     return cut
 

@@ -68,12 +68,15 @@ class RecallQuery:
         asks: by attribute how clearly it asks for that, above 0 to 1.
         unread: the share of its letters that the model could not read, 0 to 1; a cosine tells
             nothing of those, and counts for less in the order.
+        strange: how much nearer than usual facts must be, as the question is hardly one about a
+            contact; 0 or more.
     """
 
     text: str
     vector: Floats | None = None
     asks: Mapping[str, float] = field(default_factory=dict)
     unread: float = 0.0
+    strange: float = 0.0
 
 
 @frozen
@@ -242,7 +245,7 @@ class Recallable:
         asked = np.where(words.named, np.maximum(asked, _NAMED), asked)
         meaning = np.clip(cosines, -1, 1).astype(np.float64)
         clearness = max(question.asks.values(), default=0.0)
-        return _Closeness(words, meaning, asked, clearness, question.unread)
+        return _Closeness(words, meaning, asked, clearness, question.unread, question.strange)
 
     def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
         """The clearness with which a question asks for each fact, by attribute and subject."""
@@ -277,9 +280,16 @@ class Recallable:
         return {words: rows_of[name] for words, name in named.items() if words}
 
     def _known(self, held: Rows) -> list[str]:
-        """The attributes of the facts that hold, the most frequent first."""
-        holds = set(held.tolist())
-        return [name for name in self.attributes if not holds.isdisjoint(self._filed[name])]
+        """The attributes of the facts that hold and do not end their own value, in order."""
+        from reconciler.domain.recalling.current_values import ends_own_value
+
+        facts = (self._facts[row] for row in held)
+        holds = {
+            fact.slot.attribute
+            for fact in facts
+            if fact.slot and not ends_own_value(fact.text, fact.slot)
+        }
+        return [name for name in self.attributes if name in holds]
 
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
@@ -362,6 +372,8 @@ class _Closeness:
     """The clearness of the question as one about contacts, even if this one has no such fact."""
     unread: float = 0.0
     """The share of the question that the model could not read."""
+    strange: float = 0.0
+    """How much nearer the nearest fact must be, and the more clearly must one be asked for."""
 
     def similarity(self, policy: RankingPolicy) -> Scores:
         """Closeness in words and in meaning as one number, 0 to 1."""
@@ -385,9 +397,10 @@ class _Closeness:
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         fits = evidence >= floor.of_each
-        if evidence.max() < floor.of(len(rows), len(self.words.asked), self.clearness):
+        least = floor.of(len(rows), len(self.words.asked), self.clearness) + self.strange
+        if evidence.max() < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
-        return rows[fits if self.asked is None else fits | (self.asked[rows] > 0)]
+        return rows[fits if self.asked is None else fits | (self.asked[rows] > self.strange)]
 
     def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
         """The rows in pages, the nearest first."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from copy import copy
+from dataclasses import replace
 from enum import StrEnum
 
+from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.facts import RankedFact
 
 
@@ -73,6 +75,49 @@ class Recalled(list[RankedFact]):
     def standing_left_out(self) -> int:
         """The number of standing constraints that are not here."""
         return max(self.standing - self._standing_here, 0)
+
+    def clearest(self, count: int, share: float) -> Recalled:
+        """The same answer without the facts that fit much less than the best one.
+
+        A standing constraint that does is one that does not touch the question.
+
+        Args:
+            count: of the facts at least so many stay.
+            share: of the similarity of the best one, which another must have, 0 to 1.
+        """
+        least = share * max((hit.similarity or 0.0 for hit in self), default=0.0)
+        facts = [
+            hit
+            for place, hit in enumerate(hit for hit in self if not hit.is_standing)
+            if place < count or (hit.similarity or 0.0) >= least
+        ]
+        limits = [
+            replace(hit, fits=hit.fits and (hit.similarity or 0.0) >= least)
+            for hit in self
+            if hit.is_standing
+        ]
+        cut = copy(self)
+        cut[:] = [*facts, *limits]
+        cut.fitting -= sum(hit.fits for hit in self if hit.is_standing)
+        cut.fitting += sum(hit.fits for hit in limits)
+        return cut
+
+    def touching(self, told: Collection[str] = ()) -> Recalled:
+        """The same answer without the standing constraints that do not touch the question.
+
+        What keeps the contact safe stays, unless the conversation was told it already.
+
+        Args:
+            told: the ids of the facts that the conversation was told.
+        """
+        return self.only(
+            {
+                hit.fact.fact_id
+                for hit in self
+                if hit.fits or (is_never_cut(hit.fact) and hit.fact.fact_id not in told)
+            },
+            self.over_budget,
+        )
 
     def only(self, fact_ids: Container[str], over_budget: int = 0) -> Recalled:
         """The same answer cut down to these facts."""

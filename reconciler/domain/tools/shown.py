@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
+from reconciler.domain.recalling.briefing import CONVERSATION
 from reconciler.domain.records.handles import HANDLE_SIGN, handles_of
 from reconciler.errors import RelationError
 
@@ -17,6 +19,7 @@ class Shown:
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
         self._handles: dict[str, str] = {}
+        self._told_at: dict[str, datetime] = {}
 
     def show(self, fact_ids: Iterable[str]) -> Mapping[str, str]:
         """The handles of these facts, by id; each stays that of its fact from now on."""
@@ -29,6 +32,19 @@ class Shown:
         while len(self._handles) > _SHOWN_MAX:
             del self._ids[self._handles.pop(next(iter(self._handles)))]
         return {fact_id: self._handles[fact_id] for fact_id in listed if fact_id in self._handles}
+
+    def tell(self, fact_ids: Iterable[str], now: datetime) -> set[str]:
+        """Keep that the conversation is told these facts; gives those that it was told before.
+
+        What was told more than an hour ago is told again.
+
+        Args:
+            fact_ids: of facts that are told in full.
+            now: the time now (UTC).
+        """
+        before = {i: at for i, at in self._told_at.items() if now - at <= CONVERSATION}
+        self._told_at = dict.fromkeys(fact_ids, now) | before
+        return {*before}
 
     def by_handle(self, text: str) -> str:
         """The text with handles in place of the ids of facts that were shown."""

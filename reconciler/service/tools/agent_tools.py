@@ -11,7 +11,7 @@ import json
 import logging
 import re
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache, partial
@@ -21,6 +21,7 @@ from typing import Any
 from reconciler.domain.recalling.briefing import Briefing
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
 from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
@@ -58,6 +59,10 @@ BUDGET_TOKENS = 500
 
 FITTING_MAX = 8
 """Facts that answer a question at most; that there are more is said."""
+
+_CLEAREST_MIN, _CLEAREST_SHARE = 3, 0.7
+"""Facts that fit less than this share of the best one's similarity are only counted, beyond three.
+Source: conversations, and benchmarks/crm_questions.jsonl."""
 
 _AGENTS_SESSION = "agent"
 """Where the notes of tools without a session are filed: all in one, however many days it works, so
@@ -366,13 +371,24 @@ class AgentTools:
     def _answer(self, given: dict[str, Any], _: str | None) -> ToolReply:
         if not given:
             briefing = self._briefing(limit=self._budget_tokens)
+            self._tell(briefing.facts)
             return ToolReply(text=self._with_handles(briefing.facts, briefing.as_prompt))
         asked = _with_times(given)
         query = asked.pop("query", "")
-        limit = FITTING_MAX if query else None
+        # A budget is taken here, as only the conversation knows what it was told.
+        size = {"limit": FITTING_MAX} if query else {"budget_tokens": self._budget_tokens}
         assert self._recall is not None  # noqa: S101  there is no such tool otherwise
-        recalled = self._recall(query, limit=limit, budget_tokens=self._budget_tokens, **asked)
-        return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled)))
+        recalled = self._recall(query, **size, **asked)
+        if query:
+            recalled = recalled.clearest(_CLEAREST_MIN, _CLEAREST_SHARE)
+        told = self._tell(recalled)
+        return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled, told)))
+
+    def _tell(self, recalled: Recalled) -> set[str]:
+        """Keep what is told that no budget cuts; gives what the conversation was told before."""
+        safe = [hit.fact.fact_id for hit in recalled if is_never_cut(hit.fact)]
+        with self._lock:
+            return self._shown.tell(safe, self._door.now())
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
         """The found facts, by handles, within the budget."""
@@ -380,8 +396,11 @@ class AgentTools:
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
 
-def _prompt(recalled: Recalled, handles: Mapping[str, str], budget_tokens: int) -> str:
-    return as_prompt(within_budget(recalled, budget_tokens, handles), handles=handles)
+def _prompt(
+    recalled: Recalled, told: Collection[str], handles: Mapping[str, str], budget_tokens: int
+) -> str:
+    within = within_budget(recalled, budget_tokens, handles, told)
+    return as_prompt(within, handles=handles, told_ids=told)
 
 
 _MADE_BEFORE = "This call was made before, and nothing is written again. Its answer was: "
