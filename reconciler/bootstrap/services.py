@@ -696,6 +696,7 @@ class Services:
             near=lambda *asked: self.recall.near(*asked),
             digest=self.digest,
             policy=extraction_policy(self.settings),
+            door=self.live_door,
             introduces=self._introduces(),
         )
 
