@@ -35,6 +35,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.text_reading import read_text
+from reconciler.sensitive_data import TOKEN
 
 _CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided)\b", re.IGNORECASE)
@@ -85,7 +86,7 @@ _HARD = frozenset(
         Difference.NAME,
     }
 )
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(rf"{TOKEN.pattern}|\d+")
 
 
 def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: float) -> bool:

@@ -468,7 +468,7 @@ class SessionReader:
         return tuple(
             self._told(claim, read.extractor, scope, session_id, by_id)
             if id(claim) in is_important
-            else Told(claim.extracted.text, "left_out", "of too little importance")
+            else Told(text=claim.extracted.text, outcome="left_out", why="of too little importance")
             for claim in read.proposals
         )
 
@@ -488,7 +488,7 @@ class SessionReader:
             self._in_time(candidate, claim.extracted)
         except InvalidRequestError as error:
             why = str(error)
-        return Told(claim.extracted.text, "refused", why)
+        return Told(text=claim.extracted.text, outcome="refused", why=why)
 
     def candidate(
         self,
