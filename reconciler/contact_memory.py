@@ -515,23 +515,21 @@ class ContactMemory(BoundMemory):
         )
 
     def job(self, job_id: str) -> Job:
-        """One of a contact's jobs, in its present state.
+        """One of a contact's jobs, in its present state, with what became of each thing it read.
 
         Raises:
             UnknownJobError: the contact has none of that id; another contact's gives the same
                 error.
         """
-        job = self._services.session_store.get_job(self._scope, job_id)
-        if not job.outcomes.held:
+        store = self._services.session_store
+        job = store.get_job(self._scope, job_id)
+        read = store.find_read(job_id) if job.outcomes.candidates else None
+        if read is None:
             return job
-        from reconciler.domain.records.decisions import Decision
-
-        held = Counter(
-            str(each.gate.reason)
-            for each in self.pending(with_silent=True)
-            if isinstance(each, Decision) and each.gate and each.note.session_id == job.session_id
-        )
-        return replace(job, held_because=dict(held))
+        episodes = store.list_episodes(self._scope, job.session_id)
+        told = self._services.session_reader.told(read, self._scope, job.session_id, episodes)
+        held = Counter(each.held_because for each in told if each.held_because)
+        return replace(job, told=told, held_because=dict(held))
 
     def retry(self, job_id: str) -> Job:
         """Retry a dead or waiting job now.

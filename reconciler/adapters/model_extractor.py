@@ -11,10 +11,10 @@ import logging
 import re
 import unicodedata
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from reconciler.adapters.answer_reading import LaxBool, LaxFloat, LaxInt, OneOrMany, word_of
 from reconciler.adapters.structured_calls import (
@@ -101,6 +101,14 @@ def _part(length_max: int) -> AfterValidator:
     return AfterValidator(_check)
 
 
+def _day(given: object) -> object:
+    """A day, also of what was given with a clock; None if no day can be read."""
+    try:
+        return date.fromisoformat(str(given).strip()[:10])
+    except ValueError:
+        return None
+
+
 class _Cited(BaseModel):
     """Some words of one episode. They are kept as they came: a space counts in a comparison."""
 
@@ -128,6 +136,10 @@ class _Candidate(BaseModel):
     attribute: Annotated[str | None, _part(NAME_LENGTH_MAX)]
     value: Annotated[str | None, _part(VALUE_LENGTH_MAX)]
     single_valued: Annotated[bool | None, LaxBool]
+    valid_from: Annotated[date | None, BeforeValidator(_day)]
+    valid_to: Annotated[date | None, BeforeValidator(_day)]
+    ended: Annotated[bool, LaxBool]
+    temporary: Annotated[bool, LaxBool]
     replaces: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
     repeats: Annotated[int | None, LaxInt]
     ends: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
@@ -135,10 +147,11 @@ class _Candidate(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_relations(cls, given: Any) -> Any:
-        """A candidate that relates to no known fact may leave those fields out."""
+    def _with_usual(cls, given: Any) -> Any:
+        """A candidate without a day, or that relates to no known fact, may leave those out."""
+        times = {"valid_from": None, "valid_to": None, "ended": False, "temporary": False}
         unrelated: dict[str, Any] = {"replaces": [], "repeats": None, "ends": []}
-        return {**unrelated, **given} if isinstance(given, dict) else given
+        return {**times, **unrelated, **given} if isinstance(given, dict) else given
 
     def extracted(self) -> Extracted:
         """It in the domain's words, which hold its confidence down unless it is meant literally."""
@@ -158,6 +171,10 @@ class _Candidate(BaseModel):
             value=self.value if self.attribute else None,
             single_valued=self.single_valued,
             speech=self.speech,
+            valid_from=self.valid_from,
+            valid_to=self.valid_to,
+            is_ended=self.ended,
+            is_temporary=self.temporary,
             replaces=tuple(self.replaces),
             repeats=self.repeats,
             ends=tuple(self.ends),

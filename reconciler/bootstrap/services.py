@@ -624,6 +624,7 @@ class Services:
         return self.made(
             SessionReader,
             near=lambda *asked: self.recall.near(*asked),
+            door=self.live_door,
             policy=self.settings.extractor,
             introduces=self._introduces(),
         )

@@ -185,10 +185,16 @@ def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:
     if job.held_because:
         reasons = job.held_because.items()
         yield "held because", ", ".join(f"{count} {reason}" for reason, count in reasons)
+    yield from _told_rows(job)
     if job.last_error is not None:
         yield "last error", job.last_error
     if job.advice is not None:
         yield "what to do", job.advice
+
+
+def _told_rows(job: Job) -> Iterator[tuple[str, str]]:
+    for each in job.told:
+        yield each.outcome.replace("_", " "), f"{visible(each.text)}\n{visible(each.why)}"
 
 
 def _session_rows(session: SessionRecord) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
-from itertools import starmap
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from reconciler.service.stores.fact_store import FactStore
     from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
+
+_SHARING_LOOKED_AT_MAX = 2_000
+"""Facts of a contact among which those with a subject or an attribute in common are looked for."""
 
 _ORDINARY = "Where does she live?"
 _NOWHERE = Scope("any", "any", "any")
@@ -110,7 +113,13 @@ class Recall:
         WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
         self.neighbourhoods.drop(_NOWHERE)
 
-    def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:
+    def near(
+        self,
+        scope: Scope,
+        texts: Sequence[str],
+        limit: int,
+        shares: Callable[[Fact], bool] = lambda _: False,
+    ) -> list[Fact]:
         """The live facts that are nearest to any of the texts, even distant ones; not a recall.
 
         Near in meaning or in words, names and attributes included. The nearest fact of each text
@@ -120,6 +129,7 @@ class Recall:
             scope: the contact.
             texts: what was said.
             limit: at most this many.
+            shares: which facts come behind these, however distant, at most as many again.
         """
         if not texts:
             return []
@@ -140,7 +150,10 @@ class Recall:
                     best_by_id[fact.fact_id] = min(
                         best, best_by_id.get(fact.fact_id, best), key=_place
                     )
-        return [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
+        nearest = [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
+        held = known.answer(RecallQuery(""), EVERYTHING, how, now, _SHARING_LOOKED_AT_MAX)
+        sharing = (hit.fact for hit in held if hit.fact not in nearest and shares(hit.fact))
+        return [*nearest, *islice(sharing, limit)]
 
     def _begin(self, scope: Scope, *, has_vector: bool) -> Callable[[], Recallable]:
         """The contact's facts as they are now or soon; with vectors if a question has one."""

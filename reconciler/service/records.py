@@ -399,7 +399,8 @@ class Records:
     ) -> Iterator[Decision | Dispute]:
         """The held notes of these contacts that wait for an answer, then their disputes.
 
-        Both newest first, read page by page. Notes that later words have answered are left out.
+        Both newest first, read page by page. Notes that later words have answered are left out. A
+        note without a question is among them if it contradicts a live fact.
 
         Args:
             scopes: the contacts.
@@ -463,10 +464,21 @@ class Records:
             for decision in self.decision_store.list_pending(
                 scopes, self.clock(), after, is_bare=is_bare
             )
-            if with_silent or decision.question is not None
+            if with_silent or decision.question is not None or self._is_against(decision)
         )
         for some in batches(pending, _HELD_AT_ONCE):
             yield from self._unanswered(some)
+
+    def _is_against(self, held: Decision) -> bool:
+        """Whether a held note says otherwise than a live fact."""
+        from reconciler.domain.gate.questions import contradicted
+
+        told = held.proposal.relations
+        if (held.note.slot is None or held.note.slot.key is None) and told is None:
+            return False
+        now, facts = self.clock(), self.fact_store.list_facts(held.scope)
+        live = (fact for fact in facts if fact.as_of(now).is_live)
+        return contradicted(held.note.slot, told, live) is not None
 
     def _unanswered(self, held: Sequence[Decision]) -> Iterator[Decision]:
         """Those of these held notes that later words have not answered.

@@ -628,35 +628,15 @@ def test_a_topic_that_somebody_named_needs_consent_without_a_word_of_it() -> Non
         "The contact's personal best over 10 kilometres is 48 minutes.",
         "The contact bought a kettlebell of 16 kg.",
         "The contact drinks tea with breakfast.",
+        "The contact sees Dr Meyer on Tuesdays.",
     ],
 )
-def test_an_everyday_thing_is_no_disclosure_because_an_extractor_calls_its_field_health(
+def test_a_field_that_an_extractor_named_is_no_disclosure(
     text: str,
 ) -> None:
     assert judged(read_out(text)).disposal is ADMIT
     assert judged(candidate(text, topic="health")).disposal is CONSENT
     assert judged(read_out(text), policy("medical")).disposal is CONSENT
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The contact's HbA1c was 8.2 after a month of running.",
-        "The contact takes Eliquis with tea.",
-        "The contact has had 20 mg of Eliquis before each run at the gym.",
-        "The contact cut coffee because of what the watch shows.",
-        "The contact sees Dr Meyer on Tuesdays.",
-        "The contact goes swimming because of a bad knee.",
-        "The contact has lost 8 pounds with the fitness app.",
-        "The contact stopped running after the diagnosis.",
-        "The contact uses a treadmill for cardiac rehab.",
-        "The contact goes to yoga against anxiety.",
-        "Der Kontakt macht Yoga nach dem Bandscheibenvorfall.",
-        "The contact's level is 8.2.",
-    ],
-)
-def test_what_tells_of_the_body_is_held_as_the_extractor_calls_it_health(text: str) -> None:
-    assert what(judged(read_out(text))) == (CONSENT, GateReason.SENSITIVE_TOPIC)
 
 
 def test_a_harmless_topic_that_somebody_named_does_not_hide_a_sensitive_one() -> None:

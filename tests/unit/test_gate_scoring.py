@@ -289,8 +289,9 @@ def test_a_preference_that_the_contact_asked_to_have_remembered_is_admitted_once
     asked = replace(of_request(), confidence=0.9)
     asked = replace(asked, note=replace(asked.note, category=Category.PREFERENCE))
     assert assessed(asked).disposal is ADMIT
-    plain = replace(asked, evidence=(replace(asked.evidence[0], text="I live in Pune."),))
-    assert assessed(plain).disposal is CONFIRM
+    unsure = "I think I live in Pune."
+    hedged = replace(asked, evidence=(replace(asked.evidence[0], text=unsure),))
+    assert assessed(hedged).disposal is CONFIRM
 
 
 @pytest.mark.parametrize(

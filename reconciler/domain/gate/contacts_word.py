@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import find_speculation, find_taking_back
@@ -31,13 +32,13 @@ from reconciler.domain.guard import (
 )
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.slots import Slot
 from reconciler.domain.text_reading import read_text
+from reconciler.sensitive_data import TOKEN
 
 _CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
-_OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided|in case)\b", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided)\b", re.IGNORECASE)
 """What leaves a sentence open, wherever it stands: stricter than the gate, which only asks."""
 
 _DATING = r"as of|as at|(?<=week )before|(?<=weekend )before|(?<=month )before|(?<=night )before"
@@ -76,15 +77,23 @@ _IS = re.compile(r"(?:'(?:m|s|re|ve)|\b(?:am|is|are|has|have|does|do|now))\b", r
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _WORDS = re.compile(r"\w+")
 _DENIED = frozenset({Difference.NEGATION, Difference.CESSATION})
-_OTHERWISE = _DENIED | {Difference.SUBJECT}
-"""Differences that make another statement of the same words: denied, ended, of another person."""
+_HARD = frozenset(
+    {
+        Difference.NUMBER,
+        Difference.AMOUNT,
+        Difference.DATE,
+        Difference.IDENTIFIER,
+        Difference.NAME,
+    }
+)
+_NUMBER = re.compile(rf"{TOKEN.pattern}|\d+")
 
 
 def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: float) -> bool:
     """Whether an extractor's claim is what the contact said, and meant as it stands.
 
-    Every cited span stands in a turn of the contact's; the sentence around it is a literal
-    statement without a hedge; and the cited words carry the claim.
+    Every cited span stands in a turn of the contact's, in the contact's own voice; the sentence
+    around it is a literal statement without a hedge; and the cited words carry the claim.
 
     Args:
         cleaned: the candidate, its spans checked.
@@ -99,6 +108,8 @@ def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: fl
         return False
     if reading.literalness.kind is not Literalness.LITERAL or reading.directives:
         return False
+    if candidate.is_introduced or find_contrary(candidate) is not None:
+        return False
     return _is_carried(candidate) and all(
         _is_stated_by_the_contact(evidence, candidate.claim) for evidence in candidate.evidence
     )
@@ -111,7 +122,7 @@ def find_contrary(candidate: Candidate) -> str | None:
     past: "I'm not a nurse" is no evidence that she is one, however short the citation is. None if
     any citation of the contact's words has no such sentence around it.
     """
-    if candidate.note.trust is not SourceKind.EXTRACTOR:
+    if candidate.confidence is None:  # a person's note, which quotes nothing
         return None
     said = [each for each in candidate.evidence if each.source_kind is SourceKind.USER_EXPLICIT]
     found = [
@@ -233,9 +244,11 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
 
 
 def _is_carried(candidate: Candidate) -> bool:
-    """Whether the cited words say what is claimed: its value, and no number or name beside them.
+    """Whether the cited words carry the claim: it adds nothing to them that code can see.
 
-    Without a value that stands in them as it is, all words of content of claim and value have to.
+    It may say them in other words, for an extractor reads. But it adds no number, name, relative,
+    day or denial, unless the denial ends a fact that the extractor was shown; and what it takes
+    back was said word by word.
     """
     claim = _without_hyphens(CLAIMS_OPENING.sub("", _undated(candidate.claim, candidate.evidence)))
     cited = [
@@ -244,25 +257,49 @@ def _is_carried(candidate: Candidate) -> bool:
         for sentence in _sentences(evidence)
     ]
     slot, said = candidate.note.slot, " ".join(cited)
-    news = find_news(claim, said)
-    if any(
-        difference.in_note and difference.kind not in (*_OTHERWISE, Difference.ROLES)
-        for difference in news
-    ):
+    shown = None if slot is None or slot.is_personal else slot.value  # else a token stands for it
+    value = _without_hyphens(_undated(shown or "", candidate.evidence))
+    if not is_english(candidate.claim):
+        return _numbers(f"{claim} {value}") <= _numbers(said) | _numbers(_days(candidate))
+    if any(_is_hard(each, candidate) for part in (claim, value) for each in find_news(part, said)):
         return False
-    if not _relatives(claim) <= _relatives(said):
+    if not (_relatives(claim) <= _relatives(said) or _is_named(candidate.subject, said)):
         return False
-    if slot is not None and slot.value is not None:
-        clauses = [clause for each in cited for clause in _CLAUSE_END.split(each)]
-        holding = [clause for clause in clauses if _holds(slot, clause)]
-        if holding:
-            return not any(_says_otherwise(claim, clause) for clause in holding)
-        if not is_repeated_in(_without_hyphens(_undated(slot.value, candidate.evidence)), said):
-            return False
     taken_back = find_taking_back(claim)
     if taken_back and find_taking_back(said):  # one may say "opted out", the other "do not share"
         return is_repeated_in(claim, f"{said} {taken_back} contact")
-    return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
+    is_about = share_a_word(value or claim, said)
+    return is_about and not any(_says_otherwise(candidate, clause) for clause in _clauses(cited))
+
+
+def _is_hard(found: Finding, candidate: Candidate) -> bool:
+    """Whether a claim's news is of a kind that words carry as it is, or not at all."""
+    if not found.in_note or found.kind not in _HARD:
+        return False
+    told = _numbers(found.in_note)
+    is_day = found.kind in (Difference.DATE, Difference.NUMBER) and bool(told)
+    return not (is_day and told <= _numbers(_days(candidate)))
+
+
+def _days(candidate: Candidate) -> str:
+    """The days that the extractor read from the words, such as "next week", and their year."""
+    ends_at, year = candidate.holds_until or candidate.ended_at, candidate.note.said_at.year
+    last = ends_at and ends_at - timedelta(days=1)
+    days = (f"{day:%-d %Y}" for day in (candidate.note.valid_from, last) if day)
+    return " ".join((*days, f"{year} {year + 1}"))
+
+
+def _is_named(subject: str, said: str) -> bool:
+    """Whether the person whom a claim is about is called by name in what was said."""
+    return not frozenset(_WORDS.findall(said.casefold())).isdisjoint(subject.split())
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(text))
+
+
+def _clauses(cited: Iterable[str]) -> Iterator[str]:
+    yield from (clause for sentence in cited for clause in _CLAUSE_END.split(sentence))
 
 
 def _undated(text: str, evidence: Iterable[Evidence]) -> str:
@@ -282,14 +319,16 @@ def _relatives(text: str) -> frozenset[str]:
     return vocabulary().relatives.intersection(_spaced(text).split())
 
 
-def _says_otherwise(claim: str, said: str) -> bool:
-    return any(difference.kind in _OTHERWISE for difference in find_differences(claim, said))
-
-
-def _holds(slot: Slot, said: str) -> bool:
-    """Whether the words of the value stand in what was said, one after the other."""
-    value = f" {_spaced(slot.value or '')} "
-    return value.strip() != "" and value in f" {_spaced(said)} "
+def _says_otherwise(candidate: Candidate, clause: str) -> bool:
+    """Whether a clause about the same tells it of another person, or does not deny as the claim."""
+    claim = _without_hyphens(CLAIMS_OPENING.sub("", candidate.claim))
+    if not share_a_word(claim, clause):
+        return False
+    ends_any = candidate.relations is not None and bool(candidate.relations.ended_ids)
+    return any(
+        each.kind is Difference.SUBJECT or (each.kind in _DENIED and each.in_note and not ends_any)
+        for each in find_differences(claim, clause)
+    )
 
 
 def _spaced(text: str) -> str:

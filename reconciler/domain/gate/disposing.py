@@ -61,8 +61,12 @@ def assess(
     """
     candidate = cleaned.candidate
     reading = read(candidate, policy, cleaned.leanings)
-    confidence, parts = score(candidate, reading, policy, now, precedents)
     is_contacts = is_contacts_word(cleaned, reading, policy.file.trust.contacts_word_min)
+    if is_contacts:  # from here on by the floors of the contact's word
+        said = replace(candidate.note, source_kind=SourceKind.USER_EXPLICIT)
+        candidate = replace(candidate, note=said)
+        cleaned = replace(cleaned, candidate=candidate)
+    confidence, parts = score(candidate, reading, policy, now, precedents)
     case = Case(
         cleaned=cleaned,
         reading=reading,
@@ -95,7 +99,7 @@ def assess(
             _weight_in(case),
             semantics,
             policy,
-            is_contradicting=precedents.is_contradicting,
+            is_contradicting=precedents.contradicted is not None,
         )
     )
     if is_held and not is_question:
@@ -109,13 +113,15 @@ def assess(
         parts=parts,
         category=reading.category,
         topic=topic,
-        sensitivity=_sensitivity(cleaned, reading, topic),
+        sensitivity=_sensitivity(cleaned, reading),
         is_redacted=bool(cleaned.redacted or cleaned.refused),
         recall_semantics=semantics,
         yields_to_live_intent=rule.yields_to_live_intent,
         lifetime_days=_lifetime_days(case),
         question=(
-            question(candidate, disposal, reason, asked_topic, policy) if is_question else None
+            question(candidate, disposal, reason, asked_topic, policy, precedents.contradicted)
+            if is_question
+            else None
         ),
         lapses_at=(
             later(now, timedelta(days=policy.file.confirmation.lapses_days))
@@ -244,10 +250,12 @@ def _is_hedged(case: Case) -> bool:
     return is_guess or confidence < policy.file.trust.sure_min
 
 
-def _sensitivity(cleaned: Cleaned, reading: ClaimReading, topic: str | None) -> Sensitivity:
+def _sensitivity(cleaned: Cleaned, reading: ClaimReading) -> Sensitivity:
     if "secret" in cleaned.refused | cleaned.redacted | cleaned.kept:
         return Sensitivity.SECRET
-    if "health" in (topic, *reading.topics) and not reading.is_everyday:
+    note = cleaned.candidate.note
+    topic = note.topic if cleaned.candidate.confidence is None else None
+    if "health" in (topic, *reading.topics):
         return Sensitivity.PHI
     if cleaned.redacted or cleaned.kept or cleaned.refused:
         return Sensitivity.PII

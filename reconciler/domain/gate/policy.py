@@ -144,7 +144,10 @@ class ConfirmationRule(_PolicyTable):
 
 
 class TopicRule(_PolicyTable):
-    """A field of life, the words that give it away, and how it is handled."""
+    """A field of life, the words that give it away, and how it is handled.
+
+    ``everyday`` and ``everyday_unless`` stand in older files, and decide nothing any more.
+    """
 
     handling: Literal["consent", "ordinary"]
     terms: tuple[str, ...]
@@ -232,7 +235,6 @@ class GatePolicy:
     file: _PolicyFile
     domain: str
     topics: Topics = field(hash=False, compare=False)
-    everyday: Mapping[str, Topics] = field(hash=False, compare=False)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], domain: str | None = None) -> GatePolicy:
@@ -259,14 +261,7 @@ class GatePolicy:
             name: TopicTerms(rule.terms, rule.exceptions, rule.places, rule.goods)
             for name, rule in file.topics.items()
         }
-        everyday = {
-            name: Topics(
-                {"tells": TopicTerms(rule.everyday), "unless": TopicTerms(rule.everyday_unless)}
-            )
-            for name, rule in file.topics.items()
-            if rule.everyday
-        }
-        return cls(file=file, domain=chosen, topics=Topics(topics), everyday=everyday)
+        return cls(file=file, domain=chosen, topics=Topics(topics))
 
     def of_agent(self, agent_id: str) -> GatePolicy:
         """The policy in the domain that the file gives the agent; else this one."""
@@ -305,16 +300,6 @@ class GatePolicy:
             return True
         rule = self.file.topics.get(topic)
         return rule is not None and rule.handling == "consent"
-
-    def is_everyday(self, topic: str, text: str) -> bool:
-        """Whether a text tells of a topic only what discloses nothing, such as a sport.
-
-        Never where the domain names the topic itself.
-        """
-        wanted = self.domain_rule.consent_topics
-        if topic not in self.everyday or "*" in wanted or topic in wanted:
-            return False
-        return self.everyday[topic].find(text).keys() == {"tells"}
 
     def admit_min(self, category: Category, source: SourceKind) -> float:
         """The score from which a candidate of that category and source is admitted."""

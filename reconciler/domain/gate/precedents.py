@@ -62,7 +62,7 @@ def precedents_of(
     now: datetime,
     *,
     is_answered: bool = False,
-    is_contradicting: bool = False,
+    contradicted: str | None = None,
 ) -> Precedents:
     """The earlier decisions that a new proposal of the same inference is judged with.
 
@@ -70,7 +70,7 @@ def precedents_of(
         earlier: what was decided about it, the oldest first.
         now: the time now (UTC).
         is_answered: whether later words than the proposal's answer what would be asked.
-        is_contradicting: whether a live fact would end by the proposal.
+        contradicted: the text of a live fact that would end by the proposal.
     """
     declined = [decision.decision_id for decision in earlier if decision.action is Action.DECLINE]
     pending = [decision for decision in earlier if decision.is_pending(now)]
@@ -84,5 +84,5 @@ def precedents_of(
         is_answered=is_answered,
         episode_ids=frozenset(decision.episode_id for decision in supporting),
         sessions=frozenset(decision.session_id for decision in supporting),
-        is_contradicting=is_contradicting,
+        contradicted=contradicted,
     )

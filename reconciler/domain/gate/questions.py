@@ -29,6 +29,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.lexicon import lexicon
 from reconciler.sensitive_data import SensitiveKind
@@ -70,12 +71,23 @@ def question(
     reason: GateReason,
     topic: str | None,
     policy: GatePolicy,
+    contradicted: str | None = None,
 ) -> str:
-    """The question about a held candidate, for the contact or an operator."""
+    """The question about a held candidate, for the contact or an operator.
+
+    It shows the live fact that a yes would end.
+    """
     asked = " ".join(lexicon("questions").words(_name(candidate, disposal, reason)))
-    claim = _TAKEN_OUT.sub(_HIDDEN, candidate.claim).strip().rstrip(".")
-    asked = asked.replace("{topic}", _called(topic)).replace("“{claim}”", in_marks(claim))
+    asked = asked.replace("{topic}", _called(topic))
+    asked = asked.replace("“{claim}”", _quoted(candidate.claim))
+    if contradicted is not None:
+        beside = " ".join(lexicon("questions").words("beside"))
+        asked = f"{asked} {beside.replace('“{claim}”', _quoted(contradicted))}"
     return f"{asked} {policy.file.confirmation.change_it}"
+
+
+def _quoted(text: str) -> str:
+    return in_marks(_TAKEN_OUT.sub(_HIDDEN, text).strip().rstrip("."))
 
 
 def revalidation(fact: Fact) -> str:
@@ -153,14 +165,17 @@ def _does(fact: Fact, slot: Slot | None, text: str, stems: Counter[str]) -> bool
     return says_all or canonical_text(fact.text) == text
 
 
-def contradicts(candidate: Candidate, facts: Iterable[Fact]) -> bool:
-    """Whether one of these facts would end by it: by its slot, or as who read it out says."""
-    named = candidate.relations.ended_ids if candidate.relations else ()
-    slot = candidate.note.slot
-    return any(
-        fact.fact_id in named or compare_slots(slot, fact.slot) is SlotMatch.CHANGED
+def contradicted(
+    slot: Slot | None, relations: Relations | None, facts: Iterable[Fact]
+) -> Fact | None:
+    """The first of these facts that would end: by the slot, or as who read it out says."""
+    named = relations.ended_ids if relations else ()
+    ends = (
+        fact
         for fact in facts
+        if fact.fact_id in named or compare_slots(slot, fact.slot) is SlotMatch.CHANGED
     )
+    return next(ends, None)
 
 
 def _called(topic: str | None) -> str:

@@ -30,9 +30,8 @@ from reconciler.domain.gate.literalness import (
 )
 from reconciler.domain.gate.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.guard import is_english
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.domain.records.notes import Note, Remembered
 from reconciler.frozen import frozen
 
@@ -56,8 +55,6 @@ class ClaimReading:
     Attributes:
         guess: what the text says of a guess or a mood as a whole, without a word for it.
         topics: by topic that the words are about, the term that says so.
-        is_everyday: whether the topic that an extractor named is the field alone: the words tell
-            of a sport or a meal, and disclose nothing.
     """
 
     meaning: MeaningFinding
@@ -70,7 +67,6 @@ class ClaimReading:
     trigger: str | None
     directives: tuple[DirectiveFinding, ...]
     topics: dict[str, str]
-    is_everyday: bool
     category: Category
     semantics: RecallSemantics | None
     weight: Weight
@@ -117,7 +113,6 @@ def read(
         trigger=trigger,
         directives=_directives(candidate, words, leanings),
         topics=topics,
-        is_everyday=not topics and _is_everyday(candidate.note, said, policy),
         category=_category(candidate, meaning),
         semantics=semantics,
         weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning, leanings),
@@ -254,13 +249,6 @@ def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
     return [
         evidence.text for evidence in candidate.evidence if own[evidence.source_kind].is_own_word
     ]
-
-
-def _is_everyday(note: Note, said: str, policy: GatePolicy) -> bool:
-    """Whether an extractor named a field of life, and the words disclose nothing of it."""
-    named = (note.topic or "").casefold()
-    is_read_out = note.trust is SourceKind.EXTRACTOR
-    return is_read_out and policy.is_everyday(named, said) and is_english(note.text)
 
 
 def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:

@@ -239,7 +239,8 @@ def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | No
     """
     if isinstance(pending, Dispute):
         return policy is None or not any(is_ruled(fact, policy) for fact in pending.facts)
-    return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
+    gate = pending.gate
+    return gate is not None and bool(gate.question) and gate.reason not in NOT_FOR_CONTACTS
 
 
 def unconfirmed(

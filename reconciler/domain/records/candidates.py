@@ -201,7 +201,7 @@ class Precedents:
         is_answered: whether something said after the candidate already answers the question.
         episode_ids: the episodes that supported it then.
         sessions: their sessions.
-        is_contradicting: whether the candidate would end a live fact.
+        contradicted: the text of a live fact that the candidate would end; None without one.
     """
 
     declined_id: str | None = None
@@ -210,7 +210,7 @@ class Precedents:
     is_answered: bool = False
     episode_ids: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
-    is_contradicting: bool = False
+    contradicted: str | None = None
 
     def observations_with(self, candidate: Candidate) -> int:
         """Distinct episodes, those of the candidate among them."""

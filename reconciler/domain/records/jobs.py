@@ -61,6 +61,41 @@ class Outcomes:
         return cls(**made, left_out=left_out)
 
 
+@frozen
+class Told:
+    """What became of one thing that an extractor read out of a session.
+
+    Attributes:
+        text: what it says, cleaned.
+        outcome: one of the names in ``Outcomes``.
+        why: the decision's reason; for what was never decided about, what is wrong with it.
+        decision_id: the decision about it; None without one.
+        fact_id: the fact that says it; None without one.
+        held_because: the gate's reason while it waits; None if it does not.
+    """
+
+    text: str
+    outcome: str
+    why: str
+    decision_id: str | None = None
+    fact_id: str | None = None
+    held_because: str | None = None
+
+    @classmethod
+    def of(cls, decision: Decision) -> Told:
+        """What a decision says of it."""
+        is_held = decision.action is Action.HOLD
+        gate = decision.gate if decision.action in (Action.HOLD, Action.REJECT) else None
+        return cls(
+            text=decision.text,
+            outcome=_OUTCOMES[decision.action],
+            why=f"{gate.reason}: {gate.detail}" if gate else decision.reason,
+            decision_id=decision.decision_id,
+            fact_id=decision.fact_id,
+            held_because=str(gate.reason) if gate and is_held else None,
+        )
+
+
 _OUTCOMES = {
     Action.ADD: "added",
     Action.UPDATE: "superseding",
@@ -91,6 +126,7 @@ class Job:
         outcomes: what became of its candidates; all 0 until it is done.
         held_because: of the session's claims that still wait, with or without a question, how many
             wait for each of the gate's reasons; empty in a list of jobs.
+        told: what became of each thing that was read, once it is done; empty in a list of jobs.
     """
 
     job_id: str
@@ -105,6 +141,7 @@ class Job:
     last_error: str | None = None
     outcomes: Outcomes = field(default_factory=Outcomes)
     held_because: dict[str, int] = field(default_factory=dict)
+    told: tuple[Told, ...] = ()
 
     @property
     def advice(self) -> str | None:

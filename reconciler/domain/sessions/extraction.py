@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -58,6 +59,9 @@ class Extracted:
         subject, attribute, value: the slot that it fills; None for parts that are not known.
         single_valued: whether an attribute that is not configured holds one value.
         speech: the meaning of the cited words, literal or not.
+        valid_from, valid_to: the first and the last day that the words name; None without one.
+        is_ended: whether it is over, and nothing has taken its place.
+        is_temporary: whether it soon ends, on a day that may be unknown.
         replaces, repeats, ends: facts by their numbers in ``Window.known``: those that it replaces,
             the one that it says again, and those that are over without a successor. A number that
             was not shown names nothing.
@@ -75,6 +79,10 @@ class Extracted:
     value: str | None = None
     single_valued: bool | None = None
     speech: Speech = Speech.LITERAL
+    valid_from: date | None = None
+    valid_to: date | None = None
+    is_ended: bool = False
+    is_temporary: bool = False
     replaces: tuple[int, ...] = ()
     repeats: int | None = None
     ends: tuple[int, ...] = ()
@@ -84,6 +92,18 @@ class Extracted:
         if self.speech is not Speech.LITERAL:
             capped = min(self.confidence, CONFIDENCE_MAX_UNLESS_LITERAL)
             object.__setattr__(self, "confidence", capped)
+        if self.valid_from and self.valid_to and self.valid_to < self.valid_from:
+            object.__setattr__(self, "valid_to", None)
+
+    @property
+    def begins_at(self) -> datetime | None:
+        """The midnight that begins its first day (UTC); None without one."""
+        return None if self.valid_from is None else _midnight(self.valid_from)
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """The midnight that ends its last day (UTC); None without one."""
+        return None if self.valid_to is None else _midnight(self.valid_to) + timedelta(days=1)
 
 
 @frozen
@@ -145,6 +165,8 @@ class Claim:
         extracted = self.extracted
         return {
             **{name: getattr(extracted, name) for name in _PLAIN},
+            "valid_from": str(extracted.valid_from or ""),
+            "valid_to": str(extracted.valid_to or ""),
             "category": str(extracted.category),
             "speech": str(extracted.speech),
             "spans": {key: list(value) for key, value in self.spans.items()},
@@ -184,6 +206,8 @@ class Claim:
         return cls(
             extracted=Extracted(
                 **{name: values[name] for name in _PLAIN if name in values},
+                valid_from=_day_of(values.get("valid_from")),
+                valid_to=_day_of(values.get("valid_to")),
                 category=Category(values["category"]),
                 speech=Speech(values["speech"]),
                 citations=(),
@@ -197,7 +221,16 @@ class Claim:
 
 
 _WORDS = ("text", "topic", "subject", "attribute", "value")
-_PLAIN = (*_WORDS, "importance", "confidence", "single_valued", "is_introduced")
+_FLAGS = ("single_valued", "is_introduced", "is_ended", "is_temporary")
+_PLAIN = (*_WORDS, "importance", "confidence", *_FLAGS)
+
+
+def _day_of(kept: str | None) -> date | None:
+    return date.fromisoformat(kept) if kept else None
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
@@ -289,15 +322,18 @@ def candidate_from(
         episode.evidence(scope, proposal.spans[episode.episode_id]) for episode in cited
     ]
     said_at = max(episode.said_at for episode in (cited or episodes.values()))
+    begins_at, is_dated = extracted.begins_at, extracted.valid_from != said_at.date()
+    is_passing = extracted.is_temporary and not (extracted.valid_to or extracted.is_ended)
     note = Note(
         scope=scope,
         text=extracted.text,
         said_at=said_at,
+        valid_from=begins_at if is_dated else None,
         importance=extracted.importance,
         source_kind=SourceKind.EXTRACTOR,
         session_id=session_id,
         idempotency_key=idempotency_key,
-        category=extracted.category,
+        category=Category.VOLATILE if is_passing else extracted.category,
         topic=(extracted.topic or "").strip() or None,
         slot=slot,
         slot_read_from=slot_read_from,
@@ -340,6 +376,8 @@ def _proposal(window: Window, extracted: Extracted) -> Claim:
         else:
             is_cited = False
     relations, ignored = _relations(window.known, extracted)
+    if _began_before(window.known, extracted):
+        extracted = replace(extracted, valid_from=None)
     return Claim(
         extracted=extracted, spans=spans, is_cited=is_cited, relations=relations, ignored=ignored
     )
@@ -354,6 +392,16 @@ def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations |
     unshown = sum(number not in ids for numbers in named for number in numbers)
     relations, left_out = _consistent(replaced, next(iter(repeated), None), ended)
     return relations, unshown + left_out
+
+
+def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
+    """Whether its first day is earlier than that of a fact whose place it takes.
+
+    Then the order of telling says more than that day.
+    """
+    over = {*extracted.replaces, *extracted.ends}
+    began = [fact.valid_from for number, fact in enumerate(shown, start=1) if number in over]
+    return extracted.begins_at is not None and any(at > extracted.begins_at for at in began)
 
 
 def _consistent(
@@ -398,9 +446,11 @@ def _together(one: Claim, other: Claim) -> Claim:
 def _key(extracted: Extracted) -> tuple[str, ...]:
     """The key of a claim, equal for equal claims.
 
-    A literal claim never equals one that is not, nor an introduced one a plain one.
+    A literal claim never equals one that is not, nor an introduced one a plain one, nor an end what
+    it ends.
     """
-    is_literal = str((extracted.speech is Speech.LITERAL, extracted.is_introduced))
+    literal = extracted.speech is Speech.LITERAL
+    is_literal = str((literal, extracted.is_introduced, extracted.is_ended))
     if extracted.attribute and extracted.value:
         parts = [extracted.subject, extracted.attribute, extracted.value]
     else:

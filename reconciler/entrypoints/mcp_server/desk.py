@@ -285,14 +285,14 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
     messages = given.get("messages")
     if not isinstance(messages, list) or not 0 < len(messages) <= _MESSAGES_MAX:
         raise InvalidRequestError(f"messages must be a list of 1 to {_MESSAGES_MAX:,} messages")
-    about.submit_session(
+    job_id = about.submit_session(
         session_id,
         [_message(*numbered) for numbered in enumerate(messages, 1)],
         contact_name=given.get("contact_name"),
     )
     return (
-        f"The conversation is kept, {len(messages)} messages. It is read in the background, and "
-        "what it says about the contact is judged like any note."
+        f"The conversation is kept, {len(messages)} messages, as job {job_id}. It is read in the "
+        "background, and what it says about the contact is judged like any note."
     )
 
 

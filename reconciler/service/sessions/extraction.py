@@ -21,13 +21,13 @@ from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.jobs import Job
-from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.jobs import Job, Told
+from reconciler.domain.records.kinds import OWN_WORDS, JobState
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.continuing import (
     TURNS_OF_ONE_CONVERSATION,
@@ -47,7 +47,9 @@ from reconciler.domain.sessions.extraction import (
 from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.sessions.windows import windows
+from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.domain.values.ends import SaidTimes, said_times
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.frozen import frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
@@ -59,6 +61,14 @@ from reconciler.service.sessions.introduced import (
 )
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
+from reconciler.service.writing.doors import (
+    LiveDoor,
+    NoteFields,
+    beginning,
+    ending_at,
+    over_in_words,
+)
+from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate
 
 _LOG = logging.getLogger(__name__)
@@ -69,6 +79,7 @@ _KNOWN_MAX = 20
 """Facts that an extractor is shown with a window: enough for two screens of talk, and no more
 tokens than a long turn."""
 
+_WORDS = re.compile(r"\w+")
 _PEOPLE = (Role.CONTACT, Role.OPERATOR)
 UNNAMED = "unnamed-"
 """The beginning of the ids of sessions that the caller gave no id."""
@@ -92,10 +103,11 @@ class SessionReader:
         attributes: the attributes of slots that are known.
         gate: says how a candidate would be stored.
         cleaner: cleans the words of turns and claims.
-        near: the live facts of a contact that are nearest to some texts, at most so many; used
-            only if the extractor reads them.
+        near: the live facts of a contact that are nearest to some texts, at most so many, and as
+            many that a test chooses; used only if the extractor reads them.
         digest: a keyed hash of a text, from which the text cannot be guessed.
         policy: windows and bounds.
+        door: dates and ends a claim as it does a note.
         introduces: what tells from a text's meaning that it introduces another's words; None for
             a model that no head was trained on.
     """
@@ -104,9 +116,10 @@ class SessionReader:
     attributes: AttributeBook
     gate: WriteGate
     cleaner: Cleaner
-    near: Callable[[Scope, Sequence[str], int], Sequence[Fact]]
+    near: Callable[[Scope, Sequence[str], int, Callable[[Fact], bool]], Sequence[Fact]]
     digest: Callable[[str], str]
     policy: ExtractionPolicy
+    door: LiveDoor
     introduces: Measure | None = None
 
     @property
@@ -284,6 +297,13 @@ class SessionReader:
             reference=turn.reference,
         )
 
+    def readable(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes as an extractor may read them: with what the policy keeps as a value."""
+        raw = [episode for episode in episodes if not episode.is_cleaned]
+        made = _with_words(raw, partial(self.cleaner.readable_texts, scope))
+        by_id = {episode.episode_id: episode for episode in made}
+        return [by_id.get(episode.episode_id, episode) for episode in episodes]
+
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; cleaned ones stay as they are."""
         raw = [episode for episode in episodes if not episode.is_cleaned]
@@ -351,13 +371,15 @@ class SessionReader:
     def cleaned(
         self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
     ) -> tuple[ReadSession, list[Episode]]:
-        """The claims and episodes without secrets that only a claim's slot shows, such as a PIN.
+        """The claims and episodes without personal data, and without what only a slot shows.
 
-        A value that the gate takes out of a slot is taken out of all episodes and claims.
+        A value that the gate takes out of a slot, such as a PIN, is taken out of all episodes and
+        claims. One that it keeps stays in that slot alone, if the cited words hold it.
         """
         by_id = {episode.episode_id: episode for episode in episodes}
         taken: dict[str, str] = {}
-        proposals = []
+        kept: set[str | None] = set()
+        proposals: list[Claim] = []
         for said in read.proposals:
             proposal = said.mapped(lambda text: self.cleaner.without_secrets(scope, [text])[0])
             try:
@@ -366,7 +388,11 @@ class SessionReader:
             except InvalidRequestError:  # it makes no fact, and settling it reports the error
                 proposals.append(proposal)
                 continue
-            taken |= _taken(proposal, given, judged)
+            taken |= self._taken(proposal, given, judged)
+            if _is_personal(judged) and not _is_held(given):
+                proposal = replace(proposal, extracted=replace(proposal.extracted, value=None))
+            elif _is_personal(judged):
+                kept.add(proposal.extracted.value)
             proposals.append(proposal.cleaned_as(judged))
 
         def without(text: str) -> str:
@@ -374,15 +400,36 @@ class SessionReader:
                 text = re.sub(re.escape(value), token, text, flags=re.IGNORECASE)
             return text
 
+        def cleaned(proposal: Claim) -> Claim:
+            made, value = proposal.mapped(without), proposal.extracted.value
+            said = value if value in kept else made.extracted.value
+            return replace(made, extracted=replace(made.extracted, value=said))
+
+        episodes = self.clean(scope, episodes)
         [summary] = self.cleaner.clean_texts(scope, [read.summary])
         return (
             replace(
                 read,
-                proposals=tuple(proposal.mapped(without) for proposal in proposals),
+                proposals=tuple(map(cleaned, proposals)),
                 summary=without(summary),
             ),
             [replace(episode, text=without(episode.text)) for episode in episodes],
         )
+
+    def _taken(self, proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, str]:
+        """The value that the texts lose, as said and as normalised, each with its token."""
+        before, after = given.note.slot, judged.note.slot
+        if before is None or after is None or not after.value:
+            return {}
+        if not after.is_personal and before.value == after.value:
+            return {}
+        values = {before.value or "", proposal.extracted.value or ""}
+        token = partial(self.cleaner.token, after.attribute)
+        return {
+            value: token(value) if after.is_personal else after.value
+            for value in values
+            if len(value) >= _TAKEN_LENGTH_MIN
+        }
 
     def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Claim]:
         """The claims worth proposing: important ones, and those that a person asked to remember."""
@@ -406,12 +453,42 @@ class SessionReader:
         candidates_read = []
         for proposal in self.important(read, episodes):
             try:
-                candidates_read.append(
-                    self.candidate(proposal, read.extractor, scope, session_id, by_id)
-                )
+                candidate = self.candidate(proposal, read.extractor, scope, session_id, by_id)
+                candidates_read.append(self._in_time(candidate, proposal.extracted))
             except InvalidRequestError as error:
                 _LOG.warning("a claim of session %s cannot be used: %s", session_id, error)
         return sorted(candidates_read, key=lambda candidate: _last_said(candidate, by_id))
+
+    def told(
+        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+    ) -> tuple[Told, ...]:
+        """What became of each claim of a session, in the order of reading."""
+        by_id = {episode.episode_id: episode for episode in episodes}
+        is_important = {id(claim) for claim in self.important(read, episodes)}
+        return tuple(
+            self._told(claim, read.extractor, scope, session_id, by_id)
+            if id(claim) in is_important
+            else Told(text=claim.extracted.text, outcome="left_out", why="of too little importance")
+            for claim in read.proposals
+        )
+
+    def _told(
+        self,
+        claim: Claim,
+        extractor: str,
+        scope: Scope,
+        session_id: str,
+        episodes: Mapping[str, Episode],
+    ) -> Told:
+        why = "of no use; the worker's log says why"
+        try:
+            candidate = self.candidate(claim, extractor, scope, session_id, episodes)
+            if (decision := self.gate.outcome_of(candidate.note)) is not None:
+                return Told.of(decision)
+            self._in_time(candidate, claim.extracted)
+        except InvalidRequestError as error:
+            why = str(error)
+        return Told(text=claim.extracted.text, outcome="refused", why=why)
 
     def candidate(
         self,
@@ -437,6 +514,24 @@ class SessionReader:
             idempotency_key=self._key(session_id, proposal),
             proposed_by=extractor,
             session_id=session_id,
+        )
+
+    def _in_time(self, candidate: Candidate, read: Extracted) -> Candidate:
+        """The candidate with its days, as its extractor or else its words name them.
+
+        If it has ended, it ends what it names.
+
+        Raises:
+            InvalidNoteError: it was over before it was said, or a person would be asked about
+                something that is over.
+        """
+        if not (read.is_ended or read.valid_from or read.valid_to):
+            return _as_said(candidate, self.door.now(), self.gate.judge)
+        slot, told = candidate.note.slot, candidate.relations
+        is_named = (slot is not None and slot.attribute is not None) or (told and told.ended_ids)
+        fields: NoteFields = {"valid_to": read.ends_at}
+        return self.door.with_effects(
+            candidate, fields | {"ended": True} if read.is_ended and is_named else fields
         )
 
     def check_size(self, session: Session) -> None:
@@ -472,7 +567,10 @@ class SessionReader:
     def _known(
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
-        """The known facts near to a window's new words, for an extractor that reads them."""
+        """The known facts near to a window's new words, for an extractor that reads them.
+
+        And those that share a subject or an attribute with them: "my number" ends the old one.
+        """
         if not self._reads_known:
             return ()
         said = [
@@ -480,7 +578,21 @@ class SessionReader:
             for episode in part
             if episode.episode_id in fresh and episode.role in _PEOPLE
         ]
-        return tuple(self.near(scope, said, _KNOWN_MAX))
+        told = frozenset(_WORDS.findall(" ".join(said).casefold()))
+        sentences = (sentence.text for text in said for sentence in read_text(text).sentences)
+        read = (self.attributes.filled(None, each, [scope.contact_id])[0] for each in sentences)
+        asked = {slot.attribute for slot in read if slot is not None}
+
+        def shares(fact: Fact) -> bool:
+            slot = fact.slot
+            if slot is None or slot.attribute is None:
+                return False
+            value = slot.value if slot.value and not slot.is_personal else ""
+            names = {*slot.subject.split(), *value.casefold().split()} - {CONTACT_SUBJECT}
+            is_named = told.issuperset(slot.attribute.split("_")) or slot.attribute in asked
+            return is_named or not told.isdisjoint(names)
+
+        return tuple(self.near(scope, said, _KNOWN_MAX, shares))
 
     def _slot(self, extracted: Extracted) -> Slot | None:
         """The claim's slot; None if it is invalid, for the words still count."""
@@ -626,13 +738,19 @@ class MemoryExtractor:
         return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
 
 
-def _taken(proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, str]:
-    """The values that the gate took out of a slot, as said and as normalised, with their tokens."""
-    before, after = given.note.slot, judged.note.slot
-    if before is None or after is None or before.value == after.value or not after.value:
-        return {}
-    values = (before.value, proposal.extracted.value)
-    return {value: after.value for value in values if value and len(value) >= _TAKEN_LENGTH_MIN}
+def _is_personal(candidate: Candidate) -> bool:
+    """Whether the gate keeps personal data as its value."""
+    return candidate.note.slot is not None and candidate.note.slot.is_personal
+
+
+def _is_held(candidate: Candidate) -> bool:
+    """Whether the cited turns hold its value, letter by letter and digit by digit."""
+    value = (candidate.note.slot and candidate.note.slot.value) or ""
+    return any(_plain(value) in _plain(evidence.text) for evidence in candidate.evidence)
+
+
+def _plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _with_words(
@@ -684,3 +802,37 @@ def _check_time(at: datetime, now: datetime, name: str) -> None:
         not_in_the_future(at, now, name)
     except InvalidNoteError as error:
         raise InvalidSessionError(str(error)) from error
+
+
+def _as_said(
+    candidate: Candidate, now: datetime, judge: Callable[[Candidate], Submission]
+) -> Candidate:
+    """The candidate with the first and last day that its words name, or those that it quotes.
+
+    The end of a claim that ends other facts may be theirs, and is not read.
+
+    Args:
+        candidate: a claim of a session.
+        now: the time now (UTC).
+        judge: says how a candidate would be stored.
+
+    Raises:
+        InvalidNoteError: by its words it was over before it was said, or a person would be asked
+            about something that is over.
+    """
+    times = next((times for times in _times(candidate) if times != SaidTimes()), SaidTimes())
+    candidate = replace(candidate, note=beginning(candidate.note, times.begins_at))
+    ends_others = candidate.relations is not None and bool(candidate.relations.ends)
+    if times.ends_at is None or ends_others:
+        return candidate
+    if times.ends_at <= candidate.note.holds_from:
+        raise InvalidNoteError(over_in_words(times.ends_at))
+    ending_at(candidate, times.ends_at, now, judge, is_committed_later=True)
+    return replace(candidate, holds_until=times.ends_at)
+
+
+def _times(candidate: Candidate) -> Iterator[SaidTimes]:
+    yield said_times(candidate.claim, candidate.note.said_at)
+    for said in reversed(candidate.evidence):
+        if said.source_kind in OWN_WORDS:
+            yield from (said_times(span, said.said_at) for span in said.quoted)

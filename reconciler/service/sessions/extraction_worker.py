@@ -2,8 +2,7 @@
 
 If a worker ends, another one continues its job when the lease is over. The job keeps the candidates
 that were read, since a model asked twice words a claim twice, and every candidate has its effect
-once. A claim holds from when and until when its own words say. Gate and reconciler decide what is
-remembered.
+once. Gate and reconciler decide what is remembered.
 """
 
 from __future__ import annotations
@@ -22,14 +21,13 @@ from reconciler.domain.records.choices import check_callable
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.jobs import Job, Outcomes, Stage
-from reconciler.domain.records.kinds import EXTRACTION_DOOR, OWN_WORDS, Action, JobState
+from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState
 from reconciler.domain.records.policies import JobPolicy
+from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.values.ends import SaidTimes, said_times
 from reconciler.errors import (
     ExtractionError,
     GraphError,
-    InvalidNoteError,
     InvalidRequestError,
     LeaseLostError,
     ReconcilerError,
@@ -38,8 +36,6 @@ from reconciler.forks import Maker
 from reconciler.job_context import working_on
 from reconciler.service.sessions.extraction import SessionReader
 from reconciler.service.stores.session_store import ReadSession, SessionStore
-from reconciler.service.writing.doors import beginning, ending_at, over_in_words
-from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate
 
 _LOG = logging.getLogger(__name__)
@@ -192,9 +188,9 @@ class ExtractionWorker:
 
     def _work(self, lease: _Lease) -> None:
         job = lease.job
-        episodes = self._cleaned(job)
-        self._at(Stage.CLEANED, lease)
         read = self.store.find_read(job.job_id)
+        episodes = self._cleaned(job, self.reader.clean if read else self.reader.readable)
+        self._at(Stage.CLEANED, lease)
         if read is None:
             before = episodes
             read, episodes = self.reader.cleaned(
@@ -205,9 +201,11 @@ class ExtractionWorker:
         self._at(Stage.KEPT, lease)
         self._settle_all(lease, read, episodes)
 
-    def _cleaned(self, job: Job) -> list[Episode]:
+    def _cleaned(
+        self, job: Job, clean: Callable[[Scope, Sequence[Episode]], list[Episode]]
+    ) -> list[Episode]:
         raw = self.store.list_episodes(job.scope, job.session_id)
-        cleaned = self.reader.clean(job.scope, raw)
+        cleaned = clean(job.scope, raw)
         self.store.clean_episodes(raw, cleaned)
         return cleaned
 
@@ -241,7 +239,7 @@ class ExtractionWorker:
         self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
             decision = self.gate.propose(
-                as_said(candidate, self.clock(), self.gate.judge),
+                candidate,
                 EXTRACTION_DOOR,
                 may_ask=candidate.note.idempotency_key in asked,
             )
@@ -277,6 +275,10 @@ class ExtractionWorker:
         self._end(lease, lease.job, JobState.WAITING, later(self.clock(), wait), text)
 
     def _bury(self, lease: _Lease, text: str) -> None:
+        try:
+            self._cleaned(lease.job, self.reader.clean)  # a dead job waits for a person
+        except ReconcilerError as error:
+            _LOG.warning("the turns of job %s were not cleaned: %s", lease.job.job_id, error)
         self._end(lease, lease.job, JobState.DEAD, self.clock(), text)
 
     def _give_back(self, lease: _Lease) -> None:
@@ -360,37 +362,3 @@ class WorkerThread:
         """
         self.ask_to_stop()
         self._thread.join(timeout_seconds)
-
-
-def as_said(
-    candidate: Candidate, now: datetime, judge: Callable[[Candidate], Submission]
-) -> Candidate:
-    """The candidate with the first and last day that its words name, or those that it quotes.
-
-    The end of a claim that ends other facts may be theirs, and is not read.
-
-    Args:
-        candidate: a claim of a session.
-        now: the time now (UTC).
-        judge: says how a candidate would be stored.
-
-    Raises:
-        InvalidNoteError: by its words it was over before it was said, or a person would be asked
-            about something that is over.
-    """
-    times = next((times for times in _times(candidate) if times != SaidTimes()), SaidTimes())
-    candidate = replace(candidate, note=beginning(candidate.note, times.begins_at))
-    ends_others = candidate.relations is not None and bool(candidate.relations.ends)
-    if times.ends_at is None or ends_others:
-        return candidate
-    if times.ends_at <= candidate.note.holds_from:
-        raise InvalidNoteError(over_in_words(times.ends_at))
-    ending_at(candidate, times.ends_at, now, judge, is_committed_later=True)
-    return replace(candidate, holds_until=times.ends_at)
-
-
-def _times(candidate: Candidate) -> Iterator[SaidTimes]:
-    yield said_times(candidate.claim, candidate.note.said_at)
-    for said in reversed(candidate.evidence):
-        if said.source_kind in OWN_WORDS:
-            yield from (said_times(span, said.said_at) for span in said.quoted)

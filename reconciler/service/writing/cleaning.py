@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
 from reconciler.frozen import frozen
+from reconciler.named_secrets import kind_of_name
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.scope import Scope
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-    from reconciler.sensitive_data import SensitiveKind
+    from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
     from reconciler.service.writing.ids import IdCheck
 
 
@@ -58,6 +59,21 @@ class Cleaner:
         """
         policy = self.policy_of(scope)
         return clean_texts(texts, self.finder.find, self.token_of, policy, turns)
+
+    def readable_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
+        """The texts with the data that the policy keeps as a value; see ``clean_texts``."""
+        policy = self.policy_of(scope)
+
+        def find(text: str) -> Sequence[SensitiveSpan]:
+            found = self.finder.find(text)
+            return [span for span in found if policy.handling(span.kind) != "slot"]
+
+        return clean_texts(texts, find, self.token_of, policy, turns)
+
+    def token(self, attribute: str | None, value: str) -> str:
+        """The token in place of the value of an attribute that asks for personal data."""
+        kind = kind_of_name(attribute)
+        return value if kind is None else self.token_of(kind, value)
 
     def without_secrets(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
         """The texts without secrets and the numbers of cards and accounts; see ``clean_texts``.

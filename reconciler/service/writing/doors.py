@@ -176,7 +176,7 @@ class LiveDoor:
         note = note_of(scope, text, about, self.attributes, self.clock())
         candidate = as_candidate(note, proposer)
         try:
-            candidate = self._with_effects(candidate, fields)
+            candidate = self.with_effects(candidate, fields)
         except InvalidRequestError:
             # Perhaps it made sense when this call was first made: a day may have passed since, and
             # the note itself has ended what it names.
@@ -234,14 +234,16 @@ class LiveDoor:
             both_hold=tuple(named_by(name, known) for name in given.both_hold),
         )
 
-    def _with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
+    def with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
         """The candidate with its effects on facts, and with its end.
+
+        Relations that it has already stay as they are.
 
         Raises:
             InvalidNoteError: its end makes no sense, or it has ended and a person would be asked.
             As ``relations``.
         """
-        relations = self.relations(
+        relations = candidate.relations or self.relations(
             candidate.note.scope,
             fields.get("replaces") or (),
             fields.get("repeats"),
@@ -278,7 +280,13 @@ class LiveDoor:
             ends_at = said
             if ends_at <= candidate.note.holds_from:
                 raise InvalidNoteError(over_in_words(ends_at))
-        return ending_at(candidate, ends_at, self.clock(), self.gate.judge_whole)
+        return ending_at(
+            candidate,
+            ends_at,
+            self.clock(),
+            self.gate.judge_whole,
+            is_committed_later=candidate.confidence is not None,
+        )
 
     def _is_the_end_of_others(self, candidate: Candidate, ends_at: datetime) -> bool:
         """Whether ``valid_to`` is the end of the facts that the note ends, and not its own.

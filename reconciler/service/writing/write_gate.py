@@ -13,7 +13,7 @@ from datetime import datetime
 from reconciler.domain.erasing.redaction import check_not_erased
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.precedents import precedents_of
-from reconciler.domain.gate.questions import answer_since, contradicts
+from reconciler.domain.gate.questions import answer_since, contradicted
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -27,6 +27,7 @@ from reconciler.domain.records.kinds import (
     GateReason,
     SourceKind,
 )
+from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.batches import batches
@@ -193,20 +194,34 @@ class WriteGate:
         check_key(self.judge(candidate, door), earlier)
         return earlier
 
+    def outcome_of(self, note: Note) -> Decision | None:
+        """The last decision about a proposed note, by its key; None if it was never proposed."""
+        decision_id = self._decision_ids.of(note)
+        settled = self._decision_store.find_decision(note.scope, settlement_id_of(decision_id))
+        return settled or self._decision_store.find_decision(note.scope, decision_id)
+
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """The candidates of one session that the contact may be asked about, by idempotency key.
 
-        They are the most important ones, as many as the session still has room for beside its
-        waiting questions. A second call, after some were proposed, gives the same result.
+        They are as many as the session still has room for beside its waiting questions: those that
+        contradict a live fact first, then the most important ones. Of two values of one attribute
+        only the later one is asked about. A second call, after some were proposed, gives the same
+        result.
 
         Args:
-            candidates: of one session, none of them proposed before this session was read.
+            candidates: of one session, in the order in which they were said; none of them
+                proposed before this session was read.
         """
+        latest = {
+            slot.question: candidate
+            for candidate in candidates
+            if (slot := candidate.note.slot) and slot.is_single_valued and slot.key
+        }
         asked: list[tuple[float, str]] = []
         for candidate in candidates:
-            question = self._question_of(candidate)
-            if question is not None:
-                asked.append(question)
+            slot = candidate.note.slot
+            if slot is None or latest.get(slot.question, candidate) is candidate:
+                asked += self._question_of(candidate)
         if not asked:
             return frozenset()
         note = candidates[0].note
@@ -221,16 +236,18 @@ class WriteGate:
         by_weight = sorted(asked, key=lambda pair: -pair[0])
         return frozenset(key for _, key in by_weight[: max(room - waiting, 0)])
 
-    def _question_of(self, candidate: Candidate) -> tuple[float, str] | None:
-        """The candidate's importance and key, if the contact would be asked about it."""
-        key = candidate.note.idempotency_key
+    def _question_of(self, candidate: Candidate) -> list[tuple[float, str]]:
+        """The candidate's weight and key, if the contact would be asked about it."""
+        note = candidate.note
         try:
             submission = self._with_precedents(self.judge_whole(candidate))
         except InvalidRequestError:  # the proposer is told
-            return None
-        if key is None or not _is_question(submission.assessment):
-            return None
-        return submission.note.importance or 0.0, key
+            return []
+        if note.idempotency_key is None or not _is_question(submission.assessment):
+            return []
+        live = self._fact_store.list_facts(note.scope)
+        is_against = contradicted(submission.note.slot, candidate.relations, live) is not None
+        return [(is_against + (submission.note.importance or 0.0), note.idempotency_key)]
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Reconcile an admitted proposal; repeated calls return the first decision.
@@ -332,13 +349,14 @@ class WriteGate:
         earlier = earlier_decisions(
             self._fact_store, self._decision_store, note.scope, first.inference_key, now
         )
+        against = contradicted(note.slot, submission.candidate.relations, live)
         asks_consent = first.disposal is Disposal.CONSENT
         precedents = precedents_of(
             earlier,
             now,
             is_answered=note.is_dated
             and answer_since(note, facts, is_consent=asks_consent) is not None,
-            is_contradicting=contradicts(submission.candidate, live),
+            contradicted=against.text if against else None,
         )
         policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
         assessment = assess(cleaned, policy, now, precedents, may_ask=may_ask)
@@ -435,7 +453,6 @@ def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
     """The candidate with the gate's findings about it, and an episode that it rests on.
 
     If an extractor only passes on the contact's word, the note is the contact's word from here on.
-    The gate itself judges it as the extractor's.
     """
     told = candidate.note
     note = replace(
@@ -472,8 +489,10 @@ def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
 
 
 def _extractors_confidence(assessment: Assessment | None) -> float | None:
-    """The extractor's own confidence, if the score began with it."""
+    """The extractor's own confidence, if the score began with it; 1 for the contact's own word."""
     first = next(iter(assessment.parts), None) if assessment else None
+    if assessment and assessment.is_contacts_word:
+        return 1.0
     return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
 
 
