@@ -76,9 +76,7 @@ class Introduced:
             return False
         parts = list(parts_around(text, citation.span))
         # The head reads English; of another language it would say anything.
-        read = (
-            [] if self._measure is None else [each for each in parts if not is_foreign(each.text)]
-        )
+        read = [] if self._measure is None or is_foreign(text) else parts
         if any(part.text.endswith(":") for part in parts if part not in read):
             return True
         new = [part.text for part in read if part.text not in self._values]
