@@ -76,7 +76,8 @@ class Introduced:
             return False
         parts = list(parts_around(text, citation.span))
         # The head reads English; of another language it would say anything.
-        read = [] if self._measure is None or is_foreign(text) else parts
+        is_read = self._measure is not None and not is_foreign(text)
+        read = [part for part in parts if is_read and not is_foreign(part.text)]
         if any(part.text.endswith(":") for part in parts if part not in read):
             return True
         new = [part.text for part in read if part.text not in self._values]
