@@ -471,18 +471,13 @@ def test_a_limit_that_does_not_touch_the_question_is_only_counted() -> None:
     assert not any("nine" in line or "refund" in line for line in later)
 
 
-@every(
-    ("similarities", "count"),
-    [((0.9, 0.8, 0.6, 0.2), 2), ((0.9, 0.8, 0.7, 0.65), 4), ((0.4, 0.1, 0.1, 0.1), 2)],
-)
-def test_facts_that_fit_much_less_than_the_best_are_only_counted(
-    similarities: tuple[float, ...], count: int
-) -> None:
-    hits = [replace(fact(fact_id=str(n)), similarity=s) for n, s in enumerate(similarities)]
-    limit = replace(rule("Ask before a refund"), fits=True, similarity=0.1)
-    clear = Recalled([*hits, limit]).clearest(2, 0.7)
-    assert [hit.fact.fact_id for hit in clear] == [*map(str, range(count)), "rule"]
-    assert (clear.left_out, clear[-1].fits) == (len(hits) - count, False)
+def test_a_limit_that_fits_much_less_than_the_best_fact_does_not_fit() -> None:
+    hits = [replace(fact(fact_id=str(n)), similarity=s) for n, s in enumerate((0.9, 0.2))]
+    limits = [replace(rule("Ask", str(s)), fits=True, similarity=s) for s in (0.1, 0.7)]
+    clear = Recalled([*hits, *limits]).clearest(0.7)
+    assert [hit.fact.fact_id for hit in clear] == ["0", "1", "0.1", "0.7"]
+    assert [hit.fits for hit in clear[2:]] == [False, True]
+    assert clear.fitting == Recalled([*hits, *limits]).fitting - 1
 
 
 def test_no_name_of_an_attribute_closes_the_fence() -> None:

@@ -76,30 +76,21 @@ class Recalled(list[RankedFact]):
         """The number of standing constraints that are not here."""
         return max(self.standing - self._standing_here, 0)
 
-    def clearest(self, count: int, share: float) -> Recalled:
-        """The same answer without the facts that fit much less than the best one.
-
-        A standing constraint that does is one that does not touch the question.
+    def clearest(self, share: float) -> Recalled:
+        """The same answer; standing constraints that fit much less than the best do not fit.
 
         Args:
-            count: of the facts at least so many stay.
             share: of the similarity of the best one, which another must have, 0 to 1.
         """
         least = share * max((hit.similarity or 0.0 for hit in self), default=0.0)
-        facts = [
-            hit
-            for place, hit in enumerate(hit for hit in self if not hit.is_standing)
-            if place < count or (hit.similarity or 0.0) >= least
-        ]
-        limits = [
-            replace(hit, fits=hit.fits and (hit.similarity or 0.0) >= least)
-            for hit in self
-            if hit.is_standing
-        ]
         cut = copy(self)
-        cut[:] = [*facts, *limits]
-        cut.fitting -= sum(hit.fits for hit in self if hit.is_standing)
-        cut.fitting += sum(hit.fits for hit in limits)
+        cut[:] = [
+            replace(hit, fits=hit.fits and (hit.similarity or 0.0) >= least)
+            if hit.is_standing
+            else hit
+            for hit in self
+        ]
+        cut.fitting -= sum(hit.fits for hit in self) - sum(hit.fits for hit in cut)
         return cut
 
     def touching(self, told: Collection[str] = ()) -> Recalled:

@@ -60,9 +60,9 @@ BUDGET_TOKENS = 500
 FITTING_MAX = 8
 """Facts that answer a question at most; that there are more is said."""
 
-_CLEAREST_MIN, _CLEAREST_SHARE = 3, 0.7
-"""Facts that fit less than this share of the best one's similarity are only counted, beyond three.
-Source: conversations, and benchmarks/crm_questions.jsonl."""
+_CLEAREST_SHARE = 0.5
+"""Standing limits that fit less than this share of the best fact's similarity do not touch the
+question. Facts are not cut so: of 153 CRM questions three facts answer 122, and eight 130."""
 
 _AGENTS_SESSION = "agent"
 """Where the notes of tools without a session are filed: all in one, however many days it works, so
@@ -380,7 +380,7 @@ class AgentTools:
         assert self._recall is not None  # noqa: S101  there is no such tool otherwise
         recalled = self._recall(query, **size, **asked)
         if query:
-            recalled = recalled.clearest(_CLEAREST_MIN, _CLEAREST_SHARE)
+            recalled = recalled.clearest(_CLEAREST_SHARE)
         told = self._tell(recalled)
         return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled, told)))
 
