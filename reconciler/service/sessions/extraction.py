@@ -21,7 +21,7 @@ from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.jobs import Job, Became
+from reconciler.domain.records.jobs import Became, Job
 from reconciler.domain.records.kinds import OWN_WORDS, JobState
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
@@ -468,7 +468,9 @@ class SessionReader:
         return tuple(
             self._told(claim, read.extractor, scope, session_id, by_id)
             if id(claim) in is_important
-            else Became(text=claim.extracted.text, outcome="left_out", why="of too little importance")
+            else Became(
+                text=claim.extracted.text, outcome="left_out", why="of too little importance"
+            )
             for claim in read.proposals
         )
 
