@@ -150,10 +150,10 @@ class Recall:
                     best_by_id[fact.fact_id] = min(
                         best, best_by_id.get(fact.fact_id, best), key=_place
                     )
-        best = [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
+        nearest = [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
         held = known.answer(RecallQuery(""), EVERYTHING, how, now, _SHARING_LOOKED_AT_MAX)
-        sharing = (hit.fact for hit in held if hit.fact not in best and shares(hit.fact))
-        return [*best, *islice(sharing, limit)]
+        sharing = (hit.fact for hit in held if hit.fact not in nearest and shares(hit.fact))
+        return [*nearest, *islice(sharing, limit)]
 
     def _begin(self, scope: Scope, *, has_vector: bool) -> Callable[[], Recallable]:
         """The contact's facts as they are now or soon; with vectors if a question has one."""
