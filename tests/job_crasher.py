@@ -154,7 +154,7 @@ class PleadingExtractor:
             confidence=0.7 if is_hunch else 0.95,
             citations=(Citation(episode=number, span=span),),
             attribute=attribute,
-            value=value,
+            value="something that was not said" if is_hunch else value,
             single_valued=True,
         )
 

@@ -11,7 +11,7 @@ import logging
 import re
 import unicodedata
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -296,18 +296,24 @@ def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:
 
 def _known(number: int, fact: Fact) -> dict[str, Any]:
     """A fact as the model sees it; a value that is personal data is not repeated."""
-    slot = fact.slot
+    slot, last = fact.slot, fact.valid_to and fact.valid_to - timedelta(days=1)
     filed = (
         {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
         if slot
         else {}
     )
-    return {
+    shown = {
         "number": number,
         "text": fact.text,
-        "true_since": fact.valid_from.astimezone(UTC).date().isoformat(),
-        **{name: part for name, part in filed.items() if part is not None},
+        "true_since": _date(fact.valid_from),
+        "true_until": last and _date(last),
+        **filed,
     }
+    return {name: part for name, part in shown.items() if part is not None}
+
+
+def _date(time: datetime) -> str:
+    return time.astimezone(UTC).date().isoformat()
 
 
 def _moment(time: datetime) -> str:

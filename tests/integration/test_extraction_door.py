@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -1008,3 +1008,73 @@ def test_a_second_attempt_asks_the_same_questions(opened: Open, stage: Stage) ->
     worker.drain()
     memory.drain()
     assert asked(memory) == {"Prefers cider.", "Prefers juice."}
+
+
+# days, ends and values that the policy keeps
+
+
+def test_what_is_announced_holds_from_its_day_and_suspends_nothing_until_then(
+    opened: Open,
+) -> None:
+    moving = city("Oslo", span="From August my city is Oslo")
+    memory = opened(answer(city("Pune")), answer(replace(moving, valid_from=date(2199, 8, 1))))
+    worked_off(memory, said("My city is Pune."), "one")
+    worked_off(memory, said("From August my city is Oslo."), "two")
+    alice = memory.contact("crm", "alice")
+    assert [each.value for each in alice.value("city")] == ["Pune"]
+    [moved] = [each for each in alice.decisions() if each.text == "Lives in Oslo." and each.fact_id]
+    assert moved.note.holds_from == datetime(2199, 8, 1, tzinfo=UTC)
+
+
+def test_an_end_ends_the_fact_that_has_its_value(opened: Open) -> None:
+    pet = {"attribute": "pet", "value": "Odin"}
+    has = claim("Has a tortoise, Odin.", (1, "We have a tortoise, Odin"), **pet)
+    gone = claim("Has no tortoise Odin any more.", (1, "no tortoise Odin any more"), **pet)
+    memory = opened(answer(has), answer(replace(gone, is_ended=True)))
+    worked_off(memory, said("We have a tortoise, Odin."), "one")
+    worked_off(memory, said("We have no tortoise Odin any more."), "two")
+    assert known(memory) == ["Has no tortoise Odin any more."]
+
+
+def test_a_phone_number_is_a_value_and_stands_in_no_text(opened: Open) -> None:
+    number = "020 7946 0018"
+    phone = claim(f"The phone is {number}.", (1, f"Ring {number}"), attribute="phone", value=number)
+    made_up = replace(phone, text="The fax is 020 7946 0999.", attribute="fax", value="02079460999")
+    memory = opened(answer(phone, made_up))
+    job = worked_off(memory, said(f"Ring {number}, that is my phone."))
+    alice, services = memory.contact("crm", "alice"), memory._services
+    [episode] = services.session_store.list_episodes(alice.scope, "chat")
+    kept = [hit.fact for hit in alice.recall() if hit.fact.slot and hit.fact.slot.value]
+    assert [fact.slot.value for fact in kept if fact.slot] == [number]
+    assert number not in f"{episode.text}{kept[0].text}"
+    assert [each.outcome for each in job.told].count("added") >= 1
+
+
+def test_a_finished_job_says_what_became_of_each_thing(opened: Open) -> None:
+    unsure = claim("Drives a van.", (1, "I think I drive a van"))
+    small = claim("Had tea.", (1, "had tea"), importance=0.1)
+    memory = opened(answer(city("Pune"), unsure, small))
+    job = worked_off(memory, said("My city is Pune. I think I drive a van, and I had tea."))
+    told = {each.text: (each.outcome, bool(each.fact_id)) for each in job.told}
+    assert told == {
+        "Lives in Pune.": ("added", True),
+        "Drives a van.": ("held", False),
+        "Had tea.": ("left_out", False),
+    }
+    assert sum(job.held_because.values()) == 1
+
+
+def test_of_two_held_values_the_later_one_is_asked_about_beside_what_is_known(
+    opened: Open,
+) -> None:
+    def budget(value: str) -> Extracted:
+        text = f"Can pay {value} pounds."
+        given = {"attribute": "budget", "value": value, "category": Category.PREFERENCE}
+        return claim(text, (1, "we agreed on the sum"), single_valued=True, **given)
+
+    memory = opened(answer(budget("1300"), budget("1450")))
+    memory.add_contact_note("crm", "alice", "Can pay 900.", attribute="budget", value="900")
+    worked_off(memory, said("Yes, we agreed on the sum."))
+    [held] = [each for each in memory.contact("crm", "alice").pending() if each.question]
+    assert "1450" in str(held.question)
+    assert "Can pay 900" in str(held.question)

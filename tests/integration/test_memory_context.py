@@ -615,7 +615,7 @@ def test_a_decision_commits_no_other_candidate(open_embedded: Open, changed: Any
 
 
 def test_a_decision_that_somebody_made_up_commits_nothing(open_embedded: Open) -> None:
-    memory = open_embedded(extraction(confidence=0.6))
+    memory = open_embedded(extraction("Prefers 3 e-mails", confidence=0.6))
     task, found = proposed(memory)
     assert found.decision.action is Action.HOLD
     admitted = replace(found.decision.verdict, action=Action.ADMIT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -280,3 +280,37 @@ def test_relations_survive_the_jobs_record() -> None:
     assert Claim.from_dict(kept).relations == proposal.relations
     older = {name: kept[name] for name in kept.keys() - {"relations", "ignored"}}
     assert Claim.from_dict(older).relations is None
+
+
+TIMES = {"valid_from": date(2026, 4, 18), "valid_to": date(2026, 8, 31), "is_ended": True}
+
+
+def test_days_and_ends_survive_the_jobs_record_and_an_older_record_has_none() -> None:
+    [proposal] = read((window(), extracted(1, **TIMES)))
+    kept = json.loads(json.dumps(proposal.to_dict()))
+    assert Claim.from_dict(kept).extracted == replace(proposal.extracted, citations=())
+    new = {"valid_from", "valid_to", "is_ended", "is_temporary"}
+    older = Claim.from_dict({name: value for name, value in kept.items() if name not in new})
+    assert (older.extracted.valid_from, older.extracted.is_ended) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "starts", "category"),
+    [
+        ({"valid_from": date(2026, 4, 18)}, datetime(2026, 4, 18, tzinfo=UTC), "preference"),
+        ({"valid_from": date(2026, 3, 9)}, None, "preference"),  # the day on which it is said
+        ({"is_temporary": True}, None, "volatile"),
+        ({"is_temporary": True, "valid_to": date(2026, 3, 20)}, None, "preference"),
+    ],
+)
+def test_a_first_day_is_kept_and_what_passes_without_a_last_one_is_volatile(
+    given: dict[str, Any], starts: datetime | None, category: str
+) -> None:
+    [proposal] = read((window(), extracted(1, **given)))
+    note = candidate(proposal).note
+    assert (note.valid_from, note.category) == (starts, category)
+
+
+def test_a_claim_and_its_end_are_two() -> None:
+    end = extracted(3, is_ended=True)
+    assert len(read((window(), extracted(1)), (window(), end))) == 2

@@ -1006,6 +1006,32 @@ export interface components {
             reason: components["schemas"]["GateReason"];
         };
         /**
+         * ClaimOutcome
+         * @description What became of one thing that an extractor read out of a session.
+         *
+         *     Attributes:
+         *         text: what it says, cleaned.
+         *         outcome: one of the names in ``Outcomes``.
+         *         why: the decision's reason; for what was never decided about, what is wrong with it.
+         *         decision_id: the decision about it; None without one.
+         *         fact_id: the fact that says it; None without one.
+         *         held_because: the gate's reason while it waits; None if it does not.
+         */
+        ClaimOutcome: {
+            /** Text */
+            text: string;
+            /** Outcome */
+            outcome: string;
+            /** Why */
+            why: string;
+            /** Decision Id */
+            decision_id?: string | null;
+            /** Fact Id */
+            fact_id?: string | null;
+            /** Held Because */
+            held_because?: string | null;
+        };
+        /**
          * Comparison
          * @description One neighbour that a decision looked at, as it was then; rank 1 is the nearest.
          *
@@ -1971,6 +1997,7 @@ export interface components {
          *         outcomes: what became of its candidates; all 0 until it is done.
          *         held_because: of the session's claims that still wait, with or without a question, how many
          *             wait for each of the gate's reasons; empty in a list of jobs.
+         *         told: what became of each thing that was read, once it is done; empty in a list of jobs.
          */
         Job: {
             /** Job Id */
@@ -2002,6 +2029,8 @@ export interface components {
             held_because: {
                 [key: string]: number;
             };
+            /** Told */
+            told: components["schemas"]["ClaimOutcome"][];
             /** Advice */
             advice: string | null;
         };
@@ -2563,7 +2592,7 @@ export interface components {
          * @description How a note relates to the fact it was compared with, as the arbiter words it.
          * @enum {string}
          */
-        Relation: "same" | "refines" | "replaces" | "coexists" | "unrelated";
+        Relation: "same" | "refines" | "replaces" | "coexists" | "unrelated" | "unsure";
         /**
          * Relations
          * @description A model's relations between a note and facts that it read; all are fact ids.

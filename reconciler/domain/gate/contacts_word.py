@@ -326,7 +326,8 @@ def _says_otherwise(candidate: Candidate, clause: str) -> bool:
         return False
     ends_any = candidate.relations is not None and bool(candidate.relations.ended_ids)
     return any(
-        each.kind is Difference.SUBJECT or (each.kind in _DENIED and each.in_note and not ends_any)
+        (each.kind is Difference.SUBJECT and each.in_fact)
+        or (each.kind in _DENIED and each.in_note and not ends_any)
         for each in find_differences(claim, clause)
     )
 

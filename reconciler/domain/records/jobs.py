@@ -62,7 +62,7 @@ class Outcomes:
 
 
 @frozen
-class Became:
+class ClaimOutcome:
     """What became of one thing that an extractor read out of a session.
 
     Attributes:
@@ -82,7 +82,7 @@ class Became:
     held_because: str | None = None
 
     @classmethod
-    def of(cls, decision: Decision) -> Became:
+    def of(cls, decision: Decision) -> ClaimOutcome:
         """What a decision says of it."""
         is_held = decision.action is Action.HOLD
         gate = decision.gate if decision.action in (Action.HOLD, Action.REJECT) else None
@@ -141,7 +141,7 @@ class Job:
     last_error: str | None = None
     outcomes: Outcomes = field(default_factory=Outcomes)
     held_because: dict[str, int] = field(default_factory=dict)
-    told: tuple[Became, ...] = ()
+    told: tuple[ClaimOutcome, ...] = ()
 
     @property
     def advice(self) -> str | None:

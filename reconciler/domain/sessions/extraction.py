@@ -395,7 +395,7 @@ def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations |
 
 
 def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
-    """Whether its first day is earlier than that of a fact that it replaces.
+    """Whether its first day is earlier than that of a fact that it replaces or ends.
 
     Then the order of telling says more than that day.
     """

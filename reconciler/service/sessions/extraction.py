@@ -21,7 +21,7 @@ from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.jobs import Became, Job
+from reconciler.domain.records.jobs import ClaimOutcome, Job
 from reconciler.domain.records.kinds import OWN_WORDS, JobState
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
@@ -461,14 +461,14 @@ class SessionReader:
 
     def told(
         self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
-    ) -> tuple[Became, ...]:
+    ) -> tuple[ClaimOutcome, ...]:
         """What became of each claim of a session, in the order of reading."""
         by_id = {episode.episode_id: episode for episode in episodes}
         is_important = {id(claim) for claim in self.important(read, episodes)}
         return tuple(
             self._told(claim, read.extractor, scope, session_id, by_id)
             if id(claim) in is_important
-            else Became(
+            else ClaimOutcome(
                 text=claim.extracted.text, outcome="left_out", why="of too little importance"
             )
             for claim in read.proposals
@@ -481,16 +481,16 @@ class SessionReader:
         scope: Scope,
         session_id: str,
         episodes: Mapping[str, Episode],
-    ) -> Became:
+    ) -> ClaimOutcome:
         why = "of no use; the worker's log says why"
         try:
             candidate = self.candidate(claim, extractor, scope, session_id, episodes)
             if (decision := self.gate.outcome_of(candidate.note)) is not None:
-                return Became.of(decision)
+                return ClaimOutcome.of(decision)
             self._in_time(candidate, claim.extracted)
         except InvalidRequestError as error:
             why = str(error)
-        return Became(text=claim.extracted.text, outcome="refused", why=why)
+        return ClaimOutcome(text=claim.extracted.text, outcome="refused", why=why)
 
     def candidate(
         self,

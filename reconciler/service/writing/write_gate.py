@@ -356,7 +356,7 @@ class WriteGate:
             now,
             is_answered=note.is_dated
             and answer_since(note, facts, is_consent=asks_consent) is not None,
-            contradicted=against.text if against else None,
+            contradicted=None if against is None else against.text,
         )
         policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
         assessment = assess(cleaned, policy, now, precedents, may_ask=may_ask)
