@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKENS_MAX = 440_000
-LEXICON_BYTES_MAX = 242_500
+LEXICON_BYTES_MAX = 245_000
 
 LAYOUT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
