@@ -206,7 +206,8 @@ LENSES = (
                 guard,
                 "leaves_a_clause_out leaves_words_out denies_ever takes_back tell_of_two_things "
                 "deny_each_other denies_value differ_beside differ_in_head ends names_before "
-                "answer_one_question are_of_other_people says_it_changed tell_of_other_matters _is_apart",
+                "answer_one_question are_of_other_people says_it_changed tell_of_other_matters "
+                "_is_apart",
                 no,
             ),
             (matters, "is_over is_over_itself is_lifted tells_of_end tell_apart", no),

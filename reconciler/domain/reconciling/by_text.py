@@ -19,8 +19,11 @@ from reconciler.domain.guard import (
     is_said_of_another,
     is_wording_of,
     leaves_words_out,
+    moves_another,
+    names_before,
     replaces_a_word,
     rewords,
+    says_beside,
     share_more_than,
     takes_back,
 )
@@ -293,7 +296,9 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
 
 
 def _is_over(note: Note, fact: Neighbour) -> bool:
-    return ends(note.text, fact.text) or _is_taken_back(note, fact)
+    if ends(note.text, fact.text) or _is_named_as_before(note, fact):
+        return True
+    return _is_taken_back(note, fact)
 
 
 def _is_taken_back(note: Note, fact: Neighbour) -> bool:
@@ -336,6 +341,16 @@ def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
     findings = unlike(note, fact, seen.policy, seen.unread)
     has_moved = [each for each in findings if each.kind is Difference.ROLES]
     return len(has_moved) == len(findings) and (not has_moved or are_in_order(note.text, fact.text))
+
+
+def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
+    """Whether the note names the fact's value as the one before, and the fact says little more."""
+    slot = fact.slot
+    if slot is None or slot.value is None or not names_before(note.text, slot.value_key or ""):
+        return False
+    if moves_another(note.text, fact.text):
+        return False
+    return len(says_beside(fact.text, note.text, slot.value)) <= 1
 
 
 RETRACTION = Rule(
