@@ -11,11 +11,13 @@ from dataclasses import replace
 
 from reconciler.domain.gate.classification import is_permission, is_withdrawal
 from reconciler.domain.guard import (
+    answers_anew,
     are_in_order,
     denial_in,
     ends,
     exchange_names,
     find_changes,
+    has_many_other_words,
     is_said_of_another,
     is_wording_of,
     leaves_words_out,
@@ -26,6 +28,7 @@ from reconciler.domain.guard import (
     says_beside,
     share_more_than,
     takes_back,
+    tells_of_change,
 )
 from reconciler.domain.reconciling.neighbours import are_filed_apart, match_of, may_both_hold
 from reconciler.domain.reconciling.verdicts import (
@@ -152,10 +155,14 @@ def _restated(
             for candidate in near
             if not are_filed_apart(note, candidate)
             and not unlike(note, candidate, policy, unread)
-            and not (policy.guard and replaces_a_word(note.text, candidate.text))
+            and not (policy.guard and _has_other_words(note.text, candidate.text))
         ),
         None,
     )
+
+
+def _has_other_words(note: str, fact: str) -> bool:
+    return has_many_other_words(note, fact) or replaces_a_word(note, fact)
 
 
 def _beside(
@@ -298,7 +305,11 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
 def _is_over(note: Note, fact: Neighbour) -> bool:
     if ends(note.text, fact.text) or _is_named_as_before(note, fact):
         return True
-    return _is_taken_back(note, fact)
+    if _is_taken_back(note, fact):
+        return True
+    if not tells_of_change(note.text):
+        return False
+    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
 def _is_taken_back(note: Note, fact: Neighbour) -> bool:
