@@ -202,12 +202,13 @@ LENSES = (
             (order, "find_order", nothing),
             (order._Order, "_is_fronted _is_harmless", no),
             (languages, "find_denial find_other_words", nothing),
+            (guard, "find_left_out", nothing),
             (
                 guard,
-                "leaves_a_clause_out leaves_words_out denies_ever takes_back tell_of_two_things "
-                "deny_each_other denies_value differ_beside differ_in_head ends names_before "
-                "answer_one_question are_of_other_people says_it_changed tell_of_other_matters "
-                "_is_apart",
+                "leaves_a_clause_out leaves_words_out has_many_other_words denies_ever takes_back "
+                "tells_of_more tell_of_two_things deny_each_other denies_value differ_beside "
+                "differ_in_head ends names_before answer_one_question answers_anew "
+                "are_of_other_people says_it_changed tell_of_other_matters _is_apart",
                 no,
             ),
             (matters, "is_over is_over_itself is_lifted tells_of_end tell_apart", no),

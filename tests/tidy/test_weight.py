@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TOKENS_MAX = 440_000
+TOKENS_MAX = 432_000
 LEXICON_BYTES_MAX = 245_000
 
 LAYOUT = {

@@ -10,6 +10,7 @@ from reconciler.domain.guard import (
     find_changes,
     find_differences,
     find_losses,
+    has_many_other_words,
     is_foreign,
     leaves_words_out,
     replaces_a_word,
@@ -378,21 +379,24 @@ def test_a_denial_of_something_else_is_no_change(note: str, fact: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "fact", "leaves_out"),
+    ("note", "fact", "leaves_out", "many"),
     [
-        ("Likes long walks", "Likes long walks", False),
-        ("Likes long walks", "Really likes long walks", False),
-        ("Likes long walks by the sea", "Likes long walks", False),
-        ("Uses e-mail at work", "Uses email while working", False),
-        ("Wants email", "Likes email", False),
-        ("Likes long walks", "Likes long walks by the sea with her dog", True),
-        ("Will take a look at those walks", "Likes long walks by the sea", True),
-        ("Drinks tea at work", "Drinks coffee at work", True),
-        ("Puts old shoes in the closet", "Gives old shoes to a charity shop", True),
+        ("Likes long walks", "Likes long walks", False, False),
+        ("Likes long walks", "Really likes long walks", False, False),
+        ("Likes long walks by the sea", "Likes long walks", False, False),
+        ("Uses e-mail at work", "Uses email while working", False, False),
+        ("Wants email", "Likes email", False, False),
+        ("Likes long walks", "Likes long walks by the sea with her dog", True, False),
+        ("Will take a look at those walks", "Likes long walks by the sea", True, False),
+        ("Drinks tea at work", "Drinks coffee at work", True, False),
+        ("Puts old shoes in the closet", "Gives old shoes to a charity shop", True, True),
     ],
 )
-def test_words_that_the_note_leaves_out_are_seen(note: str, fact: str, leaves_out: bool) -> None:
-    assert leaves_words_out(note, fact) is leaves_out
+def test_words_that_the_note_leaves_out_are_seen_and_many_only_where_each_has_some(
+    note: str, fact: str, leaves_out: bool, many: bool
+) -> None:
+    assert (leaves_words_out(note, fact), has_many_other_words(note, fact)) == (leaves_out, many)
+    assert has_many_other_words(fact, note) == many
 
 
 @every(
@@ -415,6 +419,12 @@ def test_a_word_for_which_one_or_which_way_makes_another_fact(
 ) -> None:
     assert replaces_a_word(note, fact) is is_another
     assert replaces_a_word(fact, note) is is_another
+
+
+def test_one_other_word_is_many_in_a_long_text() -> None:
+    words = "bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike oscar papa"
+    assert has_many_other_words(f"{words} oscar papa tea", f"{words} oscar papa milk")
+    assert not has_many_other_words(f"{words} tea", f"{words} milk")
 
 
 def test_a_finding_reads_as_words_for_the_record() -> None:

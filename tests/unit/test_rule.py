@@ -502,10 +502,26 @@ def test_a_value_said_again_with_another_date_or_name_ends_nothing(
     assert " instead of " in verdict.reason
 
 
+def test_a_value_said_again_among_other_things_ends_none_of_them() -> None:
+    baking = slot("baking", single=False, attribute="hobby")
+    fact = "Wants to surprise her nephew with a cake without eggs. She is into baking lately."
+    said = "Plans a dinner for twelve guests. She is into baking lately."
+    verdict = decide(note(said, slot=baking), [neighbour(0.5, fact, slot=baking)], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, ())
+    assert "detail: no surprise nephew cake eggs" in verdict.reason
+
+
 def test_a_denial_of_something_else_leaves_the_value_said_again() -> None:
     known = neighbour(0.5, "Works at Acme", slot=employer("Acme"))
     said = note("Works at Acme, but not on Fridays", slot=employer("Acme"))
     assert decide(said, [known], DEFAULT).is_restatement
+
+
+def test_a_value_that_also_holds_asks_instead_of_ending_the_other() -> None:
+    vet = neighbour(0.5, "I am a vet", slot=slot("vet", attribute="title"))
+    said = note("I am also a musician", slot=slot("musician", attribute="title"))
+    verdict = decide(said, [vet], DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, SLOT, (vet,))
 
 
 def test_a_value_that_only_stands_elsewhere_in_the_sentence_is_said_again() -> None:
@@ -633,6 +649,14 @@ def test_below_the_band_a_change_is_linked_too() -> None:
     assert not decide(note("Has 4 children"), [near], BARE).conflicts
 
 
+def test_the_name_of_whom_a_note_is_about_is_no_matter_that_it_shares() -> None:
+    near = neighbour(0.5, "Sorrel Court has a lift and six floors.")
+    text = "Wants invoices for Sorrel Court monthly now, instead of quarterly."
+    about = slot("monthly", subject="sorrel court", attribute="invoice_frequency")
+    assert decide(note(text), [near], DEFAULT).conflicts == (near,)
+    assert not decide(note(text, slot=about), [near], DEFAULT).conflicts
+
+
 @pytest.mark.parametrize(
     ("cosine", "said", "rule"),
     [
@@ -640,6 +664,7 @@ def test_below_the_band_a_change_is_linked_too() -> None:
         (0.9, "Drinks tea at work daily", MIDPOINT),
         (0.9, "I will get some tea", GUARD),
         (0.96, "Drinks coffee at work", THRESHOLD),
+        (0.96, "Drinks coffee on the sofa", GUARD),
     ],
 )
 def test_a_note_that_says_other_things_than_the_fact_stands_beside_it(

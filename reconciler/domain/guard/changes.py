@@ -27,6 +27,7 @@ from reconciler.domain.guard.reading import (
 from reconciler.domain.guard.stating import is_change_stated, is_denied_before
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import lexicon
@@ -69,9 +70,15 @@ _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
 _WORD = re.compile(r"\w+")
 
+_IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
+
+_WAY = re.compile(
+    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
+    r"by (?P<way>[\w' -]+)"
+)
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
@@ -479,6 +486,8 @@ def are_two_things(one: str, other: str) -> bool:
         return True
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
+    if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
+        return False  # "Anna is now the CEO": there is one
     return not _cues(one) and _are_two_entries(here, there)
 
 
@@ -571,6 +580,70 @@ def _frame(text: str) -> Frame | None:
 def _is_named(words: str) -> bool:
     """Whether it holds a name; the capital that opens a sentence does not count."""
     return any(map(_CAPITAL.match, words.split()[1:])) or bool(_TWO_NAMES.fullmatch(words))
+
+
+def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
+    """Whether the note tells a change and differs from the fact only in the new part.
+
+    "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
+    again" beside "drinks no coffee".
+    """
+    if not _changed_words(note) or are_of_other_people(note, fact):
+        return False
+    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
+        return True
+    changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
+    new, old = read(note), read(fact)
+    denied = {stem for denial in new.negated for stem in denial.reach}
+    if any(
+        each.kind is not Difference.NEGATION and not denied.isdisjoint(_stems_in(each.in_note))
+        for each in changed
+    ):
+        return False  # "never said that she has three children now"
+    # Words that only changed places may be another matter: "moved to Goa and back to Pune".
+    if not changed or any(each.kind is Difference.ROLES for each in findings):
+        return False
+    over = _ended(new)
+    if over in new.ceased and not over.text.casefold().startswith("no "):
+        return False  # a person who sold one of two cars has another
+    said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
+    aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
+    left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
+    return not left_out and len(added) <= 1
+
+
+def _stems_in(text: str) -> set[str]:
+    return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
+
+
+def _goes_another_way(note: str, fact: str) -> bool:
+    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
+
+    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
+    """
+    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
+    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
+        return False
+    if vocabulary().addition.search(read(note).canonical):
+        return False
+    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
+    done = _content(here["done"])
+    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
+    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
+
+
+def _undoes(note: str, fact: str) -> bool:
+    """Whether the note affirms, in the same words, what the fact denies."""
+    old = read(fact)
+    if len(old.negated) != 1 or old.ceased:
+        return False
+    for clause in map(read, _CLAUSE.findall(note)):
+        if clause.negated or clause.ceased or clause.subject != old.subject:
+            continue
+        aside = _cues(clause.canonical)
+        if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)

@@ -25,6 +25,7 @@ class Vocabulary:
             "preposition", "negation", "article", "possessive", "function_word"
         )
         self.acronyms = word_set("acronym")
+        self.addition = cue("addition")
         self.articles = word_set("article")
         self.at_least = cue("at_least")
         self.at_most = cue("at_most")

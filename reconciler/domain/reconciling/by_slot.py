@@ -11,11 +11,14 @@ from reconciler.domain.guard import (
     denies_value,
     differ_beside,
     differ_in_head,
+    find_left_out,
     is_over,
     is_repeated_in,
     says_beside,
+    says_it_changed,
     tell_of_two_things,
     tells_of_change,
+    tells_of_more,
     without_start,
 )
 from reconciler.domain.guard.reading import read
@@ -106,9 +109,9 @@ def slot_alone(
         findings=findings,
     )
     verdict = _sparing_details(note, again, verdict, policy)
-    if verdict.action is Action.UPDATE and are_of_several_matters(changed):
-        reason = f"{verdict.reason}; yet it does not say which of several is meant"
-        return sparing(changed, verdict, DecidedBy.SLOT, reason)
+    doubt = _why_both_may_hold(note, changed)
+    if doubt and verdict.action is Action.UPDATE:
+        return sparing(changed, verdict, DecidedBy.SLOT, f"{verdict.reason}; {doubt}")
     return _sparing_what_is_beside(note, changed, verdict)
 
 
@@ -183,13 +186,26 @@ def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: V
     reason = f"{verdict.reason}; yet it says more: {richer[0].text}"
     spared = sparing(richer, verdict, DecidedBy.SLOT, reason)
     # Where the note says other things of its own as well, no reader would ask which one holds.
-    apart = {fact for fact in richer if _beside_slot(note, fact)}
+    apart = {fact for fact in richer if _beside_slot(note, fact) and not _says_so(note, fact)}
     return replace(spared, conflicts=tuple(fact for fact in spared.conflicts if fact not in apart))
 
 
 def _without_start(fact: Neighbour) -> Neighbour:
     """The fact without since when it holds, which ends with it."""
     return replace(fact, text=without_start(fact.text))
+
+
+def _says_so(note: Note, fact: Neighbour) -> bool:
+    return says_it_changed(note.text, fact.text, 1.0)
+
+
+def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
+    """Why facts of another value may hold beside the note; empty where nothing says so."""
+    if changed and tells_of_more(note.text):
+        return 'yet an "also" says that both may hold'
+    if are_of_several_matters(changed):
+        return "yet it does not say which of several is meant"
+    return ""
 
 
 def _sparing_details(
@@ -243,13 +259,14 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
 
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Differences of a note of the same value: another date, number or name."""
+    """Differences of a note of the same value: another date, number or name, or other things."""
     values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
-    return tuple(
+    findings = tuple(
         difference
         for difference in differences_of(note, fact, policy)
         if difference.kind is not Difference.SUBJECT and differ_beside(difference, *values)
     )
+    return findings + find_left_out(note.text, fact.text) if policy.guard else ()
 
 
 def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:

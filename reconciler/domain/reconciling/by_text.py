@@ -11,18 +11,24 @@ from dataclasses import replace
 
 from reconciler.domain.gate.classification import is_permission, is_withdrawal
 from reconciler.domain.guard import (
+    answers_anew,
     are_in_order,
     denial_in,
     ends,
     exchange_names,
     find_changes,
+    has_many_other_words,
     is_said_of_another,
     is_wording_of,
     leaves_words_out,
+    moves_another,
+    names_before,
     replaces_a_word,
     rewords,
+    says_beside,
     share_more_than,
     takes_back,
+    tells_of_change,
 )
 from reconciler.domain.reconciling.neighbours import are_filed_apart, match_of, may_both_hold
 from reconciler.domain.reconciling.verdicts import (
@@ -149,10 +155,14 @@ def _restated(
             for candidate in near
             if not are_filed_apart(note, candidate)
             and not unlike(note, candidate, policy, unread)
-            and not (policy.guard and replaces_a_word(note.text, candidate.text))
+            and not (policy.guard and _has_other_words(note.text, candidate.text))
         ),
         None,
     )
+
+
+def _has_other_words(note: str, fact: str) -> bool:
+    return has_many_other_words(note, fact) or replaces_a_word(note, fact)
 
 
 def _beside(
@@ -293,7 +303,13 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
 
 
 def _is_over(note: Note, fact: Neighbour) -> bool:
-    return ends(note.text, fact.text) or _is_taken_back(note, fact)
+    if ends(note.text, fact.text) or _is_named_as_before(note, fact):
+        return True
+    if _is_taken_back(note, fact):
+        return True
+    if not tells_of_change(note.text):
+        return False
+    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
 def _is_taken_back(note: Note, fact: Neighbour) -> bool:
@@ -336,6 +352,16 @@ def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
     findings = unlike(note, fact, seen.policy, seen.unread)
     has_moved = [each for each in findings if each.kind is Difference.ROLES]
     return len(has_moved) == len(findings) and (not has_moved or are_in_order(note.text, fact.text))
+
+
+def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
+    """Whether the note names the fact's value as the one before, and the fact says little more."""
+    slot = fact.slot
+    if slot is None or slot.value is None or not names_before(note.text, slot.value_key or ""):
+        return False
+    if moves_another(note.text, fact.text):
+        return False
+    return len(says_beside(fact.text, note.text, slot.value)) <= 1
 
 
 RETRACTION = Rule(

@@ -12,6 +12,7 @@ from reconciler.domain.guard import (
     denies_value_ever,
     differ_only_in,
     find_differences,
+    names_before,
     share_a_word,
     tell_of_other_matters,
     tells_of_change,
@@ -153,7 +154,7 @@ def _are_two_questions(note: Note, fact: Neighbour) -> bool:
     if here <= there or there <= here or new in (None, old):
         return False
     value = (fact.slot and fact.slot.value) or ""
-    if denies_value(note.text, value):
+    if denies_value(note.text, value) or names_before(note.text, value):
         return False
     names_its_own = all(share_a_word(note.text, name) for name in here - there)
     names_the_other = share_a_word(note.text, " ".join(there - here))

@@ -5,6 +5,7 @@ Also the links of a new fact, what a reader would ask about, and the verdict of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -27,7 +28,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.slots import SlotMatch
+from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 
@@ -350,17 +351,19 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     )
 
 
-def _with_answered(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A note that gives another answer to the question of a near fact is linked to that fact.
+def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+    """A note that answers the question of a near fact in another way is linked to that fact.
 
-    Without a judge to read it, so is one that says that it is a change of the same matter.
+    Where no judge is asked below the band, one that says it is a change is linked to the nearest
+    fact about the same matter, too; the judge reads such notes better than shared words do.
     """
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
+    matter = _matter(note)
     for fact in seen.neighbours:
         if fact.is_expired:
             continue
-        if seen.policy.reach is None and says_it_changed(note.text, fact.text, fact.cosine):
+        if seen.policy.reach is None and says_it_changed(matter, fact.text, fact.cosine):
             why = f'it says that it is a change, maybe of "{fact.text}"'
         elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
             why = f'it answers the question that "{fact.text}" answers'
@@ -371,7 +374,14 @@ def _with_answered(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | N
     return None
 
 
-LINKS = (_owning_to, _with_denied, _with_open, _with_answered)
+def _matter(note: Note) -> str:
+    """The note without the name of whom it is about: that two facts share it is no matter."""
+    if note.slot is None or note.slot.subject == CONTACT_SUBJECT:
+        return note.text
+    return re.sub(re.escape(note.slot.subject), "", note.text, flags=re.IGNORECASE)
+
+
+LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
 """The links of a note that a cosine decided about, and the words for them, in order."""
 
 
