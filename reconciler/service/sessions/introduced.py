@@ -24,7 +24,6 @@ ODDS_ALONE, ODDS_BESIDE_A_MODEL = 1.0, 4.0
 on eight real-life sessions the lower odds took a quarter of the contact's own sentences for
 another's, the higher ones 6 %, and of 60 texts of others 59 and 49 are told."""
 
-_ODDS_OF_A_COLON = 2.0
 _VALUE_MAX = 50.0
 """What no sum of odds needs to exceed."""
 
@@ -77,11 +76,11 @@ class Introduced:
             return False
         parts = list(parts_around(text, citation.span))
         # The head reads English; of another language only a colon says something.
-        is_read = self._measure is not None and not is_foreign(text)
-        read = [part for part in parts if is_read and not is_foreign(part.text)]
-        colons = sum(part.text.endswith(":") for part in parts if part not in read)
+        read = [part for part in parts if self._measure and not is_foreign(part.text)]
+        if any(part.text.endswith(":") for part in parts if part not in read):
+            return True
         new = [part.text for part in read if part.text not in self._values]
         self._values |= zip(new, self._measure(new) if new and self._measure else (), strict=True)
         odds = [exp(min(self._values[part.text] + part.form, _VALUE_MAX)) for part in read]
         # Two parts that hint at it count as one that says it.
-        return sum(odds) + _ODDS_OF_A_COLON * colons > self._odds_max
+        return sum(odds) > self._odds_max
