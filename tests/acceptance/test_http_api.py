@@ -300,7 +300,7 @@ def test_later_pages_of_what_waits_read_what_they_give(
         read.append(len(rows))
         return real(rows)
 
-    monkeypatch.setattr(memory._services.decision_store, "_decisions", counted)
+    monkeypatch.setattr(type(memory._services.decision_store), "_decisions", counted)
     for name, count in (("pending", 16), ("disputes", 8), ("jobs", 8)):
         whole = done(anna.get(f"/v1/agents/crm/{name}"))["items"]
         read.clear()
@@ -548,7 +548,7 @@ def test_a_fault_is_logged_without_its_words(
     def fail(_: object) -> None:
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(memory._services.fact_store, "contact_version", fail)
+    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", fail)
     problem(agent.get(f"{PRIYA}/recall"), 500, "fault")
     assert "KeyError" in caplog.text
     assert "Hunter2" not in caplog.text
@@ -637,7 +637,7 @@ def test_a_memory_that_does_not_answer_is_told_without_its_address(
     def fail(*_: object) -> None:
         raise GraphUnavailableError("bolt://10.0.0.7 is away")
 
-    monkeypatch.setattr(memory._services.fact_store, "contact_version", fail)
+    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", fail)
     monkeypatch.setattr(memory._services.binding_store.graph, "describe", fail)
     answer = agent.get(f"{PRIYA}/recall")
     told = problem(answer, 503, "graph-unavailable")
@@ -706,7 +706,7 @@ def _hanging(
         is_over.wait(60)
         raise GraphUnavailableError("away")
 
-    monkeypatch.setattr(memory._services.fact_store, "contact_version", hang)
+    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", hang)
     return is_over, waiting
 
 

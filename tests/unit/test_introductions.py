@@ -13,7 +13,7 @@ from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.sessions.introductions import is_marked_at, parts_around
-from reconciler.service.sessions.introduced import ODDS_ALONE, ODDS_BESIDE_A_MODEL, Introduced
+from reconciler.service.sessions.introduced import Introduced
 
 SAID = "I live in Oslo and I paint."
 
@@ -115,7 +115,7 @@ def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
 # What is marked so
 
 
-def marked(text: str, span: str, value: float | None, odds_max: float) -> bool:
+def marked(text: str, span: str, value: float | None) -> bool:
     """Whether the turn introduces the span; each part of it has that value, None for no head."""
     turn = Episode(
         episode_id="e",
@@ -136,7 +136,7 @@ def marked(text: str, span: str, value: float | None, odds_max: float) -> bool:
     def measure(texts: Sequence[str]) -> Sequence[float]:
         return [value or 0.0] * len(texts)
 
-    reader = Introduced(None if value is None else measure, odds_max)
+    reader = Introduced(None if value is None else measure)
     window = Window(episodes=(turn,), new_ids=frozenset("e"))
     [read] = reader.marked(window, Extraction(candidates=(claim,))).candidates
     return read.is_introduced
@@ -149,20 +149,12 @@ def marked(text: str, span: str, value: float | None, odds_max: float) -> bool:
         ("Mein Vermieter schrieb: Ich wohne in Rom.", "Ich wohne in Rom."),
     ],
 )
-@pytest.mark.parametrize("odds_max", [ODDS_ALONE, ODDS_BESIDE_A_MODEL])
-def test_a_colon_says_it_where_nothing_is_measured(text: str, span: str, odds_max: float) -> None:
-    assert marked(text, span, None, odds_max)
-
-
-def test_beside_a_model_the_meaning_of_a_part_must_be_surer() -> None:
-    said = ("About forty. My wife is thorough. The cat is in half of them.", "My wife is thorough.")
-    assert [marked(*said, value, ODDS_ALONE) for value in (-2.0, 0.5, 2.0)] == [False, True, True]
-    beside = [marked(*said, value, ODDS_BESIDE_A_MODEL) for value in (-2.0, 0.5, 2.0)]
-    assert beside == [False, False, True]
+def test_a_colon_says_it_where_nothing_is_measured(text: str, span: str) -> None:
+    assert marked(text, span, None)
 
 
 def test_parts_in_another_language_are_not_measured() -> None:
     said = ("Ich habe zwei Kinder und wohne in Rom. Ich arbeite bei Acme.", "Ich arbeite bei Acme.")
-    assert not marked(*said, 9.0, ODDS_ALONE)
+    assert not marked(*said, 9.0)
     mixed = ("Translate this for me please. Ich wohne in Rom.", "Ich wohne in Rom.")
-    assert marked(*mixed, 3.0, ODDS_BESIDE_A_MODEL)
+    assert marked(*mixed, 3.0)

@@ -51,12 +51,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.frozen import frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
-from reconciler.service.sessions.introduced import (
-    ODDS_ALONE,
-    ODDS_BESIDE_A_MODEL,
-    Introduced,
-    Measure,
-)
+from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
@@ -113,11 +108,6 @@ class SessionReader:
     def name(self) -> str:
         """The name of the extractor."""
         return self.extractor.name
-
-    @property
-    def _reads_known(self) -> bool:
-        """Whether the extractor is a model, which reads what is known."""
-        return isinstance(self.extractor, ReadsKnown) and self.extractor.reads_known
 
     def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
         """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
@@ -309,8 +299,7 @@ class SessionReader:
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
-        odds_max = ODDS_BESIDE_A_MODEL if self._reads_known else ODDS_ALONE
-        frames, introduced = frames_of(episodes), Introduced(self.introduces, odds_max)
+        frames, introduced = frames_of(episodes), Introduced(self.introduces)
         read = []
         for window in self._windows(scope, episodes, new_ids):
             meant = frames.meant(window, self.extractor.extract(window))
@@ -473,7 +462,8 @@ class SessionReader:
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
         """The known facts near to a window's new words, for an extractor that reads them."""
-        if not self._reads_known:
+        extractor = self.extractor
+        if not (isinstance(extractor, ReadsKnown) and extractor.reads_known):
             return ()
         said = [
             episode.text
