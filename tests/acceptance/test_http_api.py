@@ -296,7 +296,7 @@ def test_later_pages_of_what_waits_read_what_they_give(
     read = list[int]()
     real = memory._services.decision_store._decisions
 
-    def counted(rows: Any) -> Any:
+    def counted(_: object, rows: Any) -> Any:
         read.append(len(rows))
         return real(rows)
 
@@ -324,11 +324,11 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
     store, read = memory._services.decision_store, list[int]()
     real = store._decisions
 
-    def counted(rows: Any) -> Any:
+    def counted(_: object, rows: Any) -> Any:
         read.append(len(rows))
         return real(rows)
 
-    monkeypatch.setattr(store, "_decisions", counted)
+    monkeypatch.setattr(type(store), "_decisions", counted)
     asked: dict[str, Any] = {"limit": "5"}
     for _ in range(6):
         asked |= {"after": done(anna.get(f"{PRIYA}/decisions", params=asked))["next"]}
@@ -545,7 +545,7 @@ def test_a_fault_is_logged_without_its_words(
     memory: Memory, agent: httpx2.Client, caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise KeyError(SECRET)
 
     monkeypatch.setattr(type(memory._services.fact_store), "contact_version", fail)
