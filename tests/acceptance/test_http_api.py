@@ -296,11 +296,11 @@ def test_later_pages_of_what_waits_read_what_they_give(
     read = list[int]()
     real = memory._services.decision_store._decisions
 
-    def counted(rows: Any) -> Any:
+    def counted(_: object, rows: Any) -> Any:
         read.append(len(rows))
         return real(rows)
 
-    monkeypatch.setattr(memory._services.decision_store, "_decisions", counted)
+    monkeypatch.setattr(type(memory._services.decision_store), "_decisions", counted)
     for name, count in (("pending", 16), ("disputes", 8), ("jobs", 8)):
         whole = done(anna.get(f"/v1/agents/crm/{name}"))["items"]
         read.clear()
@@ -324,11 +324,11 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
     store, read = memory._services.decision_store, list[int]()
     real = store._decisions
 
-    def counted(rows: Any) -> Any:
+    def counted(_: object, rows: Any) -> Any:
         read.append(len(rows))
         return real(rows)
 
-    monkeypatch.setattr(store, "_decisions", counted)
+    monkeypatch.setattr(type(store), "_decisions", counted)
     asked: dict[str, Any] = {"limit": "5"}
     for _ in range(6):
         asked |= {"after": done(anna.get(f"{PRIYA}/decisions", params=asked))["next"]}
@@ -545,10 +545,10 @@ def test_a_fault_is_logged_without_its_words(
     memory: Memory, agent: httpx2.Client, caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(memory._services.fact_store, "contact_version", fail)
+    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", fail)
     problem(agent.get(f"{PRIYA}/recall"), 500, "fault")
     assert "KeyError" in caplog.text
     assert "Hunter2" not in caplog.text
@@ -637,7 +637,7 @@ def test_a_memory_that_does_not_answer_is_told_without_its_address(
     def fail(*_: object) -> None:
         raise GraphUnavailableError("bolt://10.0.0.7 is away")
 
-    monkeypatch.setattr(memory._services.fact_store, "contact_version", fail)
+    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", fail)
     monkeypatch.setattr(memory._services.binding_store.graph, "describe", fail)
     answer = agent.get(f"{PRIYA}/recall")
     told = problem(answer, 503, "graph-unavailable")
@@ -706,7 +706,7 @@ def _hanging(
         is_over.wait(60)
         raise GraphUnavailableError("away")
 
-    monkeypatch.setattr(memory._services.fact_store, "contact_version", hang)
+    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", hang)
     return is_over, waiting
 
 

@@ -27,6 +27,7 @@ from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterRefusedError,
     ArbiterUnavailableError,
+    ConfigurationError,
 )
 from reconciler.service.writing.arbitration import Arbitration, Opinion, _Breaker, _Budget
 
@@ -927,3 +928,32 @@ def test_a_free_judge_has_no_budget_and_no_cost(arbiter: Answering, ask: Ask) ->
     free = Arbitration(arbiter, ArbitrationPolicy(calls_per_minute_max=0), is_free=True)
     opinion = ask(free)
     assert (opinion.judgement, opinion.cost_usd) == (JUDGEMENT, 0.0)
+
+
+def test_a_free_judge_is_quick_once_it_has_answered(arbiter: Answering, ask: Ask) -> None:
+    free, costly = (
+        Arbitration(arbiter, ArbitrationPolicy(), is_free=is_free) for is_free in (True, False)
+    )
+    assert not free.is_quick
+    for each in (free, costly):
+        ask(each)
+    assert (free.is_quick, costly.is_quick) == (True, False)
+
+
+@pytest.mark.parametrize("error", [ConfigurationError("no weights"), ArbiterUnavailableError("no")])
+def test_a_judge_that_cannot_be_loaded_stops_no_warm_up(
+    arbiter: Answering, error: Exception
+) -> None:
+    arbiter.outcome = error
+    free = Arbitration(arbiter, ArbitrationPolicy(), is_free=True)
+    free.warm_up()
+    assert not free.is_quick
+
+
+def test_the_first_judge_is_warmed_up_and_no_judge_that_costs(
+    arbiter: Answering, first: First
+) -> None:
+    Arbitration(arbiter, ArbitrationPolicy()).warm_up()
+    assert arbiter.count == 0
+    Arbitration(arbiter, ArbitrationPolicy(), first=first).warm_up()
+    assert (first.count, arbiter.count) == (1, 0)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import pytest
 
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.turns import Role
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.sessions.introductions import is_marked_at, parts_around
+from reconciler.service.sessions.introduced import Introduced
 
 SAID = "I live in Oslo and I paint."
 
@@ -103,3 +110,51 @@ def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     for at in range(0, len(text), max(1, len(text) // 20)):
         is_marked_at(text, at, at + 1)
     assert time.perf_counter() - began < 3
+
+
+# What is marked so
+
+
+def marked(text: str, span: str, value: float | None) -> bool:
+    """Whether the turn introduces the span; each part of it has that value, None for no head."""
+    turn = Episode(
+        episode_id="e",
+        session_id="s",
+        role=Role.CONTACT,
+        text=text,
+        said_at=datetime(2026, 1, 1, tzinfo=UTC),
+        position=0,
+    )
+    claim = Extracted(
+        text=span,
+        category=Category.FACT,
+        importance=0.5,
+        confidence=0.9,
+        citations=(Citation(episode=1, span=span),),
+    )
+
+    def measure(texts: Sequence[str]) -> Sequence[float]:
+        return [value or 0.0] * len(texts)
+
+    reader = Introduced(None if value is None else measure)
+    window = Window(episodes=(turn,), new_ids=frozenset("e"))
+    [read] = reader.marked(window, Extraction(candidates=(claim,))).candidates
+    return read.is_introduced
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("My landlord wrote:\nI live in Rome.", "I live in Rome."),
+        ("Mein Vermieter schrieb: Ich wohne in Rom.", "Ich wohne in Rom."),
+    ],
+)
+def test_a_colon_says_it_where_nothing_is_measured(text: str, span: str) -> None:
+    assert marked(text, span, None)
+
+
+def test_parts_in_another_language_are_not_measured() -> None:
+    said = ("Ich habe zwei Kinder und wohne in Rom. Ich arbeite bei Acme.", "Ich arbeite bei Acme.")
+    assert not marked(*said, 9.0)
+    mixed = ("Translate this for me please. Ich wohne in Rom.", "Ich wohne in Rom.")
+    assert marked(*mixed, 3.0)

@@ -354,8 +354,8 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A note that answers the question of a near fact in another way is linked to that fact.
 
-    Where no judge is asked below the band, one that says it is a change is linked to the nearest
-    fact about the same matter, too; the judge reads such notes better than shared words do.
+    Where no judge answered, one that says it is a change is linked to the nearest fact about the
+    same matter, too; a judge reads such notes better than shared words do.
     """
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
@@ -363,7 +363,7 @@ def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | No
     for fact in seen.neighbours:
         if fact.is_expired:
             continue
-        if seen.policy.reach is None and says_it_changed(matter, fact.text, fact.cosine):
+        if seen.judgement is None and says_it_changed(matter, fact.text, fact.cosine):
             why = f'it says that it is a change, maybe of "{fact.text}"'
         elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
             why = f'it answers the question that "{fact.text}" answers'

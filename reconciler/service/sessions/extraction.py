@@ -53,12 +53,7 @@ from reconciler.domain.values.ends import SaidTimes, said_times
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.frozen import frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
-from reconciler.service.sessions.introduced import (
-    ODDS_ALONE,
-    ODDS_BESIDE_A_MODEL,
-    Introduced,
-    Measure,
-)
+from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.doors import (
@@ -126,11 +121,6 @@ class SessionReader:
     def name(self) -> str:
         """The name of the extractor."""
         return self.extractor.name
-
-    @property
-    def _reads_known(self) -> bool:
-        """Whether the extractor is a model, which reads what is known."""
-        return isinstance(self.extractor, ReadsKnown) and self.extractor.reads_known
 
     def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
         """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
@@ -329,8 +319,7 @@ class SessionReader:
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
-        odds_max = ODDS_BESIDE_A_MODEL if self._reads_known else ODDS_ALONE
-        frames, introduced = frames_of(episodes), Introduced(self.introduces, odds_max)
+        frames, introduced = frames_of(episodes), Introduced(self.introduces)
         read = []
         for window in self._windows(scope, episodes, new_ids):
             meant = frames.meant(window, self.extractor.extract(window))
@@ -573,7 +562,8 @@ class SessionReader:
 
         And those that share a subject or an attribute with them: "my number" ends the old one.
         """
-        if not self._reads_known:
+        extractor = self.extractor
+        if not (isinstance(extractor, ReadsKnown) and extractor.reads_known):
             return ()
         said = [
             episode.text

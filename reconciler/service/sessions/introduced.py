@@ -19,12 +19,6 @@ from reconciler.domain.sessions.introductions import is_marked_at, parts_around
 Measure = Callable[[Sequence[str]], Sequence[float]]
 """How much the meaning of each text introduces another's words; above 0 it does."""
 
-ODDS_ALONE, ODDS_BESIDE_A_MODEL = 1.0, 4.0
-"""From which odds on the parts say it. A model that read the turn has left most of it out already;
-on eight real-life sessions the lower odds took a quarter of the contact's own sentences for
-another's, the higher ones 6 %, and of 60 texts of others 59 and 49 are told."""
-
-_ODDS_OF_A_COLON = 2.0
 _VALUE_MAX = 50.0
 """What no sum of odds needs to exceed."""
 
@@ -34,12 +28,10 @@ class Introduced:
 
     Args:
         measure: reads the meaning of parts; without it only marks of quotation and colons count.
-        odds_max: up to which odds the parts say nothing.
     """
 
-    def __init__(self, measure: Measure | None, odds_max: float = ODDS_ALONE) -> None:
+    def __init__(self, measure: Measure | None) -> None:
         self._measure = measure
-        self._odds_max = odds_max
         self._values: dict[str, float] = {}
 
     def marked(self, window: Window, extraction: Extraction) -> Extraction:
@@ -77,11 +69,10 @@ class Introduced:
             return False
         parts = list(parts_around(text, citation.span))
         # The head reads English; of another language only a colon says something.
-        is_read = self._measure is not None and not is_foreign(text)
-        read = [part for part in parts if is_read and not is_foreign(part.text)]
-        colons = sum(part.text.endswith(":") for part in parts if part not in read)
+        read = [part for part in parts if self._measure and not is_foreign(part.text)]
+        if any(part.text.endswith(":") for part in parts if part not in read):
+            return True
         new = [part.text for part in read if part.text not in self._values]
         self._values |= zip(new, self._measure(new) if new and self._measure else (), strict=True)
         odds = [exp(min(self._values[part.text] + part.form, _VALUE_MAX)) for part in read]
-        # Two parts that hint at it count as one that says it.
-        return sum(odds) + _ODDS_OF_A_COLON * colons > self._odds_max
+        return sum(odds) > 1  # two parts that hint at it count as one that says

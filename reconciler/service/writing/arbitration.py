@@ -27,7 +27,12 @@ from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import ArbiterAnswerError, ArbiterError, ArbiterRefusedError
+from reconciler.errors import (
+    ArbiterAnswerError,
+    ArbiterError,
+    ArbiterRefusedError,
+    ReconcilerError,
+)
 from reconciler.frozen import frozen
 from reconciler.ports.arbiter import Arbiter
 from reconciler.tracing import traced
@@ -76,8 +81,7 @@ class Arbitration:
         arbiter: the arbiter; its owner closes it.
         policy: the bounds.
         clock: seconds, never going back.
-        is_free: whether a call costs nothing and takes milliseconds: no budget bounds it, and it
-            is asked within a plan.
+        is_free: whether a call costs nothing, so that no budget bounds it.
         first: a judge that costs nothing, asked first: the arbiter is not asked where it is sure
             that the note touches none of the facts.
     """
@@ -95,6 +99,12 @@ class Arbitration:
         self._breaker = _Breaker(self.policy)
         self._answers: LRUCache[bytes, Judgement] = LRUCache(self.policy.cache_size_max)
         self._is_closed = threading.Event()
+        self._has_answered = False
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether an answer takes milliseconds, because a free judge is loaded."""
+        return self.is_free and self._has_answered
 
     def is_open_to(self, verdict: Verdict) -> bool:
         """Whether the arbiter is asked, because it may overrule this verdict of the rule.
@@ -109,12 +119,15 @@ class Arbitration:
 
     def warm_up(self) -> None:
         """Have a free judge read a note that is not kept, so that the first one need not wait."""
-        if self.is_free:
-            scope = Scope("any", "any", "any")
-            note = Note(scope=scope, text="any", said_at=datetime.now(UTC))
-            near = Neighbour(fact_id="any", text="any", cosine=1.0, valid_from=note.said_at)
-            with suppress(ArbiterError):  # a damaged file is told of where a note is decided
-                self.arbiter.judge(note, [near])
+        judge = self.arbiter if self.is_free else self.first
+        if judge is None:
+            return
+        scope = Scope("any", "any", "any")
+        note = Note(scope=scope, text="any", said_at=datetime.now(UTC))
+        near = Neighbour(fact_id="any", text="any", cosine=1.0, valid_from=note.said_at)
+        with suppress(ReconcilerError):  # a damaged file is told of where a note is decided
+            judge.judge(note, [near])
+            self._has_answered = True
 
     def forget(self) -> None:
         """Forget all answers: they may quote the contact's words."""
@@ -206,6 +219,7 @@ class Arbitration:
         return opinion
 
     def _reached(self) -> None:
+        self._has_answered = True
         with self._lock:
             self._breaker.succeed()
 

@@ -365,7 +365,7 @@ class ContactTurns:
     def turn(self, scope: Scope) -> Iterator[ContactTurn]:
         """The turn to take before each attempt to write; a writer keeps it until the end.
 
-        Ask no arbiter and embed nothing meanwhile: the other writers wait.
+        Ask no arbiter that takes seconds and embed nothing meanwhile: the other writers wait.
         """
         with self._queue(scope.contact_key) as turns, turns.turn() as turn:
             yield ContactTurn(turn, self._stalled_seconds)

@@ -99,8 +99,8 @@ class _Question:
 class MemoryReconciler:
     """Decides about a note that the gate admitted: new, a repetition, a replacement or a dispute.
 
-    Embedding and arbitrating happen outside the contact's turn and outside any transaction: an
-    arbiter may take seconds.
+    Embedding and arbitrating happen outside the contact's turn and outside any transaction, since
+    an arbiter may take seconds; a judge that takes milliseconds is asked within the turn.
 
     Attributes:
         fact_store: has the facts that a fact superseded.
@@ -269,7 +269,7 @@ class MemoryReconciler:
         return replace(submission, vector=vector, embed_ms=embed_ms)
 
     def _reconciled(self, submission: Submission, tried: int = 0) -> Decision:
-        """The decision; the arbiter is asked between two turns, because it may take seconds.
+        """The decision; an arbiter that may take seconds is asked between two turns.
 
         It is asked again only if the neighbours that it saw changed meanwhile: another writer came
         first, as with a commit that lost. The first question does not count as a lost race.
@@ -311,11 +311,23 @@ class MemoryReconciler:
             submission,
             seen,
             plain,
-            lambda note, near: self._plan(opinions, note, self.ledger.seen_in(near, note)),
+            lambda note, near: self._plan(
+                opinions, note, self.ledger.seen_in(near, note), asks_within=False
+            ),
         )
 
-    def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
-        """The plan for a note, or the question to ask the arbiter first."""
+    def _plan(
+        self,
+        opinions: _Opinions,
+        submission: Submission,
+        seen: Seen,
+        *,
+        asks_within: bool = True,
+    ) -> Commit | _Question:
+        """The plan for a note, or the question to ask the arbiter first.
+
+        A quick judge is asked within one plan, not within those of a whole story told again.
+        """
         submission = seen.placed(submission)
         note = as_ruled(submission.note, self.policy)
         if not note.is_dated:
@@ -328,7 +340,7 @@ class MemoryReconciler:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
                 )
-                if not self.arbitration.is_free:
+                if not (asks_within and self.arbitration.is_quick):
                     return _Question(
                         arbitration=self.arbitration,
                         decision_id=submission.decision_id,
