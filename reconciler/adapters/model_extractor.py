@@ -248,7 +248,12 @@ class ModelExtractor:
                 break
         else:
             _LOG.warning("a window was asked about %d times and may hold more", CALLS_MAX)
-        return Extraction(candidates=tuple(candidates), summary=summary, usage=summed(costs))
+        return Extraction(
+            candidates=tuple(candidates),
+            summary=summary,
+            usage=summed(costs),
+            tells_quotes=True,
+        )
 
     def close(self) -> None:
         """End calls under way and close the connections; a later window opens them again."""

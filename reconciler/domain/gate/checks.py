@@ -235,7 +235,7 @@ def _literalness(case: Case) -> CheckResult:
         detail = f"{literalness.kind} evidence ({literalness.cue!r})"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
     if not case.candidate.is_literal and not case.is_confirmed:
-        detail = "the extractor takes it for sarcastic, hypothetical or played"
+        detail = "the extractor takes it for sarcastic, hypothetical, played or quoted"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
     if case.is_confirmed:
         return _pass("confirmed")

@@ -8,7 +8,7 @@ anything to any person. Whether the claim is written at all is not decided here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.text_reading import read_text
 from reconciler.sensitive_data import TOKEN
 
-_CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
+_CLAUSE_END = re.compile(r"[;,](?!\d)|\s(?:and|but|though|although)\s")
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided)\b", re.IGNORECASE)
 """What leaves a sentence open, wherever it stands: stricter than the gate, which only asks."""
 
@@ -247,8 +247,8 @@ def _is_carried(candidate: Candidate) -> bool:
     """Whether the cited words carry the claim: it adds nothing to them that code can see.
 
     It may say them in other words, for an extractor reads. But it adds no number, name, relative,
-    day or denial, unless the denial ends a fact that the extractor was shown; and what it takes
-    back was said word by word.
+    day or denial to them and to what led to them, unless the denial ends a fact that the extractor
+    was shown; and what it takes back was said word by word.
     """
     claim = _without_hyphens(CLAIMS_OPENING.sub("", _undated(candidate.claim, candidate.evidence)))
     cited = [
@@ -256,11 +256,13 @@ def _is_carried(candidate: Candidate) -> bool:
         for evidence in candidate.evidence
         for sentence in _sentences(evidence)
     ]
-    slot, said = candidate.note.slot, " ".join(cited)
+    slot, said = candidate.note.slot, " ".join((*cited, *_led_to(candidate, cited)))
     shown = None if slot is None or slot.is_personal else slot.value  # else a token stands for it
     value = _without_hyphens(_undated(shown or "", candidate.evidence))
     if not is_english(candidate.claim):
-        return _numbers(f"{claim} {value}") <= _numbers(said) | _numbers(_days(candidate))
+        days = (f"{each.said_at:%-d %-m %Y}" for each in candidate.evidence)
+        told = _numbers(" ".join((said, _days(candidate), *days)))
+        return _numbers(f"{claim} {value}") <= told
     if any(_is_hard(each, candidate) for part in (claim, value) for each in find_news(part, said)):
         return False
     if not (_relatives(claim) <= _relatives(said) or _is_named(candidate.subject, said)):
@@ -268,8 +270,23 @@ def _is_carried(candidate: Candidate) -> bool:
     taken_back = find_taking_back(claim)
     if taken_back and find_taking_back(said):  # one may say "opted out", the other "do not share"
         return is_repeated_in(claim, f"{said} {taken_back} contact")
-    is_about = share_a_word(value or claim, said)
-    return is_about and not any(_says_otherwise(candidate, clause) for clause in _clauses(cited))
+    is_about = share_a_word(value or claim, said) or (
+        share_a_word(value, claim) and share_a_word(claim, said)
+    )
+    return is_about and not _is_said_otherwise(candidate, claim, list(_clauses(cited)))
+
+
+def _led_to(candidate: Candidate, cited: Sequence[str]) -> tuple[str, ...]:
+    """What was said before the cited words: by the contact, and as a question that they answer.
+
+    A "no" to a question carries nothing but a denial.
+    """
+    is_denial = bool(_negations(" ".join(cited))) and not _negations(candidate.claim)
+    return candidate.said_before if is_denial else (*candidate.said_before, *candidate.asked_before)
+
+
+def _negations(text: str) -> frozenset[str]:
+    return vocabulary().negations.intersection(_WORDS.findall(read_text(text).plain.casefold()))
 
 
 def _is_hard(found: Finding, candidate: Candidate) -> bool:
@@ -319,16 +336,15 @@ def _relatives(text: str) -> frozenset[str]:
     return vocabulary().relatives.intersection(_spaced(text).split())
 
 
-def _says_otherwise(candidate: Candidate, clause: str) -> bool:
-    """Whether a clause about the same tells it of another person, or does not deny as the claim."""
-    claim = _without_hyphens(CLAIMS_OPENING.sub("", candidate.claim))
-    if not share_a_word(claim, clause):
+def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str]) -> bool:
+    """Whether the words about the same tell it of another person, or none of them denies it so."""
+    about = [find_differences(claim, clause) for clause in clauses if share_a_word(claim, clause)]
+    if any(each.kind is Difference.SUBJECT and each.in_fact for said in about for each in said):
+        return True
+    if candidate.relations is not None and candidate.relations.ended_ids:
         return False
-    ends_any = candidate.relations is not None and bool(candidate.relations.ended_ids)
-    return any(
-        (each.kind is Difference.SUBJECT and each.in_fact)
-        or (each.kind in _DENIED and each.in_note and not ends_any)
-        for each in find_differences(claim, clause)
+    return bool(about) and all(
+        any(each.kind in _DENIED and each.in_note for each in said) for said in about
     )
 
 

@@ -111,6 +111,8 @@ class Candidate:
         holds_until: until when it will be true, if known; recall leaves it out from then on.
             Time-zone aware, kept in UTC.
         relations: how a model that read the claim and the facts relates them; None without one.
+        said_before: what the contact said earlier in the conversation.
+        asked_before: the questions right before the evidence.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -127,6 +129,8 @@ class Candidate:
     ended_at: datetime | None = None
     holds_until: datetime | None = None
     relations: Relations | None = None
+    said_before: tuple[str, ...] = ()
+    asked_before: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):

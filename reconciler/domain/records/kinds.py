@@ -114,6 +114,8 @@ class Speech(StrEnum):
     HYPOTHETICAL = "hypothetical"
     ROLEPLAY = "roleplay"
     SARCASTIC = "sarcastic"
+    QUOTED = "quoted"
+    """Another's words, which the turn only passes on."""
 
 
 class FactState(StrEnum):

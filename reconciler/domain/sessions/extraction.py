@@ -7,7 +7,7 @@ not even be proposed: what is of no importance.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -27,6 +27,9 @@ from reconciler.frozen import frozen
 CANDIDATES_OF_A_TURN_MAX = 5
 """Candidates of one turn, besides those that it asks to have remembered: one turn cannot fill a
 memory."""
+
+SAID_BEFORE_MAX = 12
+"""Turns of the contact's up to the cited one that tell whom "she" means."""
 
 CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
 """The highest confidence of make-believe, what-ifs and sarcasm, even if an extractor is surer."""
@@ -132,12 +135,14 @@ class Extraction:
         summary: the window in a sentence or two; may be empty.
         left_out: the number of findings beyond the extractor's own limit, as far as it knows.
         usage: the cost of its calls, or None.
+        tells_quotes: whether the extractor was asked which words are another's (``Speech.QUOTED``).
     """
 
     candidates: tuple[Extracted, ...] = ()
     summary: str = ""
     left_out: int = 0
     usage: Usage | None = None
+    tells_quotes: bool = False
 
 
 @frozen
@@ -347,7 +352,32 @@ def candidate_from(
         is_introduced=extracted.is_introduced,
         proposed_by=proposed_by,
         relations=proposal.relations,
+        said_before=tuple(_said_before(cited, episodes.values())),
+        asked_before=tuple(_asked_before(cited, episodes.values())),
     )
+
+
+def _said_before(cited: Sequence[Episode], episodes: Iterable[Episode]) -> Iterator[str]:
+    """The contact's last turns up to the cited ones."""
+    last = max((each.position for each in cited), default=-1)
+    own = [each for each in episodes if each.role is Role.CONTACT and each.position <= last]
+    own.sort(key=lambda each: each.position)
+    yield from (each.text for each in own[-SAID_BEFORE_MAX:])
+
+
+def _asked_before(cited: Sequence[Episode], episodes: Iterable[Episode]) -> Iterator[str]:
+    """The questions of the turns right before the cited ones, which these may answer."""
+    # Who only lists jobs reads no lexicon.
+    from reconciler.domain.text_reading import read_text
+
+    before = {each.position - 1 for each in cited if each.role is Role.CONTACT}
+    for each in episodes:
+        if each.position in before and each.role in (Role.AGENT, Role.OPERATOR):
+            yield from (
+                sentence.text
+                for sentence in read_text(each.text).sentences
+                if sentence.text.endswith("?")
+            )
 
 
 def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:

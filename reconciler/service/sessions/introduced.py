@@ -19,6 +19,10 @@ from reconciler.domain.sessions.introductions import is_marked_at, parts_around
 Measure = Callable[[Sequence[str]], Sequence[float]]
 """How much the meaning of each text introduces another's words; above 0 it does."""
 
+_ODDS, _ODDS_BESIDE_A_MODEL = 1.0, 4.0
+"""From which odds the parts say it. An extractor that was asked for it has told most of it already,
+and the lower odds take a quarter of the contact's own sentences in real conversations."""
+
 _VALUE_MAX = 50.0
 """What no sum of odds needs to exceed."""
 
@@ -39,19 +43,22 @@ class Introduced:
 
         A claim that also rests on plain words of the contact rests only on those.
         """
+        odds = _ODDS_BESIDE_A_MODEL if extraction.tells_quotes else _ODDS
         return replace(
             extraction,
-            candidates=tuple(self._marked(window, each) for each in extraction.candidates),
+            candidates=tuple(self._marked(window, each, odds) for each in extraction.candidates),
         )
 
-    def _marked(self, window: Window, extracted: Extracted) -> Extracted:
+    def _marked(self, window: Window, extracted: Extracted, odds_max: float) -> Extracted:
         texts = {
             number: episode.text
             for number, episode in enumerate(window.episodes, start=1)
             if episode.role is Role.CONTACT
         }
         own = [each for each in extracted.citations if each.episode in texts]
-        material = {each for each in own if self._is_introduced(texts[each.episode], each)}
+        material = {
+            each for each in own if self._is_introduced(texts[each.episode], each, odds_max)
+        }
         if not material:
             return extracted
         if len(material) == len(own):
@@ -59,7 +66,7 @@ class Introduced:
         plain = tuple(each for each in extracted.citations if each not in material)
         return replace(extracted, citations=plain)
 
-    def _is_introduced(self, text: str, citation: Citation) -> bool:
+    def _is_introduced(self, text: str, citation: Citation, odds_max: float) -> bool:
         start = text.find(citation.span)
         end = start + len(citation.span)
         is_asked = is_asked_to_keep(text, (citation.span,))  # it may quote what is to be kept
@@ -68,11 +75,11 @@ class Introduced:
         if is_asked:
             return False
         parts = list(parts_around(text, citation.span))
-        # The head reads English; of another language only a colon says something.
+        # The head reads English; of another language a colon says it, if no model told whose words.
         read = [part for part in parts if self._measure and not is_foreign(part.text)]
-        if any(part.text.endswith(":") for part in parts if part not in read):
+        if odds_max == _ODDS and any(each.text.endswith(":") for each in parts if each not in read):
             return True
         new = [part.text for part in read if part.text not in self._values]
         self._values |= zip(new, self._measure(new) if new and self._measure else (), strict=True)
         odds = [exp(min(self._values[part.text] + part.form, _VALUE_MAX)) for part in read]
-        return sum(odds) > 1  # two parts that hint at it count as one that says
+        return sum(odds) > odds_max  # two parts that hint at it count as one that says
