@@ -956,7 +956,8 @@ def wish(number: int, importance: float, **changed: Any) -> Extracted:
     """A wish that one mention is too little for, cited from the turn of that number."""
     drink = DRINKS[number - 1]
     usual: dict[str, Any] = {"category": Category.PREFERENCE, "importance": importance}
-    usual |= {"attribute": f"taste_{number}", "value": "something hot"}  # which was not said
+    # The value was not said, and a surer extractor would be believed.
+    usual |= {"attribute": f"taste_{number}", "value": "something hot", "confidence": 0.85}
     return claim(f"Prefers {drink}.", (number, f"like {drink} best"), **usual | changed)
 
 

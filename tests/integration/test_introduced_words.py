@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.testing import ScriptedExtractor
 
@@ -68,15 +68,23 @@ def rows(table: str) -> list[list[str]]:
     return [[part.strip() for part in line.split(" | ")] for line in lines]
 
 
-def reader(span: str) -> ScriptedExtractor:
+OWN_BESIDE_A_MODEL = """
+    My aunt rang before. I run a kiosk in Porto. | I run a kiosk in Porto.
+    Separate question, I run a kiosk in Porto. | I run a kiosk in Porto
+    Zweitens: Ich führe einen Kiosk in Jena. | Ich führe einen Kiosk in Jena.
+"""
+
+
+def reader(span: str, speech: Speech | None = None) -> ScriptedExtractor:
     found = Extracted(
         text="The contact runs a kiosk.",
         category=Category.FACT,
         importance=0.7,
         confidence=0.9,
         citations=(Citation(episode=1, span=span),),
+        speech=speech or Speech.LITERAL,
     )
-    return ScriptedExtractor([Extraction(candidates=(found,))])
+    return ScriptedExtractor([Extraction(candidates=(found,), tells_quotes=bool(speech))])
 
 
 @pytest.fixture
@@ -84,9 +92,11 @@ def store(tmp_path: Path) -> Iterator[Path]:
     return tmp_path / "store"
 
 
-def outcome(store: Path, text: str, span: str) -> tuple[list[str], list[str], bool]:
+def outcome(
+    store: Path, text: str, span: str, speech: Speech | None = None
+) -> tuple[list[str], list[str], bool]:
     """What is live, the gate's reasons, and whether the contact is asked anything."""
-    with Memory.open(embedded_path=store, extractor=reader(span)) as memory:
+    with Memory.open(embedded_path=store, extractor=reader(span, speech)) as memory:
         contact = memory.contact("crm", "ana")
         job = contact.submit_session("chat", [{"role": "user", "content": text}])
         memory.drain()
@@ -110,6 +120,15 @@ def test_plain_words_beside_other_sentences_are_the_contacts(
     live, reasons, _ = outcome(store, text, span)
     assert live
     assert "not_said_plainly" not in reasons
+
+
+@pytest.mark.parametrize(("text", "span"), rows(OWN_BESIDE_A_MODEL))
+def test_a_weak_hint_counts_only_if_no_model_told_whose_words_they_are(
+    tmp_path: Path, text: str, span: str
+) -> None:
+    assert outcome(tmp_path / "asked", text, span, Speech.LITERAL)[0]
+    live, _, is_asked = outcome(tmp_path / "quoted", text, span, Speech.QUOTED)
+    assert (live, is_asked) == ([], False)
 
 
 def test_what_was_introduced_is_known_once_the_contact_says_it_plainly(tmp_path: Path) -> None:

@@ -1065,7 +1065,10 @@ def test_what_forbids_something_is_asked_about(memory: Memory) -> None:
 
 
 def test_said_again_what_waited_is_let_through(memory: Memory) -> None:
-    said = [candidate("Prefers tea", heard("I like tea best")) for _ in range(2)]
+    said = [
+        replace(candidate("Prefers tea", heard("I like tea best")), confidence=0.85)
+        for _ in range(2)
+    ]
     assert [propose_to(memory, each).action for each in said] == [Action.HOLD, Action.ADMIT]
 
 

@@ -136,6 +136,26 @@ def test_a_day_that_the_extractor_read_from_the_words_is_carried(
     assert is_contacts(replace(moving, note=replace(moving.note, valid_from=first))) is expected
 
 
+@pytest.mark.parametrize(
+    ("text", "claim", "before", "asked", "expected"),
+    [
+        ("She is 74.", "The contact's mother is 74.", "My mother moves in.", "", True),
+        ("She is 74.", "The contact's mother is 74.", "My aunt moves in.", "", False),
+        ("Yes, please.", "Wants a call on Tuesday.", "", "Shall we call on Tuesday?", True),
+        ("No, please.", "Wants a call on Tuesday.", "", "Shall we call on Tuesday?", False),
+        ("Thanks.", "The contact's manager is Victor.", "", "", False),
+        ("Up to 1,300, not a cent more.", "Pays up to 1,300 and not a cent more.", "", "", True),
+        ("A call is best, I don't read mail.", "Likes calls and doesn't read mail.", "", "", True),
+        ("A call is best.", "Likes calls and doesn't read mail.", "", "", False),
+    ],
+)
+def test_what_led_to_the_cited_words_carries_a_claim_too(
+    text: str, claim: str, before: str, asked: str, expected: bool
+) -> None:
+    led = {"said_before": (before,) if before else (), "asked_before": (asked,) if asked else ()}
+    assert is_contacts(candidate(told(text), claim=claim, **led)) is expected
+
+
 def test_a_value_that_was_not_said_is_not_the_contacts() -> None:
     seat = {"claim": "Likes window seats.", "attribute": "seat_preference", "value": "aisle"}
     assert not is_contacts(candidate(told("I like window seats."), **seat))

@@ -459,7 +459,7 @@ WITH_A_BAND = [
 
 def bounds(category: str) -> tuple[float, float]:
     rule = SHIPPED["categories"][category]
-    return rule["ask_min"], rule["admit_min"]
+    return rule["ask_min"], rule.get("admit_min_by_source", {}).get(EXTRACTOR, rule["admit_min"])
 
 
 def below(bound: float) -> float:
