@@ -144,6 +144,8 @@ def test_a_day_that_the_extractor_read_from_the_words_is_carried(
         ("Yes, please.", "Wants a call on Tuesday.", "", "Shall we call on Tuesday?", True),
         ("No, please.", "Wants a call on Tuesday.", "", "Shall we call on Tuesday?", False),
         ("Thanks.", "The contact's manager is Victor.", "", "", False),
+        ("Thanks.", "Enjoys long walks.", "My sister enjoys long walks.", "", False),
+        ("It's 500.", "The budget is 700.", "Hers was 700.", "", False),
         ("Up to 1,300, not a cent more.", "Pays up to 1,300 and not a cent more.", "", "", True),
         ("A call is best, I don't read mail.", "Likes calls and doesn't read mail.", "", "", True),
         ("A call is best.", "Likes calls and doesn't read mail.", "", "", False),

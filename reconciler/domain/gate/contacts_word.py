@@ -256,16 +256,18 @@ def _is_carried(candidate: Candidate) -> bool:
         for evidence in candidate.evidence
         for sentence in _sentences(evidence)
     ]
-    slot, said = candidate.note.slot, " ".join((*cited, *_led_to(candidate, cited)))
+    slot, said = candidate.note.slot, " ".join((*cited, *_answered(candidate, cited)))
+    heard = " ".join((said, *candidate.said_before))
     shown = None if slot is None or slot.is_personal else slot.value  # else a token stands for it
     value = _without_hyphens(_undated(shown or "", candidate.evidence))
     if not is_english(candidate.claim):
         days = (f"{each.said_at:%-d %-m %Y}" for each in candidate.evidence)
         told = _numbers(" ".join((said, _days(candidate), *days)))
         return _numbers(f"{claim} {value}") <= told
-    if any(_is_hard(each, candidate) for part in (claim, value) for each in find_news(part, said)):
+    news = (each for part in (claim, value) for each in find_news(part, said))
+    if any(_is_hard(each, candidate) and not _is_heard(each, heard) for each in news):
         return False
-    if not (_relatives(claim) <= _relatives(said) or _is_named(candidate.subject, said)):
+    if not (_relatives(claim) <= _relatives(heard) or _is_named(candidate.subject, heard)):
         return False
     taken_back = find_taking_back(claim)
     if taken_back and find_taking_back(said):  # one may say "opted out", the other "do not share"
@@ -276,13 +278,16 @@ def _is_carried(candidate: Candidate) -> bool:
     return is_about and not _is_said_otherwise(candidate, claim, list(_clauses(cited)))
 
 
-def _led_to(candidate: Candidate, cited: Sequence[str]) -> tuple[str, ...]:
-    """What was said before the cited words: by the contact, and as a question that they answer.
-
-    A "no" to a question carries nothing but a denial.
-    """
+def _answered(candidate: Candidate, cited: Sequence[str]) -> tuple[str, ...]:
+    """The questions that the cited words answer; a "no" to one carries nothing but a denial."""
     is_denial = bool(_negations(" ".join(cited))) and not _negations(candidate.claim)
-    return candidate.said_before if is_denial else (*candidate.said_before, *candidate.asked_before)
+    return () if is_denial else candidate.asked_before
+
+
+def _is_heard(found: Finding, heard: str) -> bool:
+    """Whether a name that the cited words leave out was said earlier in the conversation."""
+    named = frozenset(_WORDS.findall(found.in_note.casefold()))
+    return found.kind is Difference.NAME and named <= frozenset(_WORDS.findall(heard.casefold()))
 
 
 def _negations(text: str) -> frozenset[str]:
