@@ -117,6 +117,7 @@ def test_a_claim_that_says_more_or_otherwise_stays_the_extractors(text: str, cla
         ("We can go up to 1,450 now.", "Can pay up to 1,500.", False),
         ("Ich habe 3 Katzen.", "Der Kontakt hat 3 Katzen.", True),
         ("Ich habe 3 Katzen.", "Der Kontakt hat 5 Katzen.", False),
+        ("Ich habe 3 Katzen.", "Der Kontakt arbeitet bei Brandl.", False),
     ],
 )
 def test_a_claim_in_other_words_is_carried_if_it_adds_nothing_that_code_can_see(

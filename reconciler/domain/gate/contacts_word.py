@@ -29,6 +29,7 @@ from reconciler.domain.guard import (
     is_english,
     is_repeated_in,
     share_a_word,
+    shared_words,
 )
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -263,7 +264,8 @@ def _is_carried(candidate: Candidate) -> bool:
     if not is_english(candidate.claim):
         days = (f"{each.said_at:%-d %-m %Y}" for each in candidate.evidence)
         told = _numbers(" ".join((said, _days(candidate), *days)))
-        return _numbers(f"{claim} {value}") <= told
+        stated = f"{claim} {value}"
+        return _numbers(stated) <= told and bool(shared_words(stated, said))
     news = (each for part in (claim, value) for each in find_news(part, said))
     if any(_is_hard(each, candidate) and not _is_heard(each, heard) for each in news):
         return False
