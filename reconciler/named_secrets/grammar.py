@@ -89,7 +89,7 @@ def _ending_of(names: Iterable[str], *, before: str) -> re.Pattern[str]:
     return re.compile(rf"{before}({longest_first})(?:_(?:number|no|num|nr|id|value)s?)?$")
 
 
-_KIND_ENDING = _ending_of(_KIND_OF_NAME, before="(?:^|_)")
+_KIND_ENDING = _ending_of(_KIND_OF_NAME, before="(?:^|(?<!form_of)_)")  # how to call a person
 _TEXT_ENDING = _ending_of(_NEED_IN_TEXT, before="(?:^|_)")
 _GLUED = "password passwd pwd passwort kennwort passphrase apikey secret token"
 _GLUED_ENDING = _ending_of(_GLUED.split(), before="")

@@ -311,6 +311,8 @@ def test_nesting_costs_nothing_of_the_stack() -> None:
         ("ip_address", SensitiveKind.IP_ADDRESS),
         ("shipping_address", SensitiveKind.STREET_ADDRESS),
         ("phone_model", None),
+        ("form_of_address", None),
+        ("change_of_address", SensitiveKind.STREET_ADDRESS),
         ("boarding_pass", None),
         (None, None),
     ],

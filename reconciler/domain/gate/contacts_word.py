@@ -340,7 +340,9 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
 
 
 def _relatives(text: str) -> frozenset[str]:
-    return vocabulary().relatives.intersection(_spaced(text).split())
+    """The people whom a text names by what they are to somebody; "the assistant" is the agent."""
+    said = _spaced(text).replace("the assistant", "")
+    return vocabulary().relatives.intersection(said.split())
 
 
 def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str]) -> bool:

@@ -19,10 +19,6 @@ from reconciler.domain.sessions.introductions import is_marked_at, parts_around
 Measure = Callable[[Sequence[str]], Sequence[float]]
 """How much the meaning of each text introduces another's words; above 0 it does."""
 
-_ODDS, _ODDS_BESIDE_A_MODEL = 1.0, 4.0
-"""From which odds the parts say it. An extractor that was asked for it has told most of it already,
-and the lower odds take a quarter of the contact's own sentences in real conversations."""
-
 _VALUE_MAX = 50.0
 """What no sum of odds needs to exceed."""
 
@@ -41,15 +37,19 @@ class Introduced:
     def marked(self, window: Window, extraction: Extraction) -> Extraction:
         """The extraction; a claim of the contact's introduced words alone is marked so.
 
-        A claim that also rests on plain words of the contact rests only on those.
+        A claim that also rests on plain words of the contact rests only on those. Beside an
+        extractor that was asked whose words it cites only marks of quotation count: the head takes
+        a quarter of the contact's own sentences in real conversations for another's.
         """
-        odds = _ODDS_BESIDE_A_MODEL if extraction.tells_quotes else _ODDS
         return replace(
             extraction,
-            candidates=tuple(self._marked(window, each, odds) for each in extraction.candidates),
+            candidates=tuple(
+                self._marked(window, each, only_marks=extraction.tells_quotes)
+                for each in extraction.candidates
+            ),
         )
 
-    def _marked(self, window: Window, extracted: Extracted, odds_max: float) -> Extracted:
+    def _marked(self, window: Window, extracted: Extracted, *, only_marks: bool) -> Extracted:
         texts = {
             number: episode.text
             for number, episode in enumerate(window.episodes, start=1)
@@ -57,7 +57,9 @@ class Introduced:
         }
         own = [each for each in extracted.citations if each.episode in texts]
         material = {
-            each for each in own if self._is_introduced(texts[each.episode], each, odds_max)
+            each
+            for each in own
+            if self._is_introduced(texts[each.episode], each, only_marks=only_marks)
         }
         if not material:
             return extracted
@@ -66,20 +68,20 @@ class Introduced:
         plain = tuple(each for each in extracted.citations if each not in material)
         return replace(extracted, citations=plain)
 
-    def _is_introduced(self, text: str, citation: Citation, odds_max: float) -> bool:
+    def _is_introduced(self, text: str, citation: Citation, *, only_marks: bool) -> bool:
         start = text.find(citation.span)
         end = start + len(citation.span)
         is_asked = is_asked_to_keep(text, (citation.span,))  # it may quote what is to be kept
         if start >= 0 and is_marked_at(text, start, start + 1 if is_asked else end):
             return True
-        if is_asked:
+        if is_asked or only_marks:
             return False
         parts = list(parts_around(text, citation.span))
-        # The head reads English; of another language a colon says it, if no model told whose words.
+        # The head reads English; of another language only a colon says something.
         read = [part for part in parts if self._measure and not is_foreign(part.text)]
-        if odds_max == _ODDS and any(each.text.endswith(":") for each in parts if each not in read):
+        if any(each.text.endswith(":") for each in parts if each not in read):
             return True
         new = [part.text for part in read if part.text not in self._values]
         self._values |= zip(new, self._measure(new) if new and self._measure else (), strict=True)
         odds = [exp(min(self._values[part.text] + part.form, _VALUE_MAX)) for part in read]
-        return sum(odds) > odds_max  # two parts that hint at it count as one that says
+        return sum(odds) > 1  # two parts that hint at it count as one that says
