@@ -66,7 +66,7 @@ class TaskStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self.graph.run("find_task", {"task_key": _key(scope, task_id)})
+        rows = self.rows("find_task", task_key=_key(scope, task_id))
         return TASKS.one(rows[0] | {"scope": scope}) if rows else None
 
     def list_tasks(
@@ -75,7 +75,7 @@ class TaskStore(Store):
         """The tasks of some contacts in these states, last changed first."""
         by_key = {scope.contact_key: scope for scope in scopes}
         given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
-        rows = self.graph.run("list_tasks", given | {"limit": limit})
+        rows = self.rows("list_tasks", **given, limit=limit)
         return TASKS.all(row | {"scope": by_key[row["contact_key"]]} for row in rows)
 
     def add_done_subtask(self, scope: Scope, task_id: str, subtask_id: str, at: datetime) -> Task:
@@ -116,13 +116,13 @@ class TaskStore(Store):
         self, scope: Scope, task_id: str, state: TaskState, session_id: str, at: datetime
     ) -> Task | None:
         """Change the task's state, and return it; None if it has ended, or there is none."""
-        given = {
-            "task_key": _key(scope, task_id),
-            "state": str(state),
-            "session_id": session_id,
-            "at": at,
-        }
-        rows = self.graph.run("set_task_state", given)
+        rows = self.rows(
+            "set_task_state",
+            task_key=_key(scope, task_id),
+            state=str(state),
+            session_id=session_id,
+            at=at,
+        )
         return TASKS.one(rows[0] | {"scope": scope}) if rows else None
 
     def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
@@ -137,24 +137,24 @@ class TaskStore(Store):
         self, scope: Scope, task_id: str, session_id: str, channel: str, at: datetime
     ) -> None:
         """Link a session to the task, before the session's first turn is written."""
-        given = {
-            "task_key": _key(scope, task_id),
-            "session_key": scope.session_key(session_id),
-            "session_id": session_id,
-            "channel": channel,
-            "at": at,
-        }
-        self.graph.run("link_task_session", given)
+        self.rows(
+            "link_task_session",
+            task_key=_key(scope, task_id),
+            session_key=scope.session_key(session_id),
+            session_id=session_id,
+            channel=channel,
+            at=at,
+        )
 
     def list_sessions(self, scope: Scope, task_id: str) -> list[str]:
         """The ids of the task's sessions, in the order in which they began."""
-        rows = self.graph.run("list_task_sessions", {"task_key": _key(scope, task_id)})
+        rows = self.rows("list_task_sessions", task_key=_key(scope, task_id))
         return [row["session_id"] for row in rows]
 
     def _written(
         self, name: str, scope: Scope, task_id: str, at: datetime, given: dict[str, Any]
     ) -> Task:
-        rows = self.graph.run(name, {"task_key": _key(scope, task_id), "at": at, **given})
+        rows = self.rows(name, task_key=_key(scope, task_id), at=at, **given)
         if not rows:
             raise UnknownTaskError(f"contact {scope.contact_id} has no task {task_id}")
         return TASKS.one(rows[0] | {"scope": scope})
