@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Column
 
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.logs import logging_to_stderr
@@ -27,7 +28,14 @@ from reconciler.entrypoints.options import (
     print_json,
     show,
 )
-from reconciler.entrypoints.rendering import lines, shown, table, terminal, word_column
+from reconciler.entrypoints.rendering import (
+    lines,
+    short_column,
+    shown,
+    table,
+    terminal,
+    word_column,
+)
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
     Certificate,
@@ -245,12 +253,14 @@ def _expiry(given: str | None) -> datetime | None:
 
 
 def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
-    made = table("Tokens")
-    made.add_column("id", min_width=_TOKEN_ID_WIDTH)
-    word_column(made, "name", (token.grant.name for token in tokens))
-    word_column(made, "profile", (str(token.grant.profile) for token in tokens))
-    made.add_column("opens", overflow="fold")
-    made.add_column("state", no_wrap=True)
+    made = table(
+        "Tokens",
+        Column("id", min_width=_TOKEN_ID_WIDTH),
+        word_column("name", (token.grant.name for token in tokens)),
+        word_column("profile", (token.grant.profile for token in tokens)),
+        "opens",
+        short_column("state"),
+    )
     for token in tokens:
         until = f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else "for ever"
         made.add_row(
