@@ -29,7 +29,7 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
-from reconciler.service.stores.commits import record_of
+from reconciler.service.stores.commits import decision_map, taken
 from reconciler.service.stores.contact_queries import EVERYTHING, Queries
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -186,7 +186,7 @@ class ErasureStore(Queries):
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Replace the records of decisions, by id."""
-        maps = [_decision_map(decision) for decision in decisions]
+        maps = [{name: told[name] for name in _EMPTIED} for told in map(decision_map, decisions)]
         self.rows("remove_decisions", decisions=maps)
 
     def put_episodes(self, episodes: Mapping[str, str]) -> None:
@@ -377,31 +377,24 @@ def _joined(words: Iterable[str]) -> str:
     return "\n".join([word for word in words if word and word != ERASED])
 
 
-def _decision_map(decision: Decision) -> dict[str, Any]:
-    assessment = decision.gate
-    return {
-        "decision_id": decision.decision_id,
-        "text": decision.text,
-        "reason": decision.reason,
-        "arbiter_reasoning": decision.opinion.reasoning,
-        "inference_key": assessment.inference_key if assessment else None,
-        "lapses_at": assessment.lapses_at if assessment else None,
-        "record": record_of(decision),
-    }
+_EMPTIED = (
+    "decision_id",
+    "text",
+    "reason",
+    "arbiter_reasoning",
+    "inference_key",
+    "lapses_at",
+    "record",
+)
+"""What an erasure changes of a decision, and its id."""
 
 
 def _erasure_map(erasure: Erasure) -> dict[str, Any]:
     return {
-        "erasure_id": erasure.erasure_id,
-        "tenant": erasure.scope.tenant,
-        "agent_id": erasure.scope.agent_id,
-        "contact_key": erasure.scope.contact_key,
+        **taken(erasure, "erasure_id", "state", "by", "reason", "started_at"),
+        **taken(erasure.scope, "tenant", "agent_id", "contact_key"),
         "target_kind": str(erasure.kind),
         "target": _json(ErasureTarget, erasure.target),
-        "state": str(erasure.state),
-        "by": erasure.by,
-        "reason": erasure.reason,
-        "started_at": erasure.started_at,
         "plan": _json(ErasurePlan, erasure.plan) if erasure.plan else None,
     }
 
