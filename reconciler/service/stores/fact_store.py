@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.floats import Floats
-from reconciler.domain.recalling.evidence import restated_beneath
+from reconciler.domain.recalling.evidence import Said, restated_beneath
 from reconciler.domain.records.facts import (
     Conflict,
     Fact,
@@ -21,8 +21,8 @@ from reconciler.domain.records.facts import (
 )
 from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.domain.records.kinds import FactState
-from reconciler.domain.records.scope import Scope
-from reconciler.errors import QueryError
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import QueryError, UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import check_own_model
@@ -45,7 +45,6 @@ from reconciler.service.stores.rows import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.domain.recalling.evidence import Said
     from reconciler.domain.review.health import LiveFact
     from reconciler.service.stores.stored_facts import StoredFacts
     from reconciler.service.use_trace import Use
@@ -58,6 +57,13 @@ class Near:
     fact_id: str
     contact_id: str
     cosine: float
+
+
+def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
+    """The error for a fact that the contact does not have."""
+    return UnknownFactError(
+        f"contact {scope.contact_id} has no fact {fact}; `history` lists those it has"
+    )
 
 
 class FactStore(Store):
@@ -159,8 +165,24 @@ class FactStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self.rows_of(scope, "find_facts", fact_ids=[fact_id])
-        return FACTS.one(rows[0]) if rows else None
+        return FACTS.first(self.rows_of(scope, "find_facts", fact_ids=[fact_id]))
+
+    def get_fact(self, scope: Scope, fact_id: str, or_else: str = "") -> Fact:
+        """The fact of that id about the contact, live or ended.
+
+        Args:
+            scope: the contact.
+            fact_id: its id.
+            or_else: what else may be the reason that there is none, for the error.
+
+        Raises:
+            UnknownFactError: there is none, or it is another contact's.
+        """
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        fact = self.find_fact(scope, fact_id)
+        if fact is None:
+            raise unknown_fact(scope, fact_id + or_else)
+        return fact
 
     def find_nearest(
         self, scope: Scope, embedding_model: str, vector: Floats, limit: int

@@ -139,8 +139,7 @@ class SessionStore(Store):
 
     def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
         """A session without its turns; None if there is none."""
-        rows = self.rows("find_session", **_session(scope, session_id))
-        return SESSIONS.one(rows[0]) if rows else None
+        return SESSIONS.first(self.rows("find_session", **_session(scope, session_id)))
 
     def clean_episodes(self, before: Sequence[Episode], after: Sequence[Episode]) -> None:
         """Replace episodes by cleaned ones; an episode that changed meanwhile stays as it is.
@@ -167,8 +166,7 @@ class SessionStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self.rows("find_job", job_id=job_id, **asdict(scope))
-        return JOBS.one(rows[0]) if rows else None
+        return JOBS.first(self.rows("find_job", job_id=job_id, **asdict(scope)))
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
         """The jobs that read these turns, each with its state, newest first."""

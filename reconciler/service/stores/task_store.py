@@ -43,17 +43,20 @@ class TaskStore(Store):
         Raises:
             ErasedError: the contact is being erased, or the session was; nothing was kept.
         """
-        given = {
-            **scope.columns,
-            "task_id": task_id,
-            "name": goal[:_CAPTION_LENGTH],
-            "goal": goal,
-            "state": str(TaskState.START),
-            "session_id": session_id,
-            "session_key": scope.session_key(session_id),
-        }
         try:
-            return self._written("upsert_task", scope, task_id, at, given)
+            return self._written(
+                "upsert_task",
+                scope,
+                task_id,
+                at,
+                **scope.columns,
+                task_id=task_id,
+                name=goal[:_CAPTION_LENGTH],
+                goal=goal,
+                state=str(TaskState.START),
+                session_id=session_id,
+                session_key=scope.session_key(session_id),
+            )
         except UnknownTaskError:
             raise ErasedError(
                 f"contact {scope.contact_id} is being erased, or session {session_id} was erased, "
@@ -66,8 +69,7 @@ class TaskStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self.rows("find_task", task_key=_key(scope, task_id))
-        return TASKS.one(rows[0] | {"scope": scope}) if rows else None
+        return _first(scope, self.rows("find_task", task_key=_key(scope, task_id)))
 
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
@@ -84,8 +86,7 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        given = {"subtask_id": subtask_id}
-        return self._written("add_done_subtask", scope, task_id, at, given)
+        return self._written("add_done_subtask", scope, task_id, at, subtask_id=subtask_id)
 
     def set_blocker(self, scope: Scope, task_id: str, blocker: str | None, at: datetime) -> Task:
         """Write what the task waits for, None for nothing, and return the task.
@@ -93,7 +94,7 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        return self._written("set_task_blocker", scope, task_id, at, {"blocker": blocker})
+        return self._written("set_task_blocker", scope, task_id, at, blocker=blocker)
 
     def add_decisions(
         self, scope: Scope, task_id: str, decided: Sequence[str], at: datetime
@@ -109,8 +110,8 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        given = {"decided": list(dict.fromkeys(decided))}
-        return self._written("add_task_decisions", scope, task_id, at, given)
+        once = list(dict.fromkeys(decided))
+        return self._written("add_task_decisions", scope, task_id, at, decided=once)
 
     def set_state(
         self, scope: Scope, task_id: str, state: TaskState, session_id: str, at: datetime
@@ -123,7 +124,7 @@ class TaskStore(Store):
             session_id=session_id,
             at=at,
         )
-        return TASKS.one(rows[0] | {"scope": scope}) if rows else None
+        return _first(scope, rows)
 
     def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
         """Write the decision about the task's outcome on it, and return it.
@@ -131,7 +132,7 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        return self._written("set_task_outcome", scope, task_id, at, {"outcome_id": outcome_id})
+        return self._written("set_task_outcome", scope, task_id, at, outcome_id=outcome_id)
 
     def link_session(
         self, scope: Scope, task_id: str, session_id: str, channel: str, at: datetime
@@ -152,12 +153,16 @@ class TaskStore(Store):
         return [row["session_id"] for row in rows]
 
     def _written(
-        self, name: str, scope: Scope, task_id: str, at: datetime, given: dict[str, Any]
+        self, name: str, scope: Scope, task_id: str, at: datetime, /, **given: Any
     ) -> Task:
         rows = self.rows(name, task_key=_key(scope, task_id), at=at, **given)
-        if not rows:
+        if (task := _first(scope, rows)) is None:
             raise UnknownTaskError(f"contact {scope.contact_id} has no task {task_id}")
-        return TASKS.one(rows[0] | {"scope": scope})
+        return task
+
+
+def _first(scope: Scope, rows: Iterable[Row]) -> Task | None:
+    return TASKS.first([row | {"scope": scope} for row in rows])
 
 
 def _key(scope: Scope, task_id: str) -> str:
