@@ -566,8 +566,12 @@ class EmbeddedFiles:
                 f"cut the log there: truncate -s {whole_bytes} {log}"
             ) from error
         copy = log.with_name(f"{log.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}")
-        _copy_durably(log, copy)
-        _truncate_durably(log, whole_bytes)
+        shutil.copy2(log, copy)
+        with copy.open("rb") as file:
+            sync(file)
+        with log.open("rb+") as file:
+            file.truncate(whole_bytes)
+            sync(file)
         _log.warning(
             "%s was not closed. Its log ended in an unfinished write of %d bytes, which no caller "
             "saw succeed. That write was removed; everything before it is there. The old log is "
@@ -667,18 +671,6 @@ def leave_unchecked(connection: ladybug.Connection) -> None:
     result = connection.execute("CALL force_checkpoint_on_close=false")
     assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
     result.close()
-
-
-def _copy_durably(source: Path, copy: Path) -> None:
-    shutil.copy2(source, copy)
-    with copy.open("rb") as file:
-        sync(file)
-
-
-def _truncate_durably(path: Path, size: int) -> None:
-    with path.open("rb+") as file:
-        file.truncate(size)
-        sync(file)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

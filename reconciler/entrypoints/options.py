@@ -83,7 +83,7 @@ def add_commands(
 
 
 class _Described:
-    """The function of a command, whose docstring describes its options under "Options".
+    """The function of a command; its docstring describes the options under "Options".
 
     A truth value is a flag without its opposite. The rest is typer's. The signature is read only
     when the options are needed.
@@ -154,9 +154,7 @@ def opened(file: Path) -> BinaryIO:
 
 
 @contextmanager
-def reading(
-    agent: str | None, contact: str | None, tenant: str | None, *, warm_up: bool = False
-) -> Iterator[Memory]:
+def reading(agent: str | None, contact: str | None, tenant: str | None) -> Iterator[Memory]:
     """A memory to read from, in which a contact is known under these names.
 
     This is checked when the block ends without an error: errors about wrong input come first.
@@ -165,7 +163,7 @@ def reading(
         ConfigurationError: there is no memory; none is created.
         UnknownContactError: nothing is known of the contact, or of any of the agent's.
     """
-    with Memory.open(warm_up=warm_up, must_exist=True) as memory:
+    with Memory.open(must_exist=True) as memory:
         yield memory
         if agent is not None:
             of_whom(memory, agent, contact, tenant).check_known()

@@ -454,11 +454,11 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
         for event in history.events:
             branches[event.fact_id].add(_event_label(event))
         for conflict in history.conflicts:
-            other = {conflict.new_id, conflict.old_id} - {history.facts[0].fact_id}
+            [other] = conflict.ids - {history.facts[0].fact_id}
             branches[history.facts[0].fact_id].add(
                 Text.assemble(
                     ("CONFLICTS_WITH ", "red"),
-                    shown(texts.get(other.pop(), "")),
+                    shown(texts.get(other, "")),
                     shown(f" {_day(conflict.at)}: {conflict.reason}", style="dim"),
                 )
             )

@@ -173,9 +173,8 @@ class Records:
     ) -> list[FactHistory]:
         """The chains with these heads; only their facts and those of their conflicts are read."""
         now, own = self.clock(), strand_ids(heads, links)
-        pairs = {pair: {pair.new_id, pair.old_id} for pair in self.fact_store.list_conflicts(scope)}
-        conflicts = [pair for pair, ids in pairs.items() if own & ids]
-        read = own.union(*(pairs[pair] for pair in conflicts))
+        conflicts = [pair for pair in self.fact_store.list_conflicts(scope) if own & pair.ids]
+        read = own.union(*(pair.ids for pair in conflicts))
         facts = [
             fact.as_of(now) for fact in self.fact_store.find_facts(scope, sorted(read))[1].values()
         ]
@@ -301,7 +300,7 @@ class Records:
                 # The guard, which compares texts, is loaded only if there is a dispute.
                 from reconciler.domain.reconciling.disputes import disputes_of
 
-                ids = {fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)}
+                ids = {fact_id for pair in conflicts for fact_id in pair.ids}
                 _, facts = self.fact_store.find_facts(scope, sorted(ids))
                 open_ = disputes_of(scope, facts.values(), conflicts, self.clock())
                 if after is not None and scope == scopes[0]:
@@ -523,4 +522,4 @@ def _is_persons(decision: Decision) -> bool:
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:
     """The conflicts of which both sides are live."""
     live = {fact.fact_id for fact in facts if fact.is_live}
-    return [conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= live]
+    return [conflict for conflict in conflicts if conflict.ids <= live]

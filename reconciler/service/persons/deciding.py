@@ -268,7 +268,7 @@ class PersonsDecisions:
         wrote = self.fact_store.find_fact(scope, str(earlier.fact_id)) if earlier else None
         if wrote is None or not wrote.is_live or wrote.is_expired(self.clock()):
             return None
-        disputed = {i for c in self.fact_store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
+        disputed = {i for c in self.fact_store.list_conflicts(scope) for i in c.ids}
         return None if wrote.fact_id in disputed else earlier
 
     def archive(
@@ -321,7 +321,7 @@ class PersonsDecisions:
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
         """The facts of the contact that a sweep would archive now, the most faded first."""
         conflicts = self.fact_store.list_conflicts(scope)
-        disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
+        disputed = [fact_id for pair in conflicts for fact_id in pair.ids]
         return faded(self.fact_store.list_facts(scope), disputed, self.clock(), policy)
 
     def unarchive(self, scope: Scope, fact_id: str, *, by: str, reason: str) -> Decision:
@@ -385,8 +385,7 @@ class PersonsDecisions:
         """The plan by which all sides end; None if one is in dispute with nothing."""
         side_ids = {fact.fact_id for fact in sides}
         conflicts = self.fact_store.list_conflicts(submission.note.scope)
-        pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
-        disputed_ids = set().union(*(pair for pair in pairs if pair & side_ids))
+        disputed_ids = set().union(*(one.ids for one in conflicts if one.ids & side_ids))
         if not side_ids <= disputed_ids:
             return None
         if more := sorted(disputed_ids - side_ids):
@@ -409,8 +408,7 @@ class PersonsDecisions:
             )
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self.fact_store.list_conflicts(scope)
-        pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
-        open_ = [pair for pair in pairs if pair & kept_ids]
+        open_ = [one.ids for one in conflicts if one.ids & kept_ids]
         if not open_:
             return None
         lost_ids = sorted(set().union(*open_) - kept_ids)
@@ -434,7 +432,7 @@ class PersonsDecisions:
             before=(*commit.before, *((only.standing,) if only else ())),
             conflicts=(
                 *(commit.decision.undo.conflicts if commit.decision.undo else ()),
-                *(one for one in conflicts if {one.new_id, one.old_id} <= held_ids),
+                *(one for one in conflicts if one.ids <= held_ids),
             ),
         )
         decision = replace(
@@ -444,7 +442,7 @@ class PersonsDecisions:
         return replace(commit, decision=decision, kept=told)
 
     def _taken_over(
-        self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[set[str]]
+        self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[Set[str]]
     ) -> list[tuple[Fact, Fact]]:
         """The kept facts, each with the plans that were to end the disputed ones."""
         if all(fact.valid_to is None for fact in ended):
@@ -639,7 +637,7 @@ def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit
 
 
 def _until_then(
-    kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
+    kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[Set[str]], now: datetime
 ) -> list[tuple[Fact, Fact]]:
     """Pairs of a losing fact and the later kept fact until which it holds; plans are left out."""
     pairs = []
