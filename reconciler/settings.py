@@ -11,7 +11,7 @@ import difflib
 import logging
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -473,8 +473,7 @@ def _described(problem: ErrorDetails) -> str:
         return f"""{name}: give a list; in the environment as JSON: {variable}='["one", "two"]'"""
     if problem["type"] != "extra_forbidden":
         return f"{name or 'settings'}: {problem['msg']}"
-    nearest = difflib.get_close_matches(name, [*_names()], n=1, cutoff=0.6)
-    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    hint = _nearest(name, _names(), 0.6)
     where = f" (the variable {variable})" if variable in map(str.upper, os.environ) else ""
     return f"{name} is not a setting{where}{hint}"
 
@@ -490,9 +489,14 @@ def _is_unknown(variable: str) -> bool:
 @cache
 def _warn_of(variable: str) -> None:
     """Say it once in a process."""
-    nearest = difflib.get_close_matches(variable.upper(), [*_variables()], n=1, cutoff=0.8)
-    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    hint = _nearest(variable.upper(), _variables(), 0.8)
     _log.warning("%s is not a setting and has no effect%s", variable, hint)
+
+
+def _nearest(name: str, known: Iterable[str], cutoff: float) -> str:
+    """The question whether a known name was meant; empty where none is like it."""
+    nearest = difflib.get_close_matches(name, [*known], n=1, cutoff=cutoff)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
 @cache
@@ -503,7 +507,7 @@ def _first_parts() -> frozenset[str]:
 
 
 def _variables() -> Iterator[str]:
-    return ("".join(parts) for parts in _parts())
+    return map("".join, _parts())
 
 
 def _names() -> Iterator[str]:

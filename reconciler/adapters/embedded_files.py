@@ -22,6 +22,7 @@ import ladybug
 
 from reconciler.adapters.cleared_memory import cleared_memory
 from reconciler.adapters.drafts import remove_abandoned_drafts
+from reconciler.adapters.durable_files import sync, sync_folder
 from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.resources import check_folder_is_writable
 
@@ -213,7 +214,7 @@ class EmbeddedFiles:
     def expect_no_log(self) -> None:
         """Note in advance that there will be no log until the next write."""
         self._no_log.touch()
-        _sync_folder(self._no_log.parent)
+        sync_folder(self._no_log.parent)
         self._may_lack_log = True
 
     def expect_log(self) -> None:
@@ -277,8 +278,7 @@ class EmbeddedFiles:
         self._reader.seek(0)
         with target.open("xb") as copy:
             shutil.copyfileobj(self._reader, copy, _COPIED_BYTES)
-            copy.flush()
-            os.fsync(copy.fileno())
+            sync(copy)
 
     def close(self) -> None:
         """Close the file that was read, after the engine has closed it."""
@@ -341,9 +341,9 @@ class EmbeddedFiles:
             if self.stamp != stamp or self.has_log or draft.has_log:
                 raise RuntimeError(f"Could not set lock on {self.main}: it was changed meanwhile")
             os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
+            sync(file)
             draft.main.replace(self.main)
-            _sync_folder(self.main.parent)
+            sync_folder(self.main.parent)
         for left_over in (self.log, self._frozen_log, self._shadow):
             left_over.unlink(missing_ok=True)
         self._may_lack_log = True
@@ -379,9 +379,8 @@ class EmbeddedFiles:
         with open(path, "a", encoding="utf-8", opener=_private) as file:
             file.write("\n")  # behind a line that a kill cut short
             file.writelines(f"{json.dumps(text)}\n" for text in texts)
-            file.flush()
-            os.fsync(file.fileno())
-        _sync_folder(path.parent)
+            sync(file)
+        sync_folder(path.parent)
 
     def read_removed(self, key: str) -> Iterator[str]:
         """The texts that are kept under a key, if they are still there."""
@@ -397,8 +396,7 @@ class EmbeddedFiles:
             with path.open("rb+") as file:
                 for start in range(0, path.stat().st_size, _COPIED_BYTES):
                     file.write(bytes(min(_COPIED_BYTES, path.stat().st_size - start)))
-                file.flush()
-                os.fsync(file.fileno())
+                sync(file)
             path.unlink()
 
     def warn_of_removed(self) -> None:
@@ -568,8 +566,12 @@ class EmbeddedFiles:
                 f"cut the log there: truncate -s {whole_bytes} {log}"
             ) from error
         copy = log.with_name(f"{log.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}")
-        _copy_durably(log, copy)
-        _truncate_durably(log, whole_bytes)
+        shutil.copy2(log, copy)
+        with copy.open("rb") as file:
+            sync(file)
+        with log.open("rb+") as file:
+            file.truncate(whole_bytes)
+            sync(file)
         _log.warning(
             "%s was not closed. Its log ended in an unfinished write of %d bytes, which no caller "
             "saw succeed. That write was removed; everything before it is there. The old log is "
@@ -669,28 +671,6 @@ def leave_unchecked(connection: ladybug.Connection) -> None:
     result = connection.execute("CALL force_checkpoint_on_close=false")
     assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
     result.close()
-
-
-def _copy_durably(source: Path, copy: Path) -> None:
-    shutil.copy2(source, copy)
-    with copy.open("rb") as file:
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    if not hasattr(os, "O_DIRECTORY"):
-        return  # Windows opens no folder, and needs no such sync
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _truncate_durably(path: Path, size: int) -> None:
-    with path.open("rb+") as file:
-        file.truncate(size)
-        os.fsync(file.fileno())
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -136,6 +136,10 @@ _LOCKED = (
 )
 
 
+_QUERY_TIMEOUT_SECONDS = 15.0
+"""A read, or the wait for a connection, that takes longer is ended."""
+
+
 class EmbeddedGraph:
     """Runs each query file in one transaction, and writes one after the other.
 
@@ -143,7 +147,6 @@ class EmbeddedGraph:
 
     Args:
         path: the file; a missing folder is created.
-        query_timeout_seconds: a read, or the wait for a connection, that takes longer is ended.
 
     If the disk failed or was full, the graph must be closed and opened again before the next write:
     the engine keeps what it could not write, and would put it into the log later. The same holds if
@@ -156,9 +159,8 @@ class EmbeddedGraph:
 
     engine = "embedded"
 
-    def __init__(self, path: Path, *, query_timeout_seconds: float = 15.0) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = expanded(path).resolve()
-        self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
         self._is_closed = False
         self._failure = self._advice = ""
@@ -177,7 +179,7 @@ class EmbeddedGraph:
             self._files.warn_of_removed()
             self._log_bytes = self._files.log_bytes
             self._connections = EmbeddedConnections(
-                self._database, self._path, query_timeout_seconds
+                self._database, self._path, _QUERY_TIMEOUT_SECONDS
             )
             try:
                 with self._connection() as connection:
@@ -305,7 +307,7 @@ class EmbeddedGraph:
 
     def _rewritten(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
         """The texts that are still in the rewritten store, and those that are in its files."""
-        with self._translated(), self._connections.alone(self._query_timeout_seconds) as is_alone:
+        with self._translated(), self._connections.alone(_QUERY_TIMEOUT_SECONDS) as is_alone:
             if self._is_closed:
                 raise GraphClosedError(f"{self._path} was closed by this program; open it again")
             self._check_storage()
@@ -489,7 +491,7 @@ class EmbeddedGraph:
         if self._is_marked:
             connection.rows(_MARK_CLOSED)
             self._is_marked = False  # the next write marks again that a log belongs to it
-        is_whole = self._checkpoint(connection, self._query_timeout_seconds)
+        is_whole = self._checkpoint(connection, _QUERY_TIMEOUT_SECONDS)
         if is_whole:
             self._files.note_closed()
         return is_whole
@@ -621,7 +623,7 @@ class EmbeddedGraph:
             )
         if "Interrupted" in text:
             return GraphUnavailableError(
-                f"{self._path}: a query took longer than {self._query_timeout_seconds:g} s"
+                f"{self._path}: a query took longer than {_QUERY_TIMEOUT_SECONDS:g} s"
             )
         if any(sign in text for sign in _DAMAGE):
             return self._damage_error(text)

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from reconciler.adapters import open_stores
 from reconciler.adapters.drafts import draft_folder
+from reconciler.adapters.durable_files import sync, sync_folder
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.domain.records.archives import Backup
@@ -77,8 +78,7 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
             descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OF_OWNER)
             with os.fdopen(descriptor, "w+b") as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
+                sync(file)
             draft.replace(path)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror or error}") from error
@@ -244,7 +244,7 @@ def _extract(
                 if file.tell() > told["bytes"]:
                     break
             if target is not None:
-                os.fsync(file.fileno())
+                sync(file)
         is_whole = digest.hexdigest() == told["sha256"]
     except _UNREADABLE:
         is_whole = False
@@ -293,11 +293,7 @@ def _move(source: Path, target: Path) -> None:
     except OSError:  # a file system without links, or a different one
         shutil.move(source, target)
     with suppress(OSError):
-        descriptor = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(target.parent)
 
 
 def _schema_version(store: Path) -> int:

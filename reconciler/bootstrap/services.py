@@ -10,7 +10,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
+from importlib import import_module
 from inspect import signature
+from operator import attrgetter
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -65,6 +67,7 @@ from reconciler.service.writing.ids import IdCheck
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Fact
@@ -121,8 +124,10 @@ class _Part(Generic[T]):
 
     def __init__(self, build: Callable[[Services], T]) -> None:
         self._build = build
-        self._name = build.__name__
         self.__doc__ = build.__doc__
+
+    def __set_name__(self, _: type[Services], name: str) -> None:
+        self._name = name
 
     def __get__(self, services: Services, _: type[Services]) -> T:
         with services.building:
@@ -130,6 +135,22 @@ class _Part(Generic[T]):
                 vars(services)[self._name] = self._build(services)
         built: T = vars(services)[self._name]
         return built
+
+
+def _made(where: str, **more: str) -> Any:
+    """A part that is loaded when it is needed, and made of the parts that its fields name.
+
+    Args:
+        where: the module and the class, under ``reconciler.service``.
+        more: its other fields, and the parts that they take.
+    """
+    module, _, name = where.partition(":")
+
+    def build(services: Services) -> Any:
+        kind = getattr(import_module(f"reconciler.service.{module}"), name)
+        return services.made(kind, **{each: attrgetter(more[each])(services) for each in more})
+
+    return _Part(build)
 
 
 class Services:
@@ -212,26 +233,76 @@ class Services:
         named = [name for name in signature(kind).parameters if name in known and name not in more]
         return kind(**more, **{name: getattr(self, name) for name in named})
 
+    session_store: SessionStore = _made("stores.session_store:SessionStore", graph="_patient_graph")
+    """The store of sessions and jobs."""
+
+    task_store: TaskStore = _made("stores.task_store:TaskStore", graph="_patient_graph")
+    """The store of tasks."""
+
+    archive_store: ArchiveStore = _made("stores.archive_store:ArchiveStore", graph="_patient_graph")
+    """Reads the whole store, contact by contact."""
+
+    erasure_store: ErasureStore = _made("stores.erasure_store:ErasureStore", graph="_patient_graph")
+    """The store of erasures."""
+
+    gate: WriteGate = _made("writing.write_gate:WriteGate", reader="note_reader")
+    """The write gate: every note passes it, whichever door it came through."""
+
+    answers: PersonsAnswers = _made("persons.answering:PersonsAnswers")
+    """Takes the answers to held notes."""
+
+    persons: PersonsDecisions = _made("persons.deciding:PersonsDecisions")
+    """Records what persons decide about known facts."""
+
+    relating: Relating = _made("writing.relating:Relating", store="fact_store")
+    """Relates known facts as a model says later."""
+
+    note_import: NoteImport = _made(
+        "writing.note_import:NoteImport",
+        reader="note_reader",
+        embed="reconciler.embed",
+        store="decision_store",
+    )
+    """The import of notes."""
+
+    peer_import: PeerImport = _made("writing.peer_import:PeerImport")
+    """The import from other memory systems."""
+
+    recall: Recall = _made(
+        "recall:Recall", store="fact_store", asked="asked_attributes", use="use_trace"
+    )
+    """Answers a query."""
+
+    past_recall: PastRecall = _made(
+        "recall:PastRecall", store="fact_store", asked="asked_attributes"
+    )
+    """Answers a query about the past."""
+
+    procedures: Procedures = _made("tasks.procedures:Procedures", store="fact_store")
+    """Agents' procedures."""
+
+    contact_page: ContactPage = _made("moving.contact_page:ContactPage", store="archive_store")
+    """Writes everything known about a contact on one page."""
+
+    report: Report = _made("pages.report:Report", store="fact_store")
+    """Draws timelines of facts."""
+
+    memory_extractor: MemoryExtractor = _made(
+        "sessions.extraction:MemoryExtractor", store="session_store", reader="session_reader"
+    )
+    """The background door."""
+
+    @_Part
+    def how(self) -> Recalling:
+        """How the settings have facts recalled."""
+        return build_recalling(self.settings, self.embedder.model_id)
+
     @_Part
     def attributes(self) -> AttributeBook:
         """The attribute book: the attributes that slots may have."""
         from reconciler.config_files import load_attribute_book
 
         return load_attribute_book(self.settings.reconcile.attributes_file)
-
-    @_Part
-    def session_store(self) -> SessionStore:
-        """The store of sessions and jobs."""
-        from reconciler.service.stores.session_store import SessionStore
-
-        return SessionStore(self._patient_graph)
-
-    @_Part
-    def task_store(self) -> TaskStore:
-        """The store of tasks."""
-        from reconciler.service.stores.task_store import TaskStore
-
-        return TaskStore(self._patient_graph)
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:
@@ -250,13 +321,6 @@ class Services:
         from reconciler.service.writing.forgotten import ForgottenLook
 
         return ForgottenLook(self.erasure_store, self.digest)
-
-    @_Part
-    def erasure_store(self) -> ErasureStore:
-        """The store of erasures."""
-        from reconciler.service.stores.erasure_store import ErasureStore
-
-        return ErasureStore(self._patient_graph, self.fact_store, self.decision_store)
 
     @_Part
     def erasures(self) -> Erasures:
@@ -333,30 +397,9 @@ class Services:
         )
 
     @_Part
-    def gate(self) -> WriteGate:
-        """The write gate: every note passes it, whichever door it came through."""
-        from reconciler.service.writing.write_gate import WriteGate
-
-        return self.made(WriteGate, reader=self.note_reader)
-
-    @_Part
     def note_reader(self) -> NoteReader:
         """Reads what a note resembles as a whole, where a head knows the model."""
         return build_note_reader(self.embedder)
-
-    @_Part
-    def answers(self) -> PersonsAnswers:
-        """Takes the answers to held notes."""
-        from reconciler.service.persons.answering import PersonsAnswers
-
-        return self.made(PersonsAnswers)
-
-    @_Part
-    def persons(self) -> PersonsDecisions:
-        """Records what persons decide about known facts."""
-        from reconciler.service.persons.deciding import PersonsDecisions
-
-        return self.made(PersonsDecisions)
 
     def siblings_of(self, decision: Decision) -> list[Fact]:
         """The live facts that answer what the note of a decision answers, the newest first."""
@@ -383,13 +426,6 @@ class Services:
             return Meant((about,))
         look = self.neighbourhoods.current if said is None else self.neighbourhoods.of
         return look(scope).placing((scope.contact_id,)).meant_by(about, said or "")
-
-    @_Part
-    def relating(self) -> Relating:
-        """Relates known facts as a model says later."""
-        from reconciler.service.writing.relating import Relating
-
-        return self.made(Relating, store=self.fact_store)
 
     @_Part
     def rejudging(self) -> Rejudging | None:
@@ -423,25 +459,6 @@ class Services:
             return {f.fact_id: f for f in self.fact_store.list_facts(scope) if not f.has_ended}
 
         return self.made(LiveDoor, live=live)
-
-    @_Part
-    def note_import(self) -> NoteImport:
-        """The import of notes."""
-        from reconciler.service.writing.note_import import NoteImport
-
-        return self.made(
-            NoteImport,
-            reader=self.note_reader,
-            embed=self.reconciler.embed,
-            store=self.decision_store,
-        )
-
-    @_Part
-    def peer_import(self) -> PeerImport:
-        """The import from other memory systems."""
-        from reconciler.service.writing.peer_import import PeerImport
-
-        return PeerImport(note_import=self.note_import)
 
     def open_peer(
         self,
@@ -501,19 +518,6 @@ class Services:
         return {name: sentences[name].questions for name in names}
 
     @_Part
-    def recall(self) -> Recall:
-        """Answers a query."""
-        from reconciler.service.recall import Recall
-
-        return self.made(
-            Recall,
-            store=self.fact_store,
-            asked=self.asked_attributes,
-            how=build_recalling(self.settings, self.embedder.model_id),
-            use=self.use_trace,
-        )
-
-    @_Part
     def finding(self) -> FactFinder:
         """Finds facts by name, and across contacts."""
         from reconciler.service.finding import FactFinder
@@ -533,13 +537,6 @@ class Services:
         from reconciler.service.stores.model_store import ModelStore
 
         return Reembedding(ModelStore(self._patient_graph))
-
-    @_Part
-    def archive_store(self) -> ArchiveStore:
-        """Reads the whole store, contact by contact."""
-        from reconciler.service.stores.archive_store import ArchiveStore
-
-        return ArchiveStore(self._patient_graph)
 
     @_Part
     def damage(self) -> Damage:
@@ -575,39 +572,6 @@ class Services:
         )
 
     @_Part
-    def procedures(self) -> Procedures:
-        """Agents' procedures."""
-        from reconciler.service.tasks.procedures import Procedures
-
-        return self.made(Procedures, store=self.fact_store)
-
-    @_Part
-    def contact_page(self) -> ContactPage:
-        """Writes everything known about a contact on one page."""
-        from reconciler.service.moving.contact_page import ContactPage
-
-        return self.made(ContactPage, store=self.archive_store)
-
-    @_Part
-    def report(self) -> Report:
-        """Draws timelines of facts."""
-        from reconciler.service.pages.report import Report
-
-        return self.made(Report, store=self.fact_store)
-
-    @_Part
-    def past_recall(self) -> PastRecall:
-        """Answers a query about the past."""
-        from reconciler.service.recall import PastRecall
-
-        return self.made(
-            PastRecall,
-            store=self.fact_store,
-            asked=self.asked_attributes,
-            how=build_recalling(self.settings, self.embedder.model_id),
-        )
-
-    @_Part
     def extractor(self) -> Extractor:
         """The extractor, which reads sessions."""
         if self._given_extractor is not None:
@@ -636,15 +600,6 @@ class Services:
         if head is None:
             return None
         return lambda texts: head.values(self.embedder.embed(texts))[:, 0].tolist()
-
-    @_Part
-    def memory_extractor(self) -> MemoryExtractor:
-        """The background door."""
-        from reconciler.service.sessions.extraction import MemoryExtractor
-
-        return MemoryExtractor(
-            store=self.session_store, reader=self.session_reader, clock=self.clock
-        )
 
     @_Part
     def arbitration(self) -> Arbitration | None:

@@ -31,39 +31,40 @@ _NAMED_MAX = 5
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The archive to write.")],
+    file: Path,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Back up the embedded store and its hash key into one archive, and verify it."""
+    """Back up the embedded store and its hash key into one archive, and verify it.
+
+    Options:
+        file: the archive to write.
+    """
     with or_by_its_holder("backup"), Memory.open(must_exist=True) as memory:
         made = memory.backup(file, overwrite=overwrite)
     show(as_json, made, lambda: _backup_text(made))
 
 
 def export(
-    out: Annotated[Path, typer.Option("--out", help="The file to write; - for standard output.")],
+    out: Annotated[Path, typer.Option()],
     agent: MaybeAgent = None,
-    contact: Annotated[
-        str | None, typer.Option("--contact", help="Only this contact; needs --agent.")
-    ] = None,
+    contact: str | None = None,
     tenant: Tenant = None,
-    vectors: Annotated[
-        bool, typer.Option("--vectors", help="Include vectors, so that restoring needs no model.")
-    ] = False,
-    keys: Annotated[
-        bool,
-        typer.Option(
-            "--keys", help="Include the store's secret keys, to move a store; keep the file safe."
-        ),
-    ] = False,
-    html: Annotated[
-        bool, typer.Option("--html", help="Write one contact as an HTML page for a person to read.")
-    ] = False,
+    vectors: bool = False,
+    keys: bool = False,
+    html: bool = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Export as JSON lines, which either engine restores; or one contact for a person to read."""
+    """Export as JSON lines, which either engine restores; or one contact for a person to read.
+
+    Options:
+        out: the file to write; - for standard output.
+        contact: only this contact; needs --agent.
+        vectors: include vectors, so that restoring needs no model.
+        keys: include the store's secret keys, to move a store; keep the file safe.
+        html: write one contact as an HTML page for a person to read.
+    """
     if out == _STANDARD_OUTPUT and as_json:
         raise InvalidRequestError("with --out - the output is the export; leave out --json")
     if html:
@@ -108,20 +109,17 @@ def _export_page(
 
 
 def restore(
-    file: Annotated[
-        Path, typer.Argument(callback=existing, help="The file that `backup` or `export` wrote.")
-    ],
-    other_key: Annotated[
-        bool,
-        typer.Option(
-            "--other-key",
-            help="Accept a store that has contacts and makes ids with another key; earlier "
-            "idempotency keys are then not recognised.",
-        ),
-    ] = False,
+    file: Annotated[Path, typer.Argument(callback=existing)],
+    other_key: bool = False,
     as_json: AsJson = False,
 ) -> None:
-    """Restore a backup into a new store, or an export into either engine; run again to resume."""
+    """Restore a backup into a new store, or an export into either engine; run again to resume.
+
+    Options:
+        file: the file that `backup` or `export` wrote.
+        other_key: accept a store that has contacts and makes ids with another key; earlier
+            idempotency keys are then not recognised.
+    """
     with progress(file.name, as_json) as advance:
         done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):

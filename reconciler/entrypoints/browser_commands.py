@@ -21,31 +21,26 @@ _BASE_URL = "http://127.0.0.1:8474/"
 
 
 def browser(
-    agent: Annotated[
-        str, typer.Option("--agent", help="The agent that the guide's queries ask about.")
-    ] = "demo",
-    contact: Annotated[
-        str, typer.Option("--contact", help="The contact that the guide's queries ask about.")
-    ] = "dana",
+    agent: str = "demo",
+    contact: str = "dana",
     tenant: Tenant = None,
-    write: Annotated[
-        Path | None,
-        typer.Option("--write", help="Write the files into this folder instead of serving them."),
-    ] = None,
-    base_url: Annotated[
-        str,
-        typer.Option(
-            "--base-url", help="With --write: the address that the files will be served from."
-        ),
-    ] = _BASE_URL,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port on 127.0.0.1; 0 picks a free one.")
-    ] = 8474,
-    open_: Annotated[bool, typer.Option("--open", help="Also open Neo4j Browser.")] = False,
+    write: Path | None = None,
+    base_url: str = _BASE_URL,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8474,
+    open_: bool = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Serve style, guide and queries to Neo4j Browser until Ctrl-C, or write them to files."""
+    """Serve style, guide and queries to Neo4j Browser until Ctrl-C, or write them to files.
+
+    Options:
+        agent: the agent that the guide's queries ask about.
+        contact: the contact that the guide's queries ask about.
+        write: write the files into this folder instead of serving them.
+        base_url: with --write: the address that the files will be served from.
+        port: the port on 127.0.0.1; 0 picks a free one.
+        open_: also open Neo4j Browser.
+    """
     from reconciler.entrypoints.browser_pack import serving_pack
     from reconciler.settings import load_settings
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from reconciler.domain.review.calibration import ALL_SOURCES, DecisionScores, Rate
 from reconciler.domain.review.replay import Replayed, ReplaySummary
-from reconciler.entrypoints.rendering import id_column, lines, shown, table
+from reconciler.entrypoints.rendering import (
+    id_column,
+    lines,
+    number_column,
+    short_column,
+    shown,
+    table,
+)
 from reconciler.service.calibration import ERRORS, CalibrationReport, Measurement
 
 _CHANGES_SHOWN_MAX = 50
@@ -24,16 +31,12 @@ def calibration_tables(report: CalibrationReport) -> Group:
 def errors_table(report: CalibrationReport) -> Table:
     """The error rates of each rule, by error and source; the arbiter's at its best."""
     shown = (*report.alone, report.arbitrated[-1])
-    shown_table = table("What goes wrong, in percent of the pairs (95 % interval)")
-    shown_table.add_column("error, by source", no_wrap=True)
-    shown_table.add_column("pairs", justify="right")
-    for measurement in shown:
-        name = (
-            f"{measurement.name}, with an arbiter"
-            if measurement.is_arbitrated
-            else measurement.name
-        )
-        shown_table.add_column(name, justify="right")
+    names = (each.name + ", with an arbiter" * each.is_arbitrated for each in shown)
+    shown_table = table(
+        "What goes wrong, in percent of the pairs (95 % interval)",
+        short_column("error, by source"),
+        *map(number_column, ("pairs", *names)),
+    )
     for error, attribute in ERRORS:
         shown_table.add_row(Text(error, style="bold"))
         for row in _error_rows(shown, attribute):
@@ -53,9 +56,8 @@ def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[
 def profile_table(report: CalibrationReport) -> Table:
     """The thresholds that were chosen, and what each means."""
     profile = report.profile
-    shown_table = table(f"Profile {profile.name} for {profile.embedding_model}", "threshold")
-    shown_table.add_column("cosine", justify="right")
-    shown_table.add_column("meaning")
+    title = f"Profile {profile.name} for {profile.embedding_model}"
+    shown_table = table(title, "threshold", number_column("cosine"), Column("meaning"))
     for name, meaning in (
         ("cosine_update_min", "at or above it a note supersedes, without a question"),
         ("cosine_cut", "at or above it a note supersedes where no arbiter answers"),
@@ -73,10 +75,8 @@ def profile_table(report: CalibrationReport) -> Table:
 
 def replay_table(summary: ReplaySummary) -> Table:
     """The number of decisions by action then and now, unchanged ones included."""
-    shown_table = table(
-        f"Replay of {summary.total:,} decisions; nothing was written", "then", "now"
-    )
-    shown_table.add_column("decisions", justify="right")
+    title = f"Replay of {summary.total:,} decisions; nothing was written"
+    shown_table = table(title, "then", "now", number_column("decisions"))
     for (before, after), count in sorted(summary.changes.items()):
         style = "dim" if before == after else ""
         shown_table.add_row(before, after, f"{count:,}", style=style)
@@ -91,10 +91,8 @@ def replay_table(summary: ReplaySummary) -> Table:
 
 def replay_changes_table(changed: Sequence[Replayed]) -> Table:
     """The decisions that would be different, one a row, at most fifty."""
-    shown_table = table(f"Decided otherwise: {len(changed):,}")
-    shown_table.add_column("then, now", no_wrap=True)
-    id_column(shown_table, "note")
-    shown_table.add_column("why now", overflow="fold")
+    title = f"Decided otherwise: {len(changed):,}"
+    shown_table = table(title, short_column("then, now"), id_column("note"), "why now")
     for change in changed[:_CHANGES_SHOWN_MAX]:
         cosine = change.decision.cosine
         ask = "; would ask the arbiter" if change.would_ask else ""

@@ -37,7 +37,16 @@ from reconciler.entrypoints import (
 )
 from reconciler.entrypoints.commands import ROWS
 from reconciler.entrypoints.logs import quiet_the_driver
-from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
+from reconciler.entrypoints.options import (
+    AsJson,
+    Tenant,
+    add_commands,
+    bar,
+    existing,
+    of_whom,
+    opened,
+    show,
+)
 from reconciler.entrypoints.rendering import as_it_is, make_printable, terminal
 from reconciler.errors import (
     ConfigurationError,
@@ -131,9 +140,8 @@ for module in (
     server_commands,
     model_commands,
 ):
-    for name, command in module.COMMANDS.items():
-        app.command(name)(command)
-app.command("import", epilog=import_command.EPILOG)(import_command.import_file)
+    add_commands(app, module.COMMANDS)
+add_commands(app, {"import": import_command.import_file}, import_command.EPILOG)
 for module in (inspection_commands, server_commands):
     for name, group in module.GROUPS.items():
         app.add_typer(group, name=name)
@@ -244,19 +252,16 @@ def _name_of(command: CommandInfo | TyperInfo) -> str:
     return command.name or str(getattr(command.callback, "__name__", ""))
 
 
-@app.command()
 def init(
-    accept_other_hash_key: Annotated[
-        bool,
-        typer.Option(
-            "--accept-other-hash-key",
-            help="Use this host's hash key from now on, if the store's own is lost. Earlier "
-            "erasures and proposals are then not recognised.",
-        ),
-    ] = False,
+    accept_other_hash_key: bool = False,
     as_json: AsJson = False,
 ) -> None:
-    """Set up the store, or upgrade an older one; does nothing if it is up to date."""
+    """Set up the store, or upgrade an older one; does nothing if it is up to date.
+
+    Options:
+        accept_other_hash_key: use this host's hash key from now on, if the store's own is lost.
+            Earlier erasures and proposals are then not recognised.
+    """
     if accept_other_hash_key:
         from reconciler.bootstrap import accept_hash_key
         from reconciler.settings import load_settings
@@ -268,44 +273,32 @@ def init(
     show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
 
 
-@app.command(name="calibrate")
 def calibrate_thresholds(
-    pairs: Annotated[
-        Path | None, typer.Argument(callback=existing, help="Labelled pairs, JSON lines.")
-    ] = None,
-    from_decisions: Annotated[
-        bool,
-        typer.Option(
-            "--from-decisions", help="Take labels from the arbiter's answers and from corrections."
-        ),
-    ] = False,
-    agent: Annotated[
-        str | None,
-        typer.Option("--agent", help="With --from-decisions: the agent whose decisions to use."),
-    ] = None,
-    contact: Annotated[
-        str | None, typer.Option("--contact", help="Only decisions about this contact.")
-    ] = None,
+    pairs: Annotated[Path | None, typer.Argument(callback=existing)] = None,
+    from_decisions: bool = False,
+    agent: str | None = None,
+    contact: str | None = None,
     tenant: Tenant = None,
-    bound: Annotated[
-        float, typer.Option(help="The share of distinct pairs that may be superseded.")
-    ] = 0.01,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Choose thresholds from this source only, and report on all; repeat for several."
-        ),
-    ] = None,
-    name: Annotated[str, typer.Option(help="The profile's name.")] = "calibrated",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace it if it exists.")
-    ] = False,
+    bound: float = 0.01,
+    source: list[str] | None = None,
+    name: str = "calibrated",
+    overwrite: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the model on labelled pairs; write a profile of thresholds.
 
     A line of PAIRS has "fact", "note" and "label" (same, update or distinct), and may have
     "source", "id", "fact_slot" and "note_slot".
+
+    Options:
+        pairs: labelled pairs, JSON lines.
+        from_decisions: take labels from the arbiter's answers and from corrections.
+        agent: with --from-decisions: the agent whose decisions to use.
+        contact: only decisions about this contact.
+        bound: the share of distinct pairs that may be superseded.
+        source: choose thresholds from this source only, and report on all; repeat for several.
+        name: the profile's name.
+        overwrite: replace it if it exists.
     """
     from reconciler.domain.review.calibration import CalibrationGoal
     from reconciler.entrypoints.calibration_report import calibration_tables
@@ -335,15 +328,15 @@ def calibrate_thresholds(
     )
 
 
-@app.command()
 def doctor(
     as_json: AsJson = False,
-    judge: Annotated[
-        bool,
-        typer.Option("--judge", help="Also ask the arbiter ten questions, which costs money."),
-    ] = False,
+    judge: bool = False,
 ) -> None:
-    """Check engine, schema, model and round trip; exit code 1 if a check fails."""
+    """Check engine, schema, model and round trip; exit code 1 if a check fails.
+
+    Options:
+        judge: also ask the arbiter ten questions, which costs money.
+    """
     from reconciler.entrypoints.doctor import checks_table, checkup
     from reconciler.settings import load_settings
 
@@ -351,6 +344,9 @@ def doctor(
     show(as_json, checks, lambda: checks_table(checks))
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)
+
+
+add_commands(app, {"init": init, "calibrate": calibrate_thresholds, "doctor": doctor})
 
 
 def _profile_file(name: str, overwrite: bool) -> Path:

@@ -30,6 +30,7 @@ from reconciler.entrypoints.options import (
     MaybeContactId,
     Tenant,
     bar,
+    capital,
     descriptions,
     field_descriptions,
     of_whom,
@@ -205,10 +206,10 @@ class _Parameter:
         """The help: the first sentence of the description, as it reads on the command line."""
         if not self.text:
             return ""  # Python -OO has no docstrings
-        text = _first_sentence(_capital(self.text)).removesuffix(".")
+        text = _first_sentence(capital(self.text)).removesuffix(".")
         text = text.replace("None for ", "default: ").replace("time-zone aware", _TIME)
         if self._kind is bool:
-            text = _capital(text.removeprefix("Whether "))
+            text = capital(text.removeprefix("Whether "))
         if self._kind == list[str] and not self.is_argument:
             text += "; repeat for several"
         return f"{text}."
@@ -256,11 +257,6 @@ def _hints(row: CommandRow, given: Iterable[inspect.Parameter]) -> dict[str, Any
 def _first_sentence(text: str) -> str:
     paragraph = text.partition("\n\n")[0]
     return _SENTENCE_END.split(" ".join(paragraph.split()))[0].replace("``", "")
-
-
-def _capital(text: str) -> str:
-    """The text with a capital letter, unless it begins with a word of the code."""
-    return text[:1].upper() + text[1:]
 
 
 def _owner(call: Callable[..., Any]) -> str:

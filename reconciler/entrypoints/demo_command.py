@@ -6,9 +6,6 @@ import shutil
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from reconciler.entrypoints.options import AsJson, DemoJudge, print_json
 from reconciler.entrypoints.rendering import terminal
@@ -25,19 +22,17 @@ Look around in it:
 
 
 def demo(
-    here: Annotated[
-        bool, typer.Option("--here", help="Use the configured store instead of a file of its own.")
-    ] = False,
-    judge: Annotated[
-        DemoJudge,
-        typer.Option(
-            help="Who judges what the rules cannot decide: recorded answers of a language model, "
-            "the configured judge, or none."
-        ),
-    ] = DemoJudge.RECORDED,
+    here: bool = False,
+    judge: DemoJudge = DemoJudge.RECORDED,
     as_json: AsJson = False,
 ) -> None:
-    """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
+    """Watch 47 notes about five contacts being gated and reconciled, with the real model.
+
+    Options:
+        here: use the configured store instead of a file of its own.
+        judge: who judges what the rules cannot decide: recorded answers of a language model, the
+            configured judge, or none.
+    """
     from reconciler.entrypoints.demo import first_day, run_demo
     from reconciler.resources import user_data_folder
 

@@ -22,6 +22,7 @@ from reconciler.entrypoints.rendering import (
     panels,
     recall_outcome,
     recall_table,
+    short_column,
     shown,
     table,
 )
@@ -83,9 +84,7 @@ def found_view(facts: Sequence[FoundFact], asked: str) -> Table | str:
     asked = without_secrets(asked)
     if not facts:
         return f"{asked}: nothing is known."
-    shown_table = table(asked, "contact, found by")
-    id_column(shown_table, "fact")
-    shown_table.add_column("said last, source", overflow="fold")
+    shown_table = table(asked, "contact, found by", id_column("fact"), "said last, source")
     for hit in facts:
         fact = hit.fact
         how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
@@ -109,10 +108,8 @@ def profile_view(values: Sequence[SlotValue], contact: str) -> Table | str:
     """All current values of a contact."""
     if not values:
         return f"No value is known of {contact}."
-    made = table("", "attribute")
+    made = table("", "attribute", id_column("value, its fact"), short_column(_SINCE))
     made.title = shown(contact)
-    id_column(made, "value, its fact")
-    made.add_column(_SINCE, no_wrap=True)
     for current in values:
         holds = ", holds until settled" if current.holds_until_settled else ""
         disputed = [shown(f"in dispute{holds}", "red")] if current.is_disputed else []

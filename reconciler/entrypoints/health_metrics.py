@@ -81,18 +81,11 @@ class HealthCollector(Collector):
     Args:
         read: reads it, from the thread that ``run`` runs in.
         every_seconds: how long to wait after a reading, above 0; at least as long as that took.
-        clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        read: Read,
-        every_seconds: float,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, read: Read, every_seconds: float) -> None:
         self._read = read
         self._every_seconds = every_seconds
-        self._clock = clock
         self._closing = threading.Event()
         self._last: _HealthReading | None = None
 
@@ -110,7 +103,7 @@ class HealthCollector(Collector):
             finally:
                 # However this thread ends, old numbers must not pass for new ones.
                 took = time.monotonic() - began
-                self._last = _HealthReading(reports=reports, at=self._clock(), seconds=took)
+                self._last = _HealthReading(reports=reports, at=datetime.now(UTC), seconds=took)
             pause = max(self._every_seconds, took)
 
     def stop(self) -> None:
@@ -131,7 +124,7 @@ class HealthCollector(Collector):
         yield gauge("health_read_seconds", "How long the last reading took.", {(): last.seconds})
         yield gauge("health_read_timestamp_seconds", "When it was read last.", {(): at})
         if last.reports is not None:
-            yield from _families(last.reports, self._clock())
+            yield from _families(last.reports, datetime.now(UTC))
 
     def _check_open(self, _: int) -> None:
         if self._closing.is_set():

@@ -6,9 +6,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 
-from reconciler.entrypoints.rendering import counted, counts_column, shown, table, word_column
+from reconciler.entrypoints.rendering import (
+    counted,
+    counts_column,
+    number_column,
+    shown,
+    table,
+    word_column,
+)
 
 if TYPE_CHECKING:
     from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
@@ -22,9 +29,9 @@ def health_view(report: HealthReport) -> Group:
 
 
 def _totals(report: HealthReport) -> Table:
-    total, shown_table = report.total, table(f"Health of {report.agent_id}", "")
-    shown_table.add_column("now", justify="right")
-    shown_table.add_column("what it means")
+    total = report.total
+    title = f"Health of {report.agent_id}"
+    shown_table = table(title, "", number_column("now"), Column("what it means"))
     for name, now, meaning in (
         ("live facts", str(total.live), f"{total.expired} expired, {total.archived} archived, "
          f"{total.superseded} superseded, {total.revoked} revoked"),
@@ -58,10 +65,10 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     left_out = len(listed) > _CONTACTS_SHOWN_MAX
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
     worst = listed[:_CONTACTS_SHOWN_MAX]
-    shown_table = table(title if left_out else "")
-    word_column(shown_table, "contact", (contact.contact_id or "" for contact in worst))
-    shown_table.add_column("live", justify="right", min_width=len("live"))
-    others = counts_column(shown_table, "besides", [_besides(contact) for contact in worst])
+    column, others = counts_column("besides", list(map(_besides, worst)))
+    names = word_column("contact", (contact.contact_id or "" for contact in worst))
+    live = Column("live", justify="right", min_width=len("live"))
+    shown_table = table(title if left_out else "", names, live, *column)
     for place, contact in enumerate(worst):
         shown_table.add_row(shown(contact.contact_id or ""), str(contact.live), *others(place))
     return shown_table

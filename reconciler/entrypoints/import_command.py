@@ -42,52 +42,19 @@ class _System(StrEnum):
 
 
 def import_file(
-    file: Annotated[
-        str,
-        typer.Argument(help="A file of JSON lines; with --from, an export file or a Neo4j URI."),
-    ],
-    agent: Annotated[
-        str | None, typer.Option("--agent", help="The agent of lines that name none.")
-    ] = None,
-    contact: Annotated[
-        str | None,
-        typer.Option(
-            "--contact", help="The contact of lines that name none; with --from, of all records."
-        ),
-    ] = None,
+    file: str,
+    agent: str | None = None,
+    contact: str | None = None,
     tenant: Tenant = None,
-    system: Annotated[
-        _System | None, typer.Option("--from", help="The memory system that the data comes from.")
-    ] = None,
-    contact_from: Annotated[
-        str | None,
-        typer.Option(
-            help="With --from: the key that holds the contact, for example metadata.customer."
-        ),
-    ] = None,
-    source_kind: Annotated[
-        SourceKind | None,
-        typer.Option(
-            help="With --from: the kind of source that the records count as; default: operator."
-        ),
-    ] = None,
-    username: Annotated[str, typer.Option(help="Of the Neo4j to read from.")] = "neo4j",
+    system: Annotated[_System | None, typer.Option("--from")] = None,
+    contact_from: str | None = None,
+    source_kind: SourceKind | None = None,
+    username: str = "neo4j",
     # Not a setting: it belongs to another store, and no file should keep it.
-    password: Annotated[
-        str, typer.Option(envvar="PEER_NEO4J_PASSWORD", help="Of the Neo4j to read from.")
-    ] = "",
-    database: Annotated[str | None, typer.Option(help="Of the Neo4j to read from.")] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Write by all cores of this Ray cluster; local starts one on this machine.",
-        ),
-    ] = None,
-    partitions: Annotated[
-        int | None,
-        typer.Option(min=1, help="With --ray: into how many parts; default: eight for each core."),
-    ] = None,
+    password: Annotated[str, typer.Option(envvar="PEER_NEO4J_PASSWORD")] = "",
+    database: str | None = None,
+    ray: Annotated[str | None, typer.Option(metavar="ADDRESS")] = None,
+    partitions: Annotated[int | None, typer.Option(min=1)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import notes from JSON lines, or from mem0, Graphiti, neo4j-agent-memory or LangMem.
@@ -96,6 +63,19 @@ def import_file(
     has the same path. A line needs "text". A malformed line is reported by
     its number and skipped, and the exit code is 1. With --from, the whole source is read first; if
     it cannot be read to its end, nothing is written.
+
+    Options:
+        file: a file of JSON lines; with --from, an export file or a Neo4j URI.
+        agent: the agent of lines that name none.
+        contact: the contact of lines that name none; with --from, of all records.
+        system: the memory system that the data comes from.
+        contact_from: with --from: the key that holds the contact, for example metadata.customer.
+        source_kind: with --from: the kind of source that the records count as; default: operator.
+        username: of the Neo4j to read from.
+        password: of the Neo4j to read from.
+        database: of the Neo4j to read from.
+        ray: write by all cores of this Ray cluster; local starts one on this machine.
+        partitions: with --ray: into how many parts; default: eight for each core.
     """
     started = time.perf_counter()
     if ray is None and partitions is not None:

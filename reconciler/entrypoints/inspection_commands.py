@@ -5,8 +5,6 @@ Facts by a name, erasures, and a dry run of the gate.
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from reconciler.agent_memory import note_to_check
@@ -21,6 +19,7 @@ from reconciler.entrypoints.options import (
     MaybeContactId,
     MaybeLimit,
     Tenant,
+    add_commands,
     bar,
     call_of,
     of_whom,
@@ -33,17 +32,20 @@ policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy
 
 
 def about(
-    name: Annotated[str, typer.Argument(help="A person or a thing, as you would write it.")],
+    name: str,
     agent: Agent,
     contact: ContactId,
-    all_contacts: Annotated[
-        bool, typer.Option("--all-contacts", help="Also search the agent's other contacts.")
-    ] = False,
+    all_contacts: bool = False,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the live facts that mention a name as whole words."""
+    """List the live facts that mention a name as whole words.
+
+    Options:
+        name: a person or a thing, as you would write it.
+        all_contacts: also search the agent's other contacts.
+    """
     asked_of = None if all_contacts else contact
     with reading(agent, asked_of, tenant) as memory:
         facts = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
@@ -53,14 +55,16 @@ def about(
 def erasures(
     agent: MaybeAgent = None,
     contact: MaybeContactId = None,
-    finish: Annotated[
-        bool, typer.Option("--finish", help="Finish the interrupted ones, in the whole store.")
-    ] = False,
+    finish: bool = False,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the erasures, and how far each one got."""
+    """List the erasures, and how far each one got.
+
+    Options:
+        finish: finish the interrupted ones, in the whole store.
+    """
     with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
             with bar("records", None, as_json) as advance:
@@ -73,22 +77,23 @@ def erasures(
         raise typer.Exit(1)
 
 
-@policy_app.command("check")
 def policy_check(
-    text: Annotated[str, typer.Argument(help="The note, as it would be added.")],
-    agent: Annotated[
-        str, typer.Option("--agent", help="The agent, which decides the domain.")
-    ] = "any",
-    source_kind: Annotated[
-        SourceKind, typer.Option(help="The kind of source, which decides how far it is trusted.")
-    ] = SourceKind.USER_EXPLICIT,
-    category: Annotated[
-        Category | None, typer.Option(help="The category; default: read from the text.")
-    ] = None,
-    topic: Annotated[str | None, typer.Option(help="The topic, for example work.")] = None,
+    text: str,
+    agent: str = "any",
+    source_kind: SourceKind = SourceKind.USER_EXPLICIT,
+    category: Category | None = None,
+    topic: str | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what each check of the gate finds in a note; no store is read or written."""
+    """Show what each check of the gate finds in a note; no store is read or written.
+
+    Options:
+        text: the note, as it would be added.
+        agent: the agent, which decides the domain.
+        source_kind: the kind of source, which decides how far it is trusted.
+        category: the category; default: read from the text.
+        topic: the topic, for example work.
+    """
     from reconciler.bootstrap import build_judge
     from reconciler.settings import load_settings
 
@@ -98,6 +103,8 @@ def policy_check(
     assessment = build_judge(load_settings())(candidate).assessment
     show(as_json, assessment, lambda: assessment_view(assessment))
 
+
+add_commands(policy_app, {"check": policy_check})
 
 COMMANDS = {"about": about, "erasures": erasures}
 """The commands of this module, by name."""

@@ -62,49 +62,16 @@ _DEAD_JOBS_MAX = 1_000_000
 
 
 def extract(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            callback=existing,
-            help="The conversation: JSON lines, or an export of ChatGPT, Claude, Open WebUI and "
-            "others; - reads standard input.",
-        ),
-    ],
+    file: Annotated[Path, typer.Argument(callback=existing)],
     agent: Agent,
-    contact: Annotated[
-        str, typer.Option("--contact", help="The contact whom the conversation was with.")
-    ],
-    session: Annotated[
-        str | None,
-        typer.Option(
-            help="The session's id; default: the conversation's in an export, else the file's name "
-            "without its last suffix."
-        ),
-    ] = None,
-    conversation: Annotated[
-        str | None,
-        typer.Option(help="The id or title of one conversation, if the file holds several."),
-    ] = None,
-    all_conversations: Annotated[
-        bool,
-        typer.Option(
-            "--all-conversations",
-            help="Hand over all conversations of the file, each as a session of its own.",
-        ),
-    ] = False,
+    contact: Annotated[str, typer.Option()],
+    session: str | None = None,
+    conversation: str | None = None,
+    all_conversations: bool = False,
     tenant: Tenant = None,
-    channel: Annotated[str, typer.Option(help="The channel of the conversation.")] = "chat",
-    started_at: Annotated[
-        str | None,
-        typer.Option(help="ISO 8601 with a zone; default: its first message's time, or now."),
-    ] = None,
-    contact_name: Annotated[
-        str | None,
-        typer.Option(
-            help="What the contact is called in it, if several people speak as users; what the "
-            "others say is no evidence."
-        ),
-    ] = None,
+    channel: str = "chat",
+    started_at: str | None = None,
+    contact_name: str | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Hand over a conversation to be read in the background; print its job's id.
@@ -112,6 +79,19 @@ def extract(
     A message has "role" (user or contact, assistant or agent, operator, tool, system) and "content"
     or "text", and may have "timestamp", "id" and "name". If you hand it over again under the same
     session id, only what is new is read.
+
+    Options:
+        file: the conversation: JSON lines, or an export of ChatGPT, Claude, Open WebUI and others;
+            - reads standard input.
+        contact: the contact whom the conversation was with.
+        session: the session's id; default: the conversation's in an export, else the file's name
+            without its last suffix.
+        conversation: the id or title of one conversation, if the file holds several.
+        all_conversations: hand over all conversations of the file, each as a session of its own.
+        channel: the channel of the conversation.
+        started_at: ISO 8601 with a zone; default: its first message's time, or now.
+        contact_name: what the contact is called in it, if several people speak as users; what the
+            others say is no evidence.
     """
     from reconciler.domain.records.transcript_forms import chosen
     from reconciler.service.sessions.transcripts import read_conversations, turns_in
@@ -203,12 +183,16 @@ def _handed_over(job: Job, turns: list[Turn]) -> dict[str, object]:
 def jobs(
     agent: MaybeAgent = None,
     contact: MaybeContactId = None,
-    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
+    state: JobState | None = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List jobs, newest first, with their states and how to retry dead ones."""
+    """List jobs, newest first, with their states and how to retry dead ones.
+
+    Options:
+        state: only jobs in this state.
+    """
     with reading(agent, contact, tenant) as memory:
         jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
     now = datetime.now(UTC)
@@ -216,11 +200,8 @@ def jobs(
 
 
 def retry(
-    job_id: Annotated[
-        str | None,
-        typer.Argument(help="The job's id, as `reconciler jobs` prints it; or give --all-dead."),
-    ] = None,
-    all_dead: Annotated[bool, typer.Option("--all-dead", help="Retry every dead job.")] = False,
+    job_id: Annotated[str | None, typer.Argument()] = None,
+    all_dead: bool = False,
     agent: MaybeAgent = None,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
@@ -230,6 +211,10 @@ def retry(
 
     To retry one job, give its id, --agent and --contact. --all-dead retries all dead jobs of the
     tenant, or of one agent or contact, oldest first.
+
+    Options:
+        job_id: the job's id, as `reconciler jobs` prints it; or give --all-dead.
+        all_dead: retry every dead job.
     """
     if (job_id is None) is not all_dead:
         raise InvalidRequestError(
@@ -266,35 +251,20 @@ def drain(as_json: AsJson = False) -> None:
 
 
 def worker(
-    metrics_port: Annotated[
-        int | None,
-        typer.Option(
-            "--metrics-port",
-            min=0,
-            max=65_535,
-            help="Serve /metrics, /healthz and /readyz on this port; 0 picks a free one.",
-        ),
-    ] = None,
-    metrics_host: Annotated[
-        str,
-        typer.Option(
-            "--metrics-host", help="The address for --metrics-port; 0.0.0.0 in a container."
-        ),
-    ] = "127.0.0.1",
-    health_seconds: Annotated[
-        int,
-        typer.Option(
-            "--health-seconds",
-            min=0,
-            help="How often to read all agents' health for /metrics, in seconds; 0 for never.",
-        ),
-    ] = 300,
+    metrics_port: Annotated[int | None, typer.Option(min=0, max=65_535)] = None,
+    metrics_host: str = "127.0.0.1",
+    health_seconds: Annotated[int, typer.Option(min=0)] = 300,
     as_json: AsJson = False,
 ) -> None:
     """Process jobs as they arrive, until SIGTERM or Ctrl-C; with --json, one line per ended job.
 
     The current job then goes back to the queue; nothing is lost. Any number of workers may run on
     one Neo4j. The embedded engine serves one process at a time: use `reconciler drain` there.
+
+    Options:
+        metrics_port: serve /metrics, /healthz and /readyz on this port; 0 picks a free one.
+        metrics_host: the address for --metrics-port; 0.0.0.0 in a container.
+        health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.entrypoints.doctor import describe_extractor
     from reconciler.entrypoints.health_metrics import health_of_all, reading_health

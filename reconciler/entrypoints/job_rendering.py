@@ -10,12 +10,20 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.rendering import counted, id_column, lines, panel, shown, table
+from reconciler.entrypoints.rendering import (
+    counted,
+    id_column,
+    lines,
+    panel,
+    short_column,
+    shown,
+    table,
+)
 
 if TYPE_CHECKING:
     from rich.panel import Panel
@@ -111,10 +119,8 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     """
     if not jobs:
         return Group("No jobs.")
-    shown_table = table("Jobs, newest first")
-    shown_table.add_column("job", width=_ID_LENGTH, overflow="fold")
-    shown_table.add_column("state", no_wrap=True)
-    shown_table.add_column("what became of it", overflow="fold")
+    ids = Column("job", width=_ID_LENGTH, overflow="fold")
+    shown_table = table("Jobs, newest first", ids, short_column("state"), "what became of it")
     for job in jobs:
         whose = shown(f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}")
         age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
@@ -250,10 +256,8 @@ def _time(at: datetime) -> str:
 
 def tasks_table(tasks: Sequence[Task]) -> Table:
     """Tasks, the last changed first: what is done of each, and what it waits for."""
-    view = table("Tasks, those that changed last first")
-    id_column(view, "task")
-    for name in ("state", "goal", "done"):
-        view.add_column(name, overflow="fold")
+    title = "Tasks, those that changed last first"
+    view = table(title, id_column("task"), "state", "goal", "done")
     for task in tasks:
         view.add_row(
             lines(

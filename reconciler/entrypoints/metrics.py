@@ -72,16 +72,10 @@ class QueueCollector(Collector):
 
     Args:
         report: counts the queue.
-        clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        report: Callable[[], QueueReport],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, report: Callable[[], QueueReport]) -> None:
         self._report = report
-        self._clock = clock
         self._attempts_max = 0
 
     def describe(self) -> list[Metric]:
@@ -102,7 +96,7 @@ class QueueCollector(Collector):
         self._attempts_max = max(self._attempts_max, report.attempts)
         jobs = {(str(state),): count for state, count in report.jobs.items()}
         outcomes = {(outcome,): count for outcome, count in asdict(report.outcomes).items()}
-        age_seconds = queue_numbers(report, self._clock())["oldest_job_age_seconds"]
+        age_seconds = queue_numbers(report, datetime.now(UTC))["oldest_job_age_seconds"]
         yield gauge("jobs", "Jobs by state.", jobs, ["state"])
         yield counter("job_attempts", "How often jobs were started.", {(): self._attempts_max})
         yield counter(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Group
 from rich.text import Text
 
@@ -30,30 +29,24 @@ if TYPE_CHECKING:
 
 
 def reembed(
-    model: Annotated[
-        str | None,
-        typer.Option("--model", help="The new model, as RECONCILER_EMBEDDER__MODEL would name it."),
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option("--profile", help="A profile calibrated on the new model: a name or a file."),
-    ] = None,
-    uncalibrated: Annotated[
-        bool,
-        typer.Option(
-            "--uncalibrated", help="Accept thresholds that were not measured on any model."
-        ),
-    ] = False,
-    batch: Annotated[int, typer.Option("--batch", help="How many facts to embed at once.")] = 256,
-    status: Annotated[
-        bool, typer.Option("--status", help="Only show the progress of a move; change nothing.")
-    ] = False,
-    cancel: Annotated[
-        bool, typer.Option("--cancel", help="Cancel a move and keep the present model.")
-    ] = False,
+    model: str | None = None,
+    profile: str | None = None,
+    uncalibrated: bool = False,
+    batch: int = 256,
+    status: bool = False,
+    cancel: bool = False,
     as_json: AsJson = False,
 ) -> None:
-    """Move the store to another model and embed all facts again; run again to resume."""
+    """Move the store to another model and embed all facts again; run again to resume.
+
+    Options:
+        model: the new model, as RECONCILER_EMBEDDER__MODEL would name it.
+        profile: a profile calibrated on the new model: a name or a file.
+        uncalibrated: accept thresholds that were not measured on any model.
+        batch: how many facts to embed at once.
+        status: only show the progress of a move; change nothing.
+        cancel: cancel a move and keep the present model.
+    """
     from reconciler import bootstrap
     from reconciler.settings import load_settings
 

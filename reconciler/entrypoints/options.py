@@ -6,14 +6,15 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, cast, is_typeddict
+from typing import Annotated, Any, BinaryIO, cast, get_args, get_origin, is_typeddict
 
 import typer
 from rich.console import Group
@@ -49,7 +50,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file i
 STANDARD_INPUT = Path("-")
 _DAY_LENGTH = len("2026-01-31")
 
-_SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
+_SECTION = re.compile(r"^(?:Args|Attributes|Options):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
@@ -66,6 +67,59 @@ def field_descriptions(fields: Any) -> dict[str, str]:
         if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
             texts |= descriptions(each)
     return texts
+
+
+def capital(text: str) -> str:
+    """The text with a first capital."""
+    return text[:1].upper() + text[1:]
+
+
+def add_commands(
+    app: typer.Typer, commands: Mapping[str, Callable[..., None]], epilog: str | None = None
+) -> None:
+    """Give the command line these functions by name, with the options that they take."""
+    for name, command in commands.items():
+        app.command(name, epilog=epilog)(_Described(command))
+
+
+class _Described:
+    """The function of a command; its docstring describes the options under "Options".
+
+    A truth value is a flag without its opposite. The rest is typer's. The signature is read only
+    when the options are needed.
+    """
+
+    def __init__(self, command: Callable[..., None]) -> None:
+        self.__name__ = command.__name__
+        self.__doc__ = _SECTION.sub("", inspect.getdoc(command) or "")  # none with Python -OO
+        self.__annotations__: dict[str, Any] = {}  # the signature has them
+        self._command = command
+
+    def __call__(self, **given: Any) -> None:
+        self._command(**given)
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        texts = descriptions(self._command)
+        signature = inspect.signature(self._command, eval_str=True)
+        taken = [_described(each, texts) for each in signature.parameters.values()]
+        return signature.replace(parameters=taken)
+
+
+def _described(parameter: inspect.Parameter, texts: Mapping[str, str]) -> inspect.Parameter:
+    """The parameter with its option or argument, and its text as help."""
+    text = capital(" ".join(texts.get(parameter.name, "").split())) or None
+    kind, taken = parameter.annotation, None
+    if get_origin(kind) is Annotated:
+        kind, taken = get_args(kind)
+    if taken is None and parameter.default is parameter.empty:
+        taken = typer.Argument()
+    elif taken is None:
+        flag = f"--{parameter.name.rstrip('_').replace('_', '-')}"
+        taken = typer.Option(*[flag] * (kind is bool))
+    taken = copy(taken)
+    taken.help = taken.help or text
+    return parameter.replace(annotation=Annotated[kind, taken])
 
 
 def existing(file: Path | None) -> Path | None:
@@ -100,9 +154,7 @@ def opened(file: Path) -> BinaryIO:
 
 
 @contextmanager
-def reading(
-    agent: str | None, contact: str | None, tenant: str | None, *, warm_up: bool = False
-) -> Iterator[Memory]:
+def reading(agent: str | None, contact: str | None, tenant: str | None) -> Iterator[Memory]:
     """A memory to read from, in which a contact is known under these names.
 
     This is checked when the block ends without an error: errors about wrong input come first.
@@ -111,7 +163,7 @@ def reading(
         ConfigurationError: there is no memory; none is created.
         UnknownContactError: nothing is known of the contact, or of any of the agent's.
     """
-    with Memory.open(warm_up=warm_up, must_exist=True) as memory:
+    with Memory.open(must_exist=True) as memory:
         yield memory
         if agent is not None:
             of_whom(memory, agent, contact, tenant).check_known()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.panel import Panel
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -128,12 +128,10 @@ def lines(*texts: Text) -> Text:
     return Text("\n").join(texts)
 
 
-def table(title: str, *columns: str) -> Table:
-    """An empty table. Its columns fold long words; others can be added to it."""
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="dim")
-    for name in columns:
-        made.add_column(name, overflow="fold")
-    return made
+def table(title: str, *columns: str | Column) -> Table:
+    """An empty table. A column that is only named folds long words."""
+    made = (Column(each, overflow="fold") if isinstance(each, str) else each for each in columns)
+    return Table(*made, title=title, title_justify="left", title_style="bold", header_style="dim")
 
 
 def panels(draw: Callable[[T], Panel], items: Iterable[T], nothing: str) -> Group:
@@ -141,32 +139,41 @@ def panels(draw: Callable[[T], Panel], items: Iterable[T], nothing: str) -> Grou
     return Group(*(map(draw, items) if items else [nothing]))
 
 
-def id_column(shown_table: Table, name: str) -> None:
+def id_column(name: str) -> Column:
     """A column that keeps each id whole on one line, to be copied into a command."""
-    shown_table.add_column(name, min_width=_ID_WIDTH, overflow="fold")
+    return Column(name, min_width=_ID_WIDTH, overflow="fold")
 
 
-def word_column(shown_table: Table, name: str, values: Iterable[str]) -> None:
+def number_column(name: str) -> Column:
+    """A column of numbers, one beneath the other."""
+    return Column(name, justify="right")
+
+
+def short_column(name: str) -> Column:
+    """A column of texts that are never wrapped."""
+    return Column(name, no_wrap=True)
+
+
+def word_column(name: str, values: Iterable[str]) -> Column:
     """A column that breaks texts between words only, unless a word is longer than an id."""
     words = (word for value in (name, *values) for word in visible(value).split())
-    width = min(max(map(cell_len, words)), _ID_WIDTH)
-    shown_table.add_column(name, min_width=width, overflow="fold")
+    return Column(name, min_width=min(max(map(cell_len, words)), _ID_WIDTH), overflow="fold")
 
 
 def counts_column(
-    shown_table: Table, name: str, rows: Sequence[Sequence[str]]
-) -> Callable[[int], list[Text]]:
-    """Add a column of counts beneath each other, such as "2 expired"; none if no row has any.
+    name: str, rows: Sequence[Sequence[str]]
+) -> tuple[list[Column], Callable[[int], list[Text]]]:
+    """A column of counts beneath each other, such as "2 expired"; none if no row has any.
 
     A column for each kind of count would be too wide for a narrow terminal.
 
     Returns:
-        The column's text for each row.
+        The column, and its text for each row.
     """
     if not any(rows):
-        return lambda _: []
-    shown_table.add_column(name, min_width=max(len(count) for row in rows for count in row))
-    return lambda place: [lines(*map(shown, rows[place]))]
+        return [], lambda _: []
+    width = max(len(count) for row in rows for count in row)
+    return [Column(name, min_width=width)], lambda place: [lines(*map(shown, rows[place]))]
 
 
 def counted(count: int, what: str) -> str:
@@ -211,10 +218,7 @@ def decision_made(decision: Decision) -> Text:
 
 def decisions_table(decisions: Sequence[Decision]) -> Table:
     """Decisions, the newest first, with their reasons."""
-    shown_table = table("Decisions, newest first")
-    id_column(shown_table, "note")
-    for name in ("decided", "reason"):
-        shown_table.add_column(name, overflow="fold")
+    shown_table = table("Decisions, newest first", id_column("note"), "decided", "reason")
     for decision in decisions:
         shown_table.add_row(
             lines(
@@ -352,10 +356,7 @@ def explanation_panel(explanation: Explanation) -> Panel:
 
 def facts_table(title: str, facts: Iterable[Fact]) -> Table:
     """Live facts with how often and when they were last said."""
-    shown_table = table(title)
-    id_column(shown_table, "fact")
-    shown_table.add_column("said", justify="right")
-    shown_table.add_column("last said", no_wrap=True)
+    shown_table = table(title, id_column("fact"), number_column("said"), short_column("last said"))
     for fact in facts:
         shown_table.add_row(fact_lines(fact), f"{fact.observations}×", _day(fact.last_confirmed_at))
     return shown_table
@@ -363,10 +364,8 @@ def facts_table(title: str, facts: Iterable[Fact]) -> Table:
 
 def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     """Recalled facts with their score as a bar, and what it is made of."""
-    shown_table = table(f"Recall: {query}" if query else "All live facts")
-    shown_table.add_column("score", no_wrap=True)
-    shown_table.add_column("made of", no_wrap=True)
-    id_column(shown_table, "fact")
+    title = f"Recall: {query}" if query else "All live facts"
+    shown_table = table(title, *map(short_column, ("score", "made of")), id_column("fact"))
     best = max((hit.score for hit in ranked), default=1.0) or 1.0
     for hit in ranked:
         shown_table.add_row(
@@ -455,11 +454,11 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
         for event in history.events:
             branches[event.fact_id].add(_event_label(event))
         for conflict in history.conflicts:
-            other = {conflict.new_id, conflict.old_id} - {history.facts[0].fact_id}
+            [other] = conflict.ids - {history.facts[0].fact_id}
             branches[history.facts[0].fact_id].add(
                 Text.assemble(
                     ("CONFLICTS_WITH ", "red"),
-                    shown(texts.get(other.pop(), "")),
+                    shown(texts.get(other, "")),
                     shown(f" {_day(conflict.at)}: {conflict.reason}", style="dim"),
                 )
             )
@@ -468,16 +467,19 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts, beneath each its name, with how many of its facts are in which state."""
-    shown_table = table("Contacts")
     # An unnamed contact has its id as its name.
     ids_and_names = [
         dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
         for contact in contacts
     ]
-    word_column(shown_table, "contact", (each for names in ids_and_names for each in names))
-    shown_table.add_column("live", justify="right", min_width=len("live"))
-    not_live = counts_column(shown_table, "not live", [_not_live(contact) for contact in contacts])
-    shown_table.add_column("last decision", min_width=_DAY_WIDTH)
+    column, not_live = counts_column("not live", list(map(_not_live, contacts)))
+    shown_table = table(
+        "Contacts",
+        word_column("contact", (each for names in ids_and_names for each in names)),
+        Column("live", justify="right", min_width=len("live")),
+        *column,
+        Column("last decision", min_width=_DAY_WIDTH),
+    )
     for place, contact in enumerate(contacts):
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
         names = lines(*map(shown, ids_and_names[place]))
@@ -499,8 +501,7 @@ def _not_live(contact: Contact) -> list[str]:
 
 def import_summary(report: ImportReport, seconds: float) -> Table:
     """The number of lines by outcome and rule."""
-    shown_table = table(f"Import, {seconds:.1f} s", "outcome", "decided by")
-    shown_table.add_column("lines", justify="right")
+    shown_table = table(f"Import, {seconds:.1f} s", "outcome", "decided by", number_column("lines"))
     for (action, decided_by), count in sorted(report.decisions.items()):
         shown_table.add_row(action, decided_by, str(count))
     shown_table.add_row("done before", "", str(report.resumed))

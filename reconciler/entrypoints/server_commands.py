@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Column
 
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.logs import logging_to_stderr
@@ -21,12 +22,20 @@ from reconciler.entrypoints.options import (
     AsJson,
     MaybeContactId,
     Tenant,
+    add_commands,
     existing,
     parse_time,
     print_json,
     show,
 )
-from reconciler.entrypoints.rendering import lines, shown, table, terminal, word_column
+from reconciler.entrypoints.rendering import (
+    lines,
+    short_column,
+    shown,
+    table,
+    terminal,
+    word_column,
+)
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
     Certificate,
@@ -84,23 +93,13 @@ token_app = typer.Typer(
 
 
 def mcp(
-    agents: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--agent", help="On stdio: the agent that the memory belongs to; repeat for several."
-        ),
-    ] = None,
+    agents: Annotated[list[str] | None, typer.Option("--agent")] = None,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
     profile: ProfileOption = AccessProfile.AGENT,
-    operator: Annotated[
-        str, typer.Option(help="On stdio: the name under which an operator's answers are recorded.")
-    ] = "operator",
-    session: Annotated[
-        str | None,
-        typer.Option(help="On stdio: the id of the session that notes and turns belong to."),
-    ] = None,
-    transport: Annotated[Transport, typer.Option(help="How clients connect.")] = Transport.STDIO,
+    operator: str = "operator",
+    session: str | None = None,
+    transport: Transport = Transport.STDIO,
     host: Host = "127.0.0.1",
     port: Port = 8765,
     names: Names = None,
@@ -115,6 +114,12 @@ def mcp(
 
     On stdio there is one client; --agent, --contact and --profile say what it may access. Over
     HTTP, its token does: see `reconciler token`. With --json, one line says where it listens.
+
+    Options:
+        agents: on stdio: the agent that the memory belongs to; repeat for several.
+        operator: on stdio: the name under which an operator's answers are recorded.
+        session: on stdio: the id of the session that notes and turns belong to.
+        transport: how clients connect.
     """
     from reconciler.settings import load_settings
 
@@ -154,32 +159,24 @@ def _serve_stdio(grant: Grant, worker: bool | None) -> None:
         serve_stdio(Desk(memory), grant, memory.close)
 
 
-@token_app.command()
 def create(
     agents: Agents,
     profile: ProfileOption = AccessProfile.AGENT,
     contact: MaybeContactId = None,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            help="The owner's name; an operator's answers are recorded under it; default: the "
-            "profile's."
-        ),
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option(help="The id of the session that notes and turns belong to.")
-    ] = None,
-    expires: Annotated[
-        str | None,
-        typer.Option(
-            help="When it expires: ISO 8601 with a zone, or days such as 90d; default: never."
-        ),
-    ] = None,
+    name: str | None = None,
+    session: str | None = None,
+    expires: str | None = None,
     tenant: Tenant = None,
     tokens: Tokens = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create a token and print it once; only its hash is kept."""
+    """Create a token and print it once; only its hash is kept.
+
+    Options:
+        name: the owner's name; an operator's answers are recorded under it; default: the profile's.
+        session: the id of the session that notes and turns belong to.
+        expires: when it expires: ISO 8601 with a zone, or days such as 90d; default: never.
+    """
     grant = _grant(profile, tenant, agents, contact, name or str(profile), session)
     made, secret = token_file(tokens).create(grant, _expiry(expires))
     if as_json:
@@ -194,7 +191,6 @@ def create(
     )
 
 
-@token_app.command("list")
 def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
@@ -202,17 +198,21 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     show(as_json, [token.to_dict(now) for token in listed], lambda: _tokens_table(listed, now))
 
 
-@token_app.command()
 def revoke(
-    token_id: Annotated[
-        str, typer.Argument(help="The token's id, as `reconciler token list` prints it.")
-    ],
+    token_id: str,
     tokens: Tokens = None,
     as_json: AsJson = False,
 ) -> None:
-    """Revoke a token; a running server rejects the next request that uses it."""
+    """Revoke a token; a running server rejects the next request that uses it.
+
+    Options:
+        token_id: the token's id, as `reconciler token list` prints it.
+    """
     revoked = token_file(tokens).revoke(token_id)
     show(as_json, revoked.to_dict(datetime.now(UTC)), lambda: f"Revoked: {revoked.token_id}")
+
+
+add_commands(token_app, {"create": create, "list": list_tokens, "revoke": revoke})
 
 
 def _grant(
@@ -253,12 +253,14 @@ def _expiry(given: str | None) -> datetime | None:
 
 
 def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
-    made = table("Tokens")
-    made.add_column("id", min_width=_TOKEN_ID_WIDTH)
-    word_column(made, "name", (token.grant.name for token in tokens))
-    word_column(made, "profile", (str(token.grant.profile) for token in tokens))
-    made.add_column("opens", overflow="fold")
-    made.add_column("state", no_wrap=True)
+    made = table(
+        "Tokens",
+        Column("id", min_width=_TOKEN_ID_WIDTH),
+        word_column("name", (token.grant.name for token in tokens)),
+        word_column("profile", (token.grant.profile for token in tokens)),
+        "opens",
+        short_column("state"),
+    )
     for token in tokens:
         until = f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else "for ever"
         made.add_row(

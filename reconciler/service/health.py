@@ -151,7 +151,7 @@ class Health:
     def _compared(self, scope: Scope, facts: Sequence[LiveFact], is_linked: bool) -> dict[str, int]:
         """Duplicate facts, and facts that answer one question twice."""
         conflicts = self.fact_store.list_conflicts(scope, is_open=False) if is_linked else []
-        linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
+        linked = {conflict.ids for conflict in conflicts}
         placed = _with_whole_vectors(facts)
         vectors = vectors_in([fact.embedding_bytes for fact in placed])
         duplicated: set[str] = set()

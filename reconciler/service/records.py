@@ -7,7 +7,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.history import chains, events_of, head_of, strand_ids
+from reconciler.domain.recalling.history import (
+    HeldFacts,
+    chains,
+    events_of,
+    head_of,
+    held_at,
+    made_by,
+    strand_ids,
+)
 from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
 from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
@@ -18,13 +26,12 @@ from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
-from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.fact_store import FactStore, unknown_fact
 from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import RecallFilter
-    from reconciler.domain.recalling.history import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.evidence import FactEvidence
@@ -107,13 +114,11 @@ class Records:
         links = self.fact_store.list_supersessions(scope)
         histories = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
         if not histories:  # it was erased meanwhile
-            raise _unknown_fact(scope, fact_id)
+            raise unknown_fact(scope, fact_id)
         return histories[0]
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
         """The facts believed about a contact at a time, and the decisions that led to them."""
-        from reconciler.domain.recalling.history import HeldFacts, held_at, made_by
-
         # Links before facts, as below. Decisions after both: one that was made in between has
         # changed nothing that was read, so taking it back changes nothing either.
         known = HeldFacts(
@@ -141,10 +146,7 @@ class Records:
         Raises:
             UnknownFactError: no fact of that id is in scope.
         """
-        check_identifier("fact_id", fact_id, UnknownFactError)
-        head = self.fact_store.find_fact(scope, head_of(fact_id, links))
-        if head is None:
-            raise _unknown_fact(scope, fact_id)
+        head = self.fact_store.get_fact(scope, head_of(fact_id, links))
         return PlaceInHistory(head.fact_id, head.last_confirmed_at, head.recorded_at)
 
     def _heads(
@@ -171,9 +173,8 @@ class Records:
     ) -> list[FactHistory]:
         """The chains with these heads; only their facts and those of their conflicts are read."""
         now, own = self.clock(), strand_ids(heads, links)
-        pairs = {pair: {pair.new_id, pair.old_id} for pair in self.fact_store.list_conflicts(scope)}
-        conflicts = [pair for pair, ids in pairs.items() if own & ids]
-        read = own.union(*(pairs[pair] for pair in conflicts))
+        conflicts = [pair for pair in self.fact_store.list_conflicts(scope) if own & pair.ids]
+        read = own.union(*(pair.ids for pair in conflicts))
         facts = [
             fact.as_of(now) for fact in self.fact_store.find_facts(scope, sorted(read))[1].values()
         ]
@@ -299,7 +300,7 @@ class Records:
                 # The guard, which compares texts, is loaded only if there is a dispute.
                 from reconciler.domain.reconciling.disputes import disputes_of
 
-                ids = {fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)}
+                ids = {fact_id for pair in conflicts for fact_id in pair.ids}
                 _, facts = self.fact_store.find_facts(scope, sorted(ids))
                 open_ = disputes_of(scope, facts.values(), conflicts, self.clock())
                 if after is not None and scope == scopes[0]:
@@ -341,10 +342,7 @@ class Records:
             UnknownFactError: the contact has none of that id; another contact's gives the same
                 error.
         """
-        check_identifier("fact_id", fact_id, UnknownFactError)
-        fact = self.fact_store.find_fact(scope, fact_id)
-        if fact is None:
-            raise _unknown_fact(scope, fact_id)
+        fact = self.fact_store.get_fact(scope, fact_id)
         return self._evidence_of(fact, self.fact_store.list_supersessions(scope))
 
     def evidence_about(
@@ -512,14 +510,8 @@ def _place_after(
     for place, ids in enumerate(chains_ids, start=1):
         if fact_id in ids:
             return place
-    raise _unknown_fact(scope, fact_id, at)
-
-
-def _unknown_fact(scope: Scope, fact_id: str, at: datetime | None = None) -> UnknownFactError:
     then = "" if at is None else f" at {at.isoformat()}"
-    return UnknownFactError(
-        f"contact {scope.contact_id} has no fact {fact_id}{then}; `history` lists those it has"
-    )
+    raise unknown_fact(scope, fact_id + then)
 
 
 def _is_persons(decision: Decision) -> bool:
@@ -530,4 +522,4 @@ def _is_persons(decision: Decision) -> bool:
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:
     """The conflicts of which both sides are live."""
     live = {fact.fact_id for fact in facts if fact.is_live}
-    return [conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= live]
+    return [conflict for conflict in conflicts if conflict.ids <= live]

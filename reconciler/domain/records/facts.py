@@ -354,6 +354,11 @@ class Conflict:
     at: datetime
 
     @property
+    def ids(self) -> frozenset[str]:
+        """Its two facts, in no order."""
+        return frozenset((self.new_id, self.old_id))
+
+    @property
     def is_open(self) -> bool:
         """Whether it waits for an answer."""
         return self.decided_by != DecidedBy.ANSWER

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from functools import cache
@@ -163,15 +163,17 @@ def outcome_of(
 
 
 _ANSWERS = {
-    PairLabel.SAME: Judgement(
-        reasoning="the label", relation=Relation.SAME, target=1, action=Action.SKIP
-    ),
-    PairLabel.UPDATE: Judgement(
-        reasoning="the label", relation=Relation.REPLACES, target=1, action=Action.UPDATE
-    ),
-    PairLabel.DISTINCT: Judgement(
-        reasoning="the label", relation=Relation.COEXISTS, target=None, action=Action.ADD
-    ),
+    label: Judgement(
+        reasoning="the label",
+        relation=relation,
+        target=None if action is Action.ADD else 1,
+        action=action,
+    )
+    for label, relation, action in (
+        (PairLabel.SAME, Relation.SAME, Action.SKIP),
+        (PairLabel.UPDATE, Relation.REPLACES, Action.UPDATE),
+        (PairLabel.DISTINCT, Relation.COEXISTS, Action.ADD),
+    )
 }
 
 
@@ -208,13 +210,7 @@ class Thresholds:
 
     def profile(self, name: str, embedding_model: str) -> Profile:
         """They as a profile for the model that they were measured on."""
-        return Profile(
-            name=name,
-            embedding_model=embedding_model,
-            cosine_update_min=self.cosine_update_min,
-            cosine_add_max=self.cosine_add_max,
-            cosine_cut=self.cosine_cut,
-        )
+        return Profile(name=name, embedding_model=embedding_model, **asdict(self))
 
 
 @frozen

@@ -203,7 +203,6 @@ def _explain_wrong_relation(decision: Decision) -> Explanation:
     """Why what a model said of facts was refused; the gate weighs no words of its own."""
     return Explanation(
         outcome=_stop(_one_line(decision.reason, ARGUMENT_LENGTH_MAX)),
-        remarks=(),
         neighbours=(),
         rule=(),
         differences=(),

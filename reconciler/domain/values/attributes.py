@@ -304,21 +304,8 @@ class AttributeBook:
                 )
 
 
-_KEYS = frozenset(
-    {
-        "description",
-        "holds",
-        "normaliser",
-        "aliases",
-        "synonyms",
-        "says",
-        "shows",
-        "over",
-        "value",
-        "known",
-        "questions",
-    }
-)
+_LISTS = ("aliases", "says", "shows", "known", "questions")
+_KEYS = {*_LISTS, "description", "holds", "normaliser", "synonyms", "over", "value"}
 
 
 def _misfit(name: object, complaint: str) -> ConfigurationError:
@@ -335,14 +322,10 @@ def _attribute(name: str, entry: object) -> Attribute:
         description=_description(name, entry.get("description")),
         is_single_valued=_holds_one(name, entry.get("holds")),
         normaliser=_normaliser_name(name, entry.get("normaliser", "text")),
-        aliases=_string_list(name, "aliases", entry.get("aliases", [])),
         synonyms=_synonyms(name, entry.get("synonyms", {})),
-        says=_string_list(name, "says", entry.get("says", [])),
-        shows=_string_list(name, "shows", entry.get("shows", [])),
         value=_value_kind(name, entry.get("value", "")),
-        known=_string_list(name, "known", entry.get("known", [])),
-        questions=_string_list(name, "questions", entry.get("questions", [])),
-        over=_by_value(name, "over", entry.get("over", {})),
+        over=_by_value(name, "over", entry.get("over", {}), "of lists, by value or for any, '*'"),
+        **{key: _string_list(name, key, entry.get(key, [])) for key in _LISTS},
     )
     if not (attribute.says or attribute.shows or attribute.value):
         return attribute
@@ -384,16 +367,14 @@ def _value_kind(name: str, given: object) -> str:
     return given
 
 
-def _by_value(name: str, key: str, given: object) -> Mapping[str, tuple[str, ...]]:
+def _by_value(name: str, key: str, given: object, such: str) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(given, Mapping):
-        raise _misfit(name, f"{key} must be a table of lists, by value or for any, '*'")
+        raise _misfit(name, f"{key} must be a table {such}")
     return {value: _string_list(name, f"{key} of {value}", given[value]) for value in given}
 
 
 def _synonyms(name: str, given: object) -> Mapping[str, tuple[str, ...]]:
-    if not isinstance(given, Mapping):
-        raise _misfit(name, 'synonyms must be a table such as {email = ["e-mail", "mail"]}')
-    synonyms = {word: _string_list(name, f"synonyms of {word}", given[word]) for word in given}
+    synonyms = _by_value(name, "synonyms", given, 'such as {email = ["e-mail", "mail"]}')
     meant: dict[str, str] = {}
     for word, others in synonyms.items():
         for synonym in (word, *others):

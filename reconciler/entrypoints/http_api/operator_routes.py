@@ -216,22 +216,19 @@ def explain(about: ContactOf, decision_id: str) -> Any:
 @routes.post(_DECISION + "/confirm", responses=_DECIDED)
 def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Response:
     """Answer yes to a held note: it is stored as the word of the person who answered."""
-    by = grant.person(body.answered_by)
-    return answer(about.confirm(decision_id, by, text=body.text, told_to=grant.name))
+    return answer(about.confirm(decision_id, told_to=grant.name, **_by(grant, body)))
 
 
 @routes.post(_DECISION + "/reject", responses=_DECIDED)
 def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
     """Answer no to a held note: nothing is stored, and the question is not asked again."""
-    by = grant.person(body.answered_by)
-    return answer(about.reject(decision_id, by, told_to=grant.name))
+    return answer(about.reject(decision_id, told_to=grant.name, **_by(grant, body)))
 
 
 @routes.post(_DECISION + "/withdraw", responses=_DECIDED)
 def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
     """Withdraw a held note, so that nothing is asked; it may be proposed again."""
-    by = grant.person(body.answered_by)
-    return answer(about.withdraw(decision_id, by, told_to=grant.name))
+    return answer(about.withdraw(decision_id, told_to=grant.name, **_by(grant, body)))
 
 
 @routes.post(_DECISION + "/revert", responses=_DECIDED)

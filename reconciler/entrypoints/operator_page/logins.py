@@ -7,8 +7,6 @@ login ends when its token is revoked or expires.
 from __future__ import annotations
 
 import secrets
-import time
-from collections.abc import Callable
 from threading import Lock
 
 from cachetools import TTLCache
@@ -42,14 +40,11 @@ class Logins:
 
     Args:
         tokens: says which tokens are valid.
-        clock: seconds that only grow, for tests.
     """
 
-    def __init__(self, tokens: TokenFile, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, tokens: TokenFile) -> None:
         self._tokens = tokens
-        self._open: TTLCache[str, OpenLogin] = TTLCache(
-            TOKENS_MAX * _PER_TOKEN_MAX, _SECONDS_MAX, clock
-        )
+        self._open: TTLCache[str, OpenLogin] = TTLCache(TOKENS_MAX * _PER_TOKEN_MAX, _SECONDS_MAX)
         self._lock = Lock()
 
     def open(self, token: AccessToken) -> str:

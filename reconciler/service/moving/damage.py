@@ -39,7 +39,7 @@ from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, S
 from reconciler.service.stores.stored_facts import facts_in
 from reconciler.service.stores.task_store import TASKS
 
-_OUTCOMES = ("added", "superseding", "known", "held", "refused", "left_out")
+_UNCOUNTED = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
 _RECORDS_A_PAGE = 2_000
 _READ_OF: Mapping[str, tuple[str, ...]] = {"Decision": ("record", "correction")}
 """The columns that a record is read from, where the others only repeat it."""
@@ -307,11 +307,11 @@ def _read_episode(held: Row, scope: Scope) -> Any:
 def _read_job(held: Row, _: Scope) -> Any:
     if held.get("proposals") is not None:
         PROPOSALS.make({"extractor": None, "summary": None} | held)
-    return JOBS.make(held | _counted(held))
+    return JOBS.make(_UNCOUNTED | held)
 
 
 def _read_session(held: Row, _: Scope) -> Any:
-    return SESSIONS.make({"summary": None} | held | _counted(held))
+    return SESSIONS.make({"summary": None} | _UNCOUNTED | held)
 
 
 def _read_task(held: Row, scope: Scope) -> Any:
@@ -321,10 +321,6 @@ def _read_task(held: Row, scope: Scope) -> Any:
 def _read_erasure(held: Row, scope: Scope) -> Any:
     own = {"finished_at": None, "plan": None, "receipt": None} | held
     return ERASURES.make(own | {"contact_id": scope.contact_id, "asked_by": held["by"]})
-
-
-def _counted(held: Row) -> Row:
-    return {name: held.get(name, 0) for name in _OUTCOMES}
 
 
 _READERS: Mapping[str, Callable[[Row, Scope], Any]] = {
@@ -377,7 +373,6 @@ class _Remains:
 
 _UNREADABLE = "unreadable"
 _GUESS = str(SourceKind.MODEL_GUESS)
-_UNCOUNTED = dict.fromkeys(_OUTCOMES, 0)
 _REMAINS: Mapping[str, _Remains] = {
     "Task": _Remains(
         times="started_at changed_at",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +27,6 @@ from reconciler.service.moving.coherence import Coherence
 from reconciler.service.moving.damage import is_citation, read_node
 from reconciler.service.moving.lines import (
     FORMAT,
-    KEY_OF,
     LINKS,
     VERSION,
     Link,
@@ -246,8 +245,7 @@ class _ContactCheck:
     def __init__(self, contact: Node) -> None:
         self._key = contact.node_id
         self._contact = contact
-        self._ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
-        self._ids["Contact"].add(contact.node_id)
+        self._ids: dict[str, set[str]] = defaultdict(set, Contact={contact.node_id})
         self._coherence = Coherence()
         self.wrong: str | None = None
         """The first contradiction between the contact's lines; None if there is none so far."""
@@ -282,13 +280,8 @@ class _ContactCheck:
     def _node(self, node: Node, scope: Scope) -> None:
         """Check that a node is new, and as far as its properties tell, this contact's."""
         ids = self._ids[node.label]
-        told = {
-            "contact_key": scope.contact_key,
-            "tenant": scope.tenant,
-            "agent_id": scope.agent_id,
-            "contact_id": scope.contact_id,
-        }
-        is_own = all(node.properties.get(name, value) == value for name, value in told.items())
+        told = scope.columns.items()
+        is_own = all(node.properties.get(name, value) == value for name, value in told)
         if node.label in ("Session", "Task"):
             is_own &= node.node_id.startswith(f"{self._key}/")
         is_own &= self._is_told(self._as_record(node, scope), node, scope)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +34,7 @@ from reconciler.service.moving.lines import (
     vector_text,
 )
 from reconciler.service.stores.archive_store import ArchiveStore, ContactFilter
+from reconciler.service.stores.commits import taken
 
 _SPOOL_BYTES = 8 << 20
 """Bytes of one contact that are kept in memory; a longer one goes to an unnamed file."""
@@ -117,11 +119,8 @@ class Exporter:
             "schema_version": self.store.schema_version(),
             "engine": self.store.describe().engine,
             "exported_at": self.clock(),
-            "tenant": wanted.tenant,
-            "agent_id": wanted.agent_id,
-            "contact_id": wanted.contact_id,
-            "embedding_model": bound.embedding_model,
-            "embedding_dimension": bound.embedding_dimension,
+            **taken(wanted, "tenant", "agent_id", "contact_id"),
+            **taken(bound, "embedding_model", "embedding_dimension"),
             "with_vectors": with_vectors,
             "id_key_check": key_check(bytes.fromhex(bound.id_key)),
             "hash_key_check": key_check(hash_key) if hash_key else None,
@@ -164,9 +163,9 @@ class _ContactExport:
 
     def __post_init__(self) -> None:
         self._report = ExportReport()
-        self._ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
-        self._last_ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
-        self._homeless: dict[str, set[str]] = {label: set() for label in HOME_BY}
+        self._ids: dict[str, set[str]] = defaultdict(set)
+        self._last_ids: dict[str, set[str]] = defaultdict(set)
+        self._homeless: dict[str, set[str]] = defaultdict(set)
 
     def run(self, out: IO[bytes]) -> ExportReport:
         """Write the lines, and return their numbers."""

@@ -7,6 +7,7 @@ page comes next, so a restore that was killed continues when it is run again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -94,24 +95,21 @@ def restore(
     return report
 
 
+@dataclass(eq=False)
 class _Writing:
     """One run: what was in the store before it, and what it has written."""
 
-    def __init__(
-        self,
-        checked: CheckedExport,
-        store: ArchiveStore,
-        embedder: Embedder,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._checked = checked
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
-        self._mark = f"(being restored from export {checked.header['export_id']})"
+    checked: CheckedExport
+    store: ArchiveStore
+    embedder: Embedder
+    clock: Callable[[], datetime]
+    done: set[str] = field(default_factory=set)
+    report: RestoreReport = field(default_factory=RestoreReport)
+
+    @property
+    def _mark(self) -> str:
         """The name of a contact until it is complete."""
-        self.done: set[str] = set()
-        self.report = RestoreReport()
+        return f"(being restored from export {self.checked.header['export_id']})"
 
     def look(self, *, accept_other_key: bool) -> None:
         """Look at what the store holds, before anything is written.
@@ -129,8 +127,8 @@ class _Writing:
         Raises:
             GraphConflictError: another writer wrote about it meanwhile.
         """
-        scope = self._checked.contacts[contact.node_id].scope
-        version, name = self._store.begin_contact(scope, self._mark)
+        scope = self.checked.contacts[contact.node_id].scope
+        version, name = self.store.begin_contact(scope, self._mark)
         if name != self._mark:
             raise self._disturbed(scope)
         for place, page in enumerate(_pages(lines)):
@@ -145,7 +143,7 @@ class _Writing:
                 ) from error
             version -= 1
             self._check_version(scope, version)
-        if not self._store.finish_contact(contact.node_id, version, contact.properties):
+        if not self.store.finish_contact(contact.node_id, version, contact.properties):
             self._check_version(scope, int(contact.properties["version"]))
         self.report.nodes["Contact"] += 1
         self.report.contacts += 1
@@ -157,8 +155,8 @@ class _Writing:
             InvalidArchiveError: the store has contacts of the file with other content.
         """
         there, other = set(), []
-        for key, contact in self._checked.contacts.items():
-            held = self._store.find_contact(key)
+        for key, contact in self.checked.contacts.items():
+            held = self.store.find_contact(key)
             if held is None:
                 self._check_not_erased(contact.scope)
             if held is None or held["name"] == self._mark:
@@ -182,7 +180,7 @@ class _Writing:
             InvalidArchiveError: something of the contact was erased here.
         """
         is_erased = (
-            next(self._store.node_pages(scope.contact_key, label, with_vectors=False), None)
+            next(self.store.node_pages(scope.contact_key, label, with_vectors=False), None)
             for label in ("Erasure", "Tombstone")
         )
         if any(is_erased):
@@ -199,7 +197,7 @@ class _Writing:
             return False
         if held["version"] > 0:
             return True
-        pages = self._store.node_pages(contact_key, "Session", with_vectors=False)
+        pages = self.store.node_pages(contact_key, "Session", with_vectors=False)
         return contact.session_keys == {key for page in pages for key, _ in page}
 
     def _bind(self, *, accept_other_key: bool) -> None:
@@ -208,12 +206,12 @@ class _Writing:
         Raises:
             InvalidArchiveError: the store has contacts, and another key.
         """
-        header, own = self._checked.header, bytes.fromhex(self._store.bound().id_key)
+        header, own = self.checked.header, bytes.fromhex(self.store.bound().id_key)
         if header["id_key_check"] == key_check(own):
             return
-        if not self._store.count_contacts():
+        if not self.store.count_contacts():
             if header.get("id_key"):
-                self._store.bind(header["id_key"], self._clock())
+                self.store.bind(header["id_key"], self.clock())
             else:
                 self.report.keeps_ids = False
             return
@@ -228,15 +226,15 @@ class _Writing:
 
     def _is_going_on(self) -> bool:
         """Whether all contacts of the store come from this file, so that a killed run goes on."""
-        there = (self._store.find_contact(key) for key in self._checked.contacts)
-        return self._store.count_contacts() == sum(held is not None for held in there)
+        there = (self.store.find_contact(key) for key in self.checked.contacts)
+        return self.store.count_contacts() == sum(held is not None for held in there)
 
     def _check_version(self, scope: Scope, version: int) -> None:
-        if self._store.contact_version(scope.contact_key) != version:
+        if self.store.contact_version(scope.contact_key) != version:
             raise self._disturbed(scope)
 
     def _disturbed(self, scope: Scope) -> GraphConflictError | SchemaError:
-        if (model := self._store.bound().embedding_model) != self._embedder.model_id:
+        if (model := self.store.bound().embedding_model) != self.embedder.model_id:
             return SchemaError(
                 f"the store was moved to {model} while contact {scope.contact_id} was restored; "
                 "set RECONCILER_EMBEDDER__MODEL to that one, and run it again"
@@ -251,17 +249,17 @@ class _Writing:
         if isinstance(first, Node):
             nodes = [item for item in page if isinstance(item, Node)]
             rows = self._rows(first.label, nodes)
-            model = self._embedder.model_id
-            self._store.restore_nodes(contact_key, version, first.label, rows, model)
+            model = self.embedder.model_id
+            self.store.restore_nodes(contact_key, version, first.label, rows, model)
             self.report.nodes[first.label] += len(rows)
             return
         links = [(e.from_id, e.to_id, e.properties) for e in page if isinstance(e, Link)]
-        self._store.restore_links(contact_key, version, first.kind, links)
+        self.store.restore_links(contact_key, version, first.kind, links)
         self.report.links[first.kind] += len(links)
 
     def _rows(self, label: str, nodes: Sequence[Node]) -> list[tuple[Row, Any]]:
         if label == "Job":
-            return [(_as_due(node.properties, self._clock()), None) for node in nodes]
+            return [(_as_due(node.properties, self.clock()), None) for node in nodes]
         if label != "Fact":
             return [(node.properties, None) for node in nodes]
         return list(self._facts(nodes))
@@ -275,7 +273,7 @@ class _Writing:
 
         from reconciler.service.embedding import embed
 
-        model = self._embedder.model_id
+        model = self.embedder.model_id
         is_own = [node.properties.get("embedding_model") == model for node in nodes]
         kept = [node.vector if own else None for node, own in zip(nodes, is_own, strict=True)]
         lacking = [
@@ -283,8 +281,8 @@ class _Writing:
             for place, node in enumerate(nodes)
             if kept[place] is None and not _is_without_vector(node)
         ]
-        made = embed(self._embedder, [nodes[place].properties["text"] for place in lacking])
-        self.report.embedded += len(lacking) if self._embedder.dimension else 0
+        made = embed(self.embedder, [nodes[place].properties["text"] for place in lacking])
+        self.report.embedded += len(lacking) if self.embedder.dimension else 0
         for place, vector in zip(lacking, made, strict=True):
             kept[place] = vector.tobytes()
         for node, held in zip(nodes, kept, strict=True):

@@ -47,7 +47,7 @@ from reconciler.frozen import frozen
 from reconciler.service.persons.answering import came_first
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
-from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.fact_store import FactStore, unknown_fact
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.doors import SlotFields, as_candidate, as_said_to_end, note_of
 from reconciler.service.writing.ledger import Ledger, Seen
@@ -61,6 +61,7 @@ _SHOWN_MAX = 10
 _ANSWERS_MAX = 1_000
 """The number of an operator's last decisions in which an earlier answer is searched for."""
 
+_OR_ENDED = ", or it has ended"
 _BY_PERSONS = DecisionFilter(door=OPERATOR_DOOR)
 
 
@@ -107,11 +108,11 @@ class PersonsDecisions:
             return is_revoked and said == (submission.note.text, by, never)
 
         def plan(seen: Seen) -> Commit | Decision:
-            ended = self._known(scope, fact_id)
+            ended = self.fact_store.get_fact(scope, fact_id, _OR_ENDED)
             if ended.has_ended:
                 if earlier := self._made_before(scope, is_same):
                     return earlier
-                raise UnknownFactError(_ended(scope, fact_id))
+                raise unknown_fact(scope, fact_id + _OR_ENDED)
             commit = self._revoked(submission, [ended], seen)
             return _voiding(commit, ended) if never else commit
 
@@ -197,7 +198,7 @@ class PersonsDecisions:
         check_text("reason", reason, TEXT_LENGTH_MAX)
         if (fact_id is None) is (slot.get("attribute") is None):
             raise InvalidRequestError("name what to amend: either fact_id or attribute")
-        known = None if fact_id is None else self._known(scope, fact_id)
+        known = None if fact_id is None else self.fact_store.get_fact(scope, fact_id, _OR_ENDED)
         about = {"said_at": said_at, "lifetime_days": lifetime_days}
         note = self._amended_note(scope, text, slot, known, about)
         candidate = as_said_to_end(as_candidate(note, by), self.clock(), said_at)
@@ -262,12 +263,12 @@ class PersonsDecisions:
         earlier = self._made_before(scope, partial(_is_amendment, amending, said_at))
         if known is not None and known.has_ended:
             if earlier is None:
-                raise UnknownFactError(_ended(scope, known.fact_id))
+                raise unknown_fact(scope, known.fact_id + _OR_ENDED)
             return earlier
         wrote = self.fact_store.find_fact(scope, str(earlier.fact_id)) if earlier else None
         if wrote is None or not wrote.is_live or wrote.is_expired(self.clock()):
             return None
-        disputed = {i for c in self.fact_store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
+        disputed = {i for c in self.fact_store.list_conflicts(scope) for i in c.ids}
         return None if wrote.fact_id in disputed else earlier
 
     def archive(
@@ -320,7 +321,7 @@ class PersonsDecisions:
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
         """The facts of the contact that a sweep would archive now, the most faded first."""
         conflicts = self.fact_store.list_conflicts(scope)
-        disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
+        disputed = [fact_id for pair in conflicts for fact_id in pair.ids]
         return faded(self.fact_store.list_facts(scope), disputed, self.clock(), policy)
 
     def unarchive(self, scope: Scope, fact_id: str, *, by: str, reason: str) -> Decision:
@@ -335,9 +336,7 @@ class PersonsDecisions:
         submission = self._decided("taken up again", scope, by, reason)
 
         def plan(seen: Seen) -> Commit:
-            fact = self.fact_store.find_fact(scope, fact_id)
-            if fact is None:
-                raise UnknownFactError(_none(scope, fact_id))
+            fact = self.fact_store.get_fact(scope, fact_id)
             if fact.state is not FactState.ARCHIVED:
                 raise InvalidRequestError(f"fact {fact_id} is {fact.state}, not archived")
             commit = self.reconciler.as_disposed(submission, Action.UNARCHIVE, seen)
@@ -386,8 +385,7 @@ class PersonsDecisions:
         """The plan by which all sides end; None if one is in dispute with nothing."""
         side_ids = {fact.fact_id for fact in sides}
         conflicts = self.fact_store.list_conflicts(submission.note.scope)
-        pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
-        disputed_ids = set().union(*(pair for pair in pairs if pair & side_ids))
+        disputed_ids = set().union(*(one.ids for one in conflicts if one.ids & side_ids))
         if not side_ids <= disputed_ids:
             return None
         if more := sorted(disputed_ids - side_ids):
@@ -410,8 +408,7 @@ class PersonsDecisions:
             )
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self.fact_store.list_conflicts(scope)
-        pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
-        open_ = [pair for pair in pairs if pair & kept_ids]
+        open_ = [one.ids for one in conflicts if one.ids & kept_ids]
         if not open_:
             return None
         lost_ids = sorted(set().union(*open_) - kept_ids)
@@ -435,7 +432,7 @@ class PersonsDecisions:
             before=(*commit.before, *((only.standing,) if only else ())),
             conflicts=(
                 *(commit.decision.undo.conflicts if commit.decision.undo else ()),
-                *(one for one in conflicts if {one.new_id, one.old_id} <= held_ids),
+                *(one for one in conflicts if one.ids <= held_ids),
             ),
         )
         decision = replace(
@@ -445,7 +442,7 @@ class PersonsDecisions:
         return replace(commit, decision=decision, kept=told)
 
     def _taken_over(
-        self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[set[str]]
+        self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[Set[str]]
     ) -> list[tuple[Fact, Fact]]:
         """The kept facts, each with the plans that were to end the disputed ones."""
         if all(fact.valid_to is None for fact in ended):
@@ -510,13 +507,9 @@ class PersonsDecisions:
         return list(heads.values())
 
     def _head(self, scope: Scope, fact_id: str, after: dict[str, str]) -> Fact:
-        last = fact_id
-        while last in after:
-            last = after[last]
-        fact = self.fact_store.find_fact(scope, last)
-        if fact is None:
-            raise UnknownFactError(_none(scope, fact_id))
-        return fact
+        while fact_id in after:
+            fact_id = after[fact_id]
+        return self.fact_store.get_fact(scope, fact_id)
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Record a person's correction of a decision; no fact changes.
@@ -565,18 +558,6 @@ class PersonsDecisions:
         )
         return as_candidate(note, by)
 
-    def _known(self, scope: Scope, fact_id: str) -> Fact:
-        """The fact, live or ended.
-
-        Raises:
-            UnknownFactError: the contact has no such fact.
-        """
-        check_identifier("fact_id", fact_id, UnknownFactError)
-        fact = self.fact_store.find_fact(scope, fact_id)
-        if fact is None:
-            raise UnknownFactError(_ended(scope, fact_id))
-        return fact
-
     def _made_before(self, scope: Scope, is_same: Callable[[Decision], bool]) -> Decision | None:
         """What an earlier call decided that was the same, unless it was undone since.
 
@@ -611,14 +592,6 @@ def _is_same_end(amending: Submission, kept: datetime | None) -> bool:
 
 def _key_of(note: Note) -> str | None:
     return note.slot.key if note.slot else None
-
-
-def _none(scope: Scope, fact_id: str) -> str:
-    return f"contact {scope.contact_id} has no fact {fact_id}; `history` lists those it has"
-
-
-def _ended(scope: Scope, fact_id: str) -> str:
-    return _none(scope, f"{fact_id}, or it has ended")
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:
@@ -664,7 +637,7 @@ def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit
 
 
 def _until_then(
-    kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
+    kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[Set[str]], now: datetime
 ) -> list[tuple[Fact, Fact]]:
     """Pairs of a losing fact and the later kept fact until which it holds; plans are left out."""
     pairs = []

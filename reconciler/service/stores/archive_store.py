@@ -101,22 +101,22 @@ class ArchiveStore(Store):
 
     def bound(self) -> BoundStore:
         """The model and keys that the store is bound to."""
-        [row] = self.graph.run("find_store", {})
+        [row] = self.rows("find_store")
         return BoundStore(**row)
 
     def bind(self, id_key: str, at: datetime) -> None:
         """Give a store without contacts another key for its ids."""
-        self.graph.run("bind_store", {"id_key": id_key, "at": at})
+        self.rows("bind_store", id_key=id_key, at=at)
 
     def count_contacts(self) -> int:
         """The number of contacts, also of those that are being restored."""
-        return sum(int(row["contacts"]) for row in self.graph.run("count_contacts", {}))
+        return sum(int(row["contacts"]) for row in self.rows("count_contacts"))
 
     def contact_keys(self, wanted: ContactFilter) -> Iterator[tuple[str, int]]:
         """The keys of contacts with their versions, in the order of the keys."""
         plain = {name: value or "" for name, value in asdict(wanted).items()}
         after = ""
-        while rows := self.graph.run("list_contact_keys", {**plain, "after": after, "limit": PAGE}):
+        while rows := self.rows("list_contact_keys", **plain, after=after, limit=PAGE):
             yield from ((str(row["contact_key"]), int(row["version"])) for row in rows)
             after = rows[-1]["contact_key"]
 
@@ -139,7 +139,7 @@ class ArchiveStore(Store):
 
     def find_contact(self, contact_key: str) -> Row | None:
         """The stored properties of a contact; None if there is none."""
-        rows = self.graph.run("find_whole_contact", {"contact_key": contact_key})
+        rows = self.rows("find_whole_contact", contact_key=contact_key)
         return dict(rows[0]["node"]) if rows else None
 
     def node_pages(
@@ -169,7 +169,7 @@ class ArchiveStore(Store):
         """
         asked = {"contact_keys": list(contact_keys), "limit": page_size}
         after, is_full = "", True
-        while is_full and (rows := self.graph.run(IN_COLUMNS[label], asked | {"after": after})):
+        while is_full and (rows := self.rows(IN_COLUMNS[label], **asked, after=after)):
             [columns] = rows
             yield columns
             after, is_full = columns["node_id"][-1], len(columns["node_id"]) == page_size
@@ -180,7 +180,7 @@ class ArchiveStore(Store):
         asked = {"contact_keys": list(contact_keys), "limit": size, **asked}
         for name in names:
             after, is_full = "", True
-            while is_full and (rows := self.graph.run(name, asked | {"after": after})):
+            while is_full and (rows := self.rows(name, **asked, after=after)):
                 yield rows
                 after, is_full = rows[-1]["node_id"], len(rows) == size
 
@@ -188,15 +188,14 @@ class ArchiveStore(Store):
         self, contact_key: str, kind: str, after: str, until: str
     ) -> Iterator[tuple[str, str, Row]]:
         """The links of one type from the contact's nodes with ids between these two."""
-        asked = {"contact_key": contact_key, "after": after, "until": until}
-        for row in self.graph.run(_LINKS[kind], asked):
+        for row in self.rows(_LINKS[kind], contact_key=contact_key, after=after, until=until):
             yield row["from_id"], row["to_id"], row.get("link") or {}
 
     def put_remains(self, label: str, nodes: Mapping[str, Row]) -> None:
         """Replace damaged nodes by what is left of them, under their ids; links stay."""
         rows = [{"node_id": node_id, "node": left} for node_id, left in nodes.items()]
         for some in batches(rows, PAGE):
-            self.graph.run("put_remains", {"label": label, "rows": some})
+            self.rows("put_remains", label=label, rows=some)
 
     def begin_contact(self, scope: Scope, mark: str) -> tuple[int, str]:
         """Begin to restore a contact, or go on.
@@ -209,7 +208,7 @@ class ArchiveStore(Store):
             Its version, which is below 0 during a restore, and its name; "" if another writer wrote
             about it meanwhile.
         """
-        [row] = self.graph.run("restore_contact", {**scope.columns, "name": mark})
+        [row] = self.rows("restore_contact", **scope.columns, name=mark)
         return int(row["version"]), "" if row["last_decision_at"] else str(row["name"])
 
     def restore_nodes(
@@ -232,7 +231,7 @@ class ArchiveStore(Store):
         """
         rows = [{"node": held, "embedding": vector} for held, vector in nodes]
         page = {**_page(contact_key, version), "embedding_model": embedding_model}
-        self.graph.run("restore_nodes", {**page, "label": label, "nodes": rows})
+        self.rows("restore_nodes", **page, label=label, nodes=rows)
 
     def restore_links(
         self, contact_key: str, version: int, kind: str, links: Sequence[tuple[str, str, Row]]
@@ -242,19 +241,19 @@ class ArchiveStore(Store):
         rows = [
             {"from_id": start, "to_id": end, "link": named | held} for start, end, held in links
         ]
-        given = {**_page(contact_key, version), "type": kind, "links": rows}
-        self.graph.run("restore_links", given)
+        self.rows("restore_links", **_page(contact_key, version), type=kind, links=rows)
 
     def contact_version(self, contact_key: str) -> int | None:
         """The contact's version; None if there is no such contact."""
-        rows = self.graph.run("find_contact_version", {"contact_key": contact_key})
+        rows = self.rows("find_contact_version", contact_key=contact_key)
         return int(rows[0]["version"]) if rows else None
 
     def finish_contact(self, contact_key: str, version: int, held: Row) -> bool:
         """Give a restored contact its exported properties; False if its version has changed."""
         node = {name: value for name, value in held.items() if name != "contact_key"}
-        given = {"contact_key": contact_key, "version": version, "node": node}
-        return bool(self.graph.run("finish_contact", given))
+        return bool(
+            self.rows("finish_contact", contact_key=contact_key, version=version, node=node)
+        )
 
 
 def _page(contact_key: str, version: int) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from reconciler.errors import SchemaError
 from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
+from reconciler.service.stores.contact_queries import Queries
 
 _ID_KEY_BYTES = 32
 
 
 @in_order
-class BindingStore:
+class BindingStore(Queries):
     """What the whole store is bound to: its schema, its model, its key of ids and its hash key.
 
     Invariant: no fact and no decision is read or written.
@@ -36,11 +37,11 @@ class BindingStore:
         if self.graph.schema_version() == 0:
             self.graph.migrate(embedding_dimension)
         self.check_schema_version()
-        [bound] = self.graph.run("find_store", {})
+        [bound] = self.rows("find_store")
         if bound["id_key"] is None:
             given = {"embedding_model": embedding_model, "at": at}
             drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
-            [bound] = self.graph.run("claim_store", {**given, "id_key": drawn})
+            [bound] = self.rows("claim_store", **given, id_key=drawn)
         _check_model(bound, embedding_model, embedding_dimension)
         try:
             return bytes.fromhex(bound["id_key"])
@@ -75,7 +76,7 @@ class BindingStore:
             SchemaError: a process of an earlier version wrote without keys; the text says what to
                 do.
         """
-        [counted] = self.graph.run("count_keyless", {})
+        [counted] = self.rows("count_keyless")
         if counted["nodes"]:
             raise SchemaError(
                 f"{counted['nodes']} facts and decisions lack their contact's key, so some pages "
@@ -89,23 +90,23 @@ class BindingStore:
         Raises:
             SchemaError: it holds vectors of another one, which cannot be compared.
         """
-        [bound] = self.graph.run("find_store", {})
+        [bound] = self.rows("find_store")
         _check_model(bound, embedding_model, embedding_dimension)
 
     def hash_key_check(self) -> str | None:
         """The check value of the store's hash key; None before the first hash."""
-        [bound] = self.graph.run("find_store", {})
+        [bound] = self.rows("find_store")
         check: str | None = bound["hash_key_check"]
         return check
 
     def claim_hash_key(self, check: str, at: datetime) -> str:
         """Bind the store to a hash key if it has none; return the bound key's check value."""
-        [bound] = self.graph.run("claim_hash_key", {"check": check, "at": at})
+        [bound] = self.rows("claim_hash_key", check=check, at=at)
         return str(bound["hash_key_check"])
 
     def release_hash_key(self, at: datetime) -> None:
         """Release the store from its hash key, so that another can be bound."""
-        self.graph.run("release_hash_key", {"at": at})
+        self.rows("release_hash_key", at=at)
 
 
 def check_own_model(graph: Graph, model: tuple[str, int] | None) -> None:

@@ -6,7 +6,7 @@ the embedded engine three times as long to write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, field, fields
 from datetime import datetime
 from enum import StrEnum
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
-from reconciler.domain.records.slots import Slot
 from reconciler.frozen import frozen
 from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, no_vectors
 
@@ -29,7 +28,10 @@ _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """Fields that a record leaves out: links, later changes, and values of one call."""
 
 
-_FACT_FIELDS = tuple(described.name for described in fields(Fact) if described.name != "slot")
+_FACT_FIELDS, _STANDING_FIELDS = (
+    [described.name for described in fields(kind) if described.name != "slot"]
+    for kind in (Fact, Standing)
+)
 
 
 _KEPT_FIELDS = (
@@ -106,11 +108,7 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
     changes = (change for commit in commits for change in states_of(commit))
     states = list({change["fact_id"]: change for change in changes}.values())
     return {
-        "contact_key": scope.contact_key,
-        "tenant": scope.tenant,
-        "agent_id": scope.agent_id,
-        "agent_key": scope.agent_key,
-        "contact_id": scope.contact_id,
+        **scope.columns,
         "name": names[-1] if names else None,
         "version": first.version,
         "next_version": first.version + len(commits),
@@ -157,7 +155,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     ended += verdict.ended
     return {
         "decision_id": decision.decision_id,
-        "decision": _decision_map(decision),
+        "decision": decision_map(decision),
         "span": _cited(commit.evidence[0]),
         "new_episodes": [_episode_map(evidence) for evidence in commit.evidence if evidence.is_new],
         "episodes": [_episode_map(evidence) for evidence in commit.evidence if not evidence.is_new],
@@ -178,17 +176,10 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
             {"one_id": one, "other_id": other}
             for one, other in permutations(decision.closed_ids, 2)
         ],
-        "said": {
-            "decided_by": str(verdict.decided_by),
-            "reason": verdict.reason,
-            "at": decision.at,
-        },
-        "kept": _kept_map(commit.kept) if commit.kept else None,
+        "said": taken(verdict, "decided_by", "reason") | {"at": decision.at},
+        "kept": _with_slot(commit.kept, _KEPT_FIELDS) if commit.kept else None,
         **_undo_map(commit),
-        "compared": [
-            {"fact_id": other.fact_id, "cosine": other.cosine, "rank": other.rank}
-            for other in decision.compared_with
-        ],
+        "compared": [taken(one, "fact_id", "cosine", "rank") for one in decision.compared_with],
     }
 
 
@@ -228,10 +219,8 @@ def _undo_map(commit: Commit) -> dict[str, Any]:
     return {
         "reverted_ids": list(undo.decision_ids) if undo else [],
         "reopened": [asdict(link) for link in commit.reopened],
-        "restored": [_standing_map(fact) for fact in commit.restored],
-        "unlinked": [{"new_id": e.new_id, "old_id": e.old_id} for e in undo.unlinked]
-        if undo
-        else [],
+        "restored": [_with_slot(fact, _STANDING_FIELDS) for fact in commit.restored],
+        "unlinked": [taken(link, "new_id", "old_id") for link in undo.unlinked] if undo else [],
         "unrested": [asdict(tie) for tie in undo.unrested] if undo else [],
         "rested": [asdict(tie) for tie in undo.rested] if undo else [],
     }
@@ -260,70 +249,32 @@ def _state_map(
 
 
 def _episode_map(told: Evidence) -> dict[str, Any]:
-    return {
-        "episode_id": told.episode_id,
-        "session_key": told.scope.session_key(told.session_id),
-        "text": told.text,
-        "said_at": told.said_at,
-        "source_kind": str(told.source_kind),
-        "source_reference": told.source_reference,
-    }
+    own = taken(told, "episode_id", "text", "said_at", "source_kind", "source_reference")
+    return own | {"session_key": told.scope.session_key(told.session_id)}
 
 
 def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
-    own = {name: _as_parameter(getattr(fact, name)) for name in _FACT_FIELDS}
-    return own | {
-        **_slot_map(fact.slot),
+    return _with_slot(fact, _FACT_FIELDS) | {
         "embedding_model": commit.decision.policy.embedding_model,
         "embedding_bytes": commit.vector.tobytes() if commit.vector.size else None,
     }
 
 
-def _kept_map(fact: Fact) -> dict[str, Any]:
-    return {name: _as_parameter(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(
-        fact.slot
-    )
+def _with_slot(fact: Fact, names: Iterable[str]) -> dict[str, Any]:
+    slot = fact.slot
+    return taken(fact, *names) | taken(slot, *SLOT_COLUMNS) | {"slot_key": slot and slot.key}
 
 
-def _standing_map(fact: Fact) -> dict[str, Any]:
-    own = {
-        described.name: _as_parameter(getattr(fact, described.name))
-        for described in fields(Standing)
-    }
-    del own["slot"]
-    return own | _slot_map(fact.slot)
-
-
-def _slot_map(slot: Slot | None) -> dict[str, Any]:
-    named = {name: getattr(slot, name, None) for name in SLOT_COLUMNS}
-    return named | {"slot_key": slot.key if slot else None}
-
-
-def _decision_map(decision: Decision) -> dict[str, Any]:
+def decision_map(decision: Decision) -> dict[str, Any]:
     """The record, and beside it what queries filter by and readers of the graph look for."""
-    assessment, verdict = decision.gate, decision.verdict
     return {
-        "decision_id": decision.decision_id,
-        "action": str(verdict.action),
-        "decided_by": str(verdict.decided_by),
-        "reason": verdict.reason,
-        "text": decision.text,
-        "cosine": decision.cosine,
-        "fact_id": decision.fact_id,
+        **taken(decision, "decision_id", "text", "cosine", "fact_id", "door", "at", "episode_id"),
+        **taken(decision, "action", "decided_by", "reason"),
+        **taken(decision.note, "trust", "session_id"),
+        **taken(decision.gate, "disposal", "inference_key", "lapses_at"),
+        **taken(decision.proposal, "proposed_by", "answered_by", "settles_id", "held_id"),
         "arbiter_reasoning": decision.opinion.reasoning,
-        "door": decision.door,
-        "trust": str(decision.note.trust),
-        "at": decision.at,
-        "episode_id": decision.episode_id,
-        "session_id": decision.note.session_id,
-        "disposal": str(assessment.disposal) if assessment else None,
-        "gate_reason": str(assessment.reason) if assessment else None,
-        "inference_key": assessment.inference_key if assessment else None,
-        "lapses_at": assessment.lapses_at if assessment else None,
-        "proposed_by": decision.proposal.proposed_by,
-        "answered_by": decision.proposal.answered_by,
-        "settles_id": decision.proposal.settles_id,
-        "held_id": decision.proposal.held_id,
+        "gate_reason": taken(decision.gate, "reason")["reason"],
         "record": record_of(decision),
     }
 
@@ -332,6 +283,11 @@ def record_of(decision: Decision) -> str:
     """A decision as it is kept: JSON."""
     kept = decision_records().dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
     return kept.decode()
+
+
+def taken(held: object | None, *names: str) -> dict[str, Any]:
+    """The values of these names, for a query; null where there is nothing that has them."""
+    return {name: None if held is None else _as_parameter(getattr(held, name)) for name in names}
 
 
 def _as_parameter(value: Any) -> Any:

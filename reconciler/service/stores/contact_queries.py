@@ -20,8 +20,22 @@ _PAGE = 100
 """Contacts or decisions that one query reads, so that the answer always fits into memory."""
 
 
+class Queries:
+    """What runs queries by their names."""
+
+    graph: Graph
+
+    def rows(self, query: str, /, **given: Any) -> list[Row]:
+        """The rows of a query. A closed memory and a failing engine are errors of the graph."""
+        return self.graph.run(query, given)
+
+    def rows_of(self, scope: Scope, query: str, /, **given: Any) -> list[Row]:
+        """The rows of a query about one contact."""
+        return self.rows(query, contact_key=scope.contact_key, **given)
+
+
 @in_order
-class Store:
+class Store(Queries):
     """The common part of stores.
 
     Attributes:
@@ -32,11 +46,6 @@ class Store:
 
     graph: Graph
     model: tuple[str, int] | None = None
-
-
-def of_contact(scope: Scope) -> dict[str, Any]:
-    """The parameter of a query about one contact."""
-    return {"contact_key": scope.contact_key}
 
 
 def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:

@@ -29,8 +29,7 @@ class ContactStore(Store):
             word: in small letters; it may be part of a longer one.
             limit: at most this many.
         """
-        asked = {"agent_key": scope.agent_key, "word": word, "limit": limit}
-        rows = self.graph.run("find_named_contacts", asked)
+        rows = self.rows("find_named_contacts", agent_key=scope.agent_key, word=word, limit=limit)
         return [(row["contact_id"], row["name"]) for row in rows]
 
     def list_contact_ids(
@@ -43,8 +42,9 @@ class ContactStore(Store):
             after: only those that come after it.
             limit: at most this many; None for all.
         """
-        asked = {"agent_key": whose.agent_key, "after": after, "limit": limit or EVERYTHING}
-        rows = self.graph.run("list_contact_ids", asked)
+        rows = self.rows(
+            "list_contact_ids", agent_key=whose.agent_key, after=after, limit=limit or EVERYTHING
+        )
         return [(row["contact_id"], row["last_decision_at"]) for row in rows]
 
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
@@ -52,9 +52,9 @@ class ContactStore(Store):
         contacts: list[Contact] = []
         for page in pages(scopes):
             counts: dict[str, dict[str, int]] = {}
-            for row in self.graph.run("count_states", {**of_contacts(page), "now": now}):
+            for row in self.rows("count_states", **of_contacts(page), now=now):
                 counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
-            rows = self.graph.run("list_contacts", of_contacts(page))
+            rows = self.rows("list_contacts", **of_contacts(page))
             contacts += CONTACTS.all(
                 row | {"facts": counts.get(row["contact_id"], {})} for row in rows
             )
@@ -62,13 +62,13 @@ class ContactStore(Store):
 
     def list_agents(self) -> list[tuple[str, str]]:
         """All agents of the store as pairs of tenant and agent, in order."""
-        return [(row["tenant"], row["agent_id"]) for row in self.graph.run("list_agents", {})]
+        return [(row["tenant"], row["agent_id"]) for row in self.rows("list_agents")]
 
     def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
         """The numbers of sessions and of episodes of each contact, by the contact's key."""
         return {
             row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
-            for row in self.graph.run("count_episodes", of_contacts(scopes))
+            for row in self.rows("count_episodes", **of_contacts(scopes))
         }
 
     def record_recalls(self, asked: Mapping[str, Asked]) -> None:
@@ -82,7 +82,7 @@ class ContactStore(Store):
             {"contact_key": key, "recalls": counts.times, "empty_recalls": counts.empty}
             for key, counts in sorted(asked.items())
         ]
-        self.graph.run("record_recalls", {"asked": rows})
+        self.rows("record_recalls", asked=rows)
 
     def list_last_decided(self, whose: Scope) -> list[tuple[Scope, datetime]]:
         """An agent's contacts, each with the time of its last decision, latest first."""
@@ -92,6 +92,6 @@ class ContactStore(Store):
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
         """The contacts that have disputes, in the order given."""
         for page in pages(scopes):
-            rows = self.graph.run("list_disputed", of_contacts(page))
+            rows = self.rows("list_disputed", **of_contacts(page))
             keys = {row["contact_key"] for row in rows}
             yield from (scope for scope in page if scope.contact_key in keys)

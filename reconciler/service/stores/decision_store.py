@@ -23,7 +23,6 @@ from reconciler.service.stores.contact_queries import (
     EVERYTHING,
     Store,
     first_rows,
-    of_contact,
     of_contacts,
     pages,
 )
@@ -88,7 +87,7 @@ class DecisionStore(Store):
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """The decisions that were made on these turns, by the turn's id; in no order."""
         taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
-        rows = self.graph.run("list_judged", {"episode_ids": list(taken_by)})
+        rows = self.rows("list_judged", episode_ids=list(taken_by))
         for row, taken in TAKEN.pairs(rows):
             taken_by[row["episode_id"]].append(taken)
         return taken_by
@@ -96,14 +95,14 @@ class DecisionStore(Store):
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
         """The number of decisions about each contact by action, by the contact's key."""
         counts: dict[str, list[ActionCount]] = {}
-        rows = self.graph.run("count_actions", of_contacts(scopes))
+        rows = self.rows("count_actions", **of_contacts(scopes))
         for row, count in ACTION_COUNTS.pairs(rows):
             counts.setdefault(row["contact_key"], []).append(count)
         return counts
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact that changed facts, without comparisons; in no order."""
-        ids = [row["decision_id"] for row in self.graph.run("list_made_ids", of_contact(scope))]
+        ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
         return list(self._made(scope.contact_key, ids)) if ids else []
 
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
@@ -111,7 +110,7 @@ class DecisionStore(Store):
 
         With ``or_door`` also the ids of all decisions that came through that door.
         """
-        rows = self.graph.run("list_revocation_ids", {**of_contact(scope), "door": or_door})
+        rows = self.rows_of(scope, "list_revocation_ids", door=or_door)
         return [row["decision_id"] for row in rows]
 
     def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
@@ -121,7 +120,7 @@ class DecisionStore(Store):
 
     def list_records(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact, without comparisons; in no order."""
-        return DECISIONS.all(self.graph.run("list_contact_decisions", of_contact(scope)))
+        return DECISIONS.all(self.rows_of(scope, "list_contact_decisions"))
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
@@ -185,12 +184,11 @@ class DecisionStore(Store):
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
         """The earlier decisions about the same inference, oldest first."""
-        asked = {**of_contact(scope), "inference_key": inference_key}
-        return EARLIER.all(self.graph.run("list_precedents", asked))
+        return EARLIER.all(self.rows_of(scope, "list_precedents", inference_key=inference_key))
 
     def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
         """The episodes that a decision rests on, oldest first, once for each cited span."""
-        rows = self.graph.run("list_evidence", {"decision_id": decision_id})
+        rows = self.rows("list_evidence", decision_id=decision_id)
         return EVIDENCE.all(row | {"scope": scope} for row in rows)
 
     def as_own_episodes(
@@ -216,8 +214,12 @@ class DecisionStore(Store):
         }
         if not bound:
             return ()
-        asked = {**of_contact(scope), "episode_ids": sorted({*bound, *bound.values()})}
-        stored = {row["episode_id"]: row for row in self.graph.run("find_episodes", asked)}
+        stored = {
+            row["episode_id"]: row
+            for row in self.rows_of(
+                scope, "find_episodes", episode_ids=sorted({*bound, *bound.values()})
+            )
+        }
         own_ids = {
             episode_id: episode_id if episode_id in stored else bound[episode_id]
             for episode_id in bound
@@ -248,7 +250,7 @@ class DecisionStore(Store):
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """Refusals of the gate, counted by contact and reason; read page by page."""
         for page in pages(scopes):
-            for row in self.graph.run("count_refusals", of_contacts(page)):
+            for row in self.rows("count_refusals", **of_contacts(page)):
                 yield RefusalCount(
                     contact_id=row["contact_id"],
                     reason=row["gate_reason"],
@@ -261,8 +263,7 @@ class DecisionStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        asked = {**of_contact(scope), "decision_ids": [decision_id]}
-        rows = self.graph.run("find_decisions", asked)
+        rows = self.rows_of(scope, "find_decisions", decision_ids=[decision_id])
         made = [DECISIONS.one(row) for row in rows]
         return next(iter(self._with_comparisons(made)), None)
 
@@ -280,13 +281,13 @@ class DecisionStore(Store):
 
     def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
         """Which of these ids already have a decision."""
-        rows = self.graph.run("find_decided", {"decision_ids": list(decision_ids)})
+        rows = self.rows("find_decided", decision_ids=list(decision_ids))
         return {str(row["decision_id"]) for row in rows}
 
     def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
         """The readable decisions of these ids, by id, without comparisons."""
         asked = list(decision_ids)
-        rows = self.graph.run("find_records", {"decision_ids": asked}) if asked else []
+        rows = self.rows("find_records", decision_ids=asked) if asked else []
         return {made.decision_id: made for made in DECISIONS.all(rows)}
 
     def record_correction(
@@ -294,7 +295,7 @@ class DecisionStore(Store):
     ) -> bool:
         """Record a person's correction of a decision; False if the contact has none of that id."""
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
-        return bool(self.graph.run("record_correction", {**of_contact(scope), **given}))
+        return bool(self.rows_of(scope, "record_correction", **given))
 
     def commit_decisions(
         self, commits: Sequence[Commit], seconds_max: float | None = None
@@ -360,19 +361,20 @@ class DecisionStore(Store):
         for decision in made:
             ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)
         looked_up = [own for own in ids.values() if len(own) <= _LOOKED_UP_MAX]
-        asked = {"decision_ids": [decision_id for own in looked_up for decision_id in own]}
-        yield from self.graph.run("list_comparisons", asked)
+        yield from self.rows(
+            "list_comparisons",
+            decision_ids=[decision_id for own in looked_up for decision_id in own],
+        )
         for contact_key, own in ids.items():
             if len(own) > _LOOKED_UP_MAX:
-                whole = {"contact_key": contact_key}
-                yield from self.graph.run("list_contact_comparisons", whole)
+                yield from self.rows("list_contact_comparisons", contact_key=contact_key)
 
     def _made(self, contact_key: str, decision_ids: Sequence[str]) -> list[Decision]:
         asked: dict[str, Any] = {"contact_key": contact_key}
         if len(decision_ids) <= _LOOKED_UP_MAX:
             asked["decision_ids"] = list(decision_ids)
-            return DECISIONS.all(self.graph.run("find_decisions", asked))
-        wanted, rows = set(decision_ids), self.graph.run("list_contact_decisions", asked)
+            return DECISIONS.all(self.rows("find_decisions", **asked))
+        wanted, rows = set(decision_ids), self.rows("list_contact_decisions", **asked)
         return DECISIONS.all(row for row in rows if row["decision_id"] in wanted)
 
 

@@ -9,10 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
-from functools import cache
-from typing import Any
-
-from pydantic import TypeAdapter
+from typing import Any, TypeVar
 
 from reconciler.domain.erasing.planning import ContactRecords, Judged
 from reconciler.domain.erasing.redaction import words_of
@@ -32,12 +29,14 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
-from reconciler.service.stores.commits import record_of
-from reconciler.service.stores.contact_queries import EVERYTHING
+from reconciler.service.stores.commits import decision_map, taken
+from reconciler.service.stores.contact_queries import EVERYTHING, Queries
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.row_reader import RowReader, validated
+from reconciler.service.stores.row_reader import RowReader, adapter_of, validated
 from reconciler.service.stores.rows import FACTS
+
+T = TypeVar("T")
 
 _LINKS_AT_ONCE = 5_000
 """Links from which one transaction removes the reason or the span."""
@@ -80,7 +79,7 @@ class Marks:
 
 
 @in_order
-class ErasureStore:
+class ErasureStore(Queries):
     """Erasures and their traces, in one graph.
 
     Each call is one transaction, so callers pass some nodes at a time.
@@ -100,28 +99,28 @@ class ErasureStore:
 
     def standing(self, scope: Scope) -> ContactState:
         """The contact's version, and whether a writer must look for forgotten words."""
-        rows = self.graph.run("find_contact_version", _contact(scope))
+        rows = self.rows_of(scope, "find_contact_version")
         return ContactState(**rows[0]) if rows else ContactState()
 
     def list_tombstones(self, scope: Scope) -> list[str]:
         """The keys of the forgotten words; a note with one of them is held."""
-        rows = self.graph.run("list_tombstones", _contact(scope))
+        rows = self.rows_of(scope, "list_tombstones")
         return [row["tombstone_key"] for row in rows]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
         """Facts that a person revoked or took back and that are still revoked."""
         ids = self.decision_store.list_revocation_ids(scope)
-        rows = self.graph.run("list_revoked", {"decision_ids": ids}) if ids else []
+        rows = self.rows("list_revoked", decision_ids=ids) if ids else []
         return [fact for fact in FACTS.all(rows) if fact.state is FactState.REVOKED]
 
     def list_erased_sessions(self, scope: Scope) -> list[str]:
         """The ids of sessions that were erased."""
-        rows = self.graph.run("list_erased_sessions", _contact(scope))
+        rows = self.rows_of(scope, "list_erased_sessions")
         return [row["session_id"] for row in rows]
 
     def list_emptied_episodes(self, scope: Scope) -> dict[str, str]:
         """The rest of each episode that words were erased from, by id."""
-        rows = self.graph.run("list_emptied_episodes", _contact(scope))
+        rows = self.rows_of(scope, "list_emptied_episodes")
         return {row["episode_id"]: row["text"] for row in rows}
 
     def load_known(
@@ -131,7 +130,7 @@ class ErasureStore:
         decisions: Sequence[Decision] | None = None,
     ) -> ContactRecords:
         """All records of a contact; facts and decisions are read unless they are given."""
-        judged = self._run("list_judged_words", scope)
+        judged = self.rows_of(scope, "list_judged_words")
         return ContactRecords(
             facts=self.fact_store.list_facts(scope) if facts is None else facts,
             links=self.fact_store.list_supersessions(scope),
@@ -151,24 +150,26 @@ class ErasureStore:
 
     def mark(self, erasure: Erasure, version: int, marks: Marks) -> bool:
         """Write the erasure with its plan and marks; False if the contact's version moved on."""
-        given = {
-            **_contact(erasure.scope),
-            "version": version,
-            "next_version": version + 1,
-            "is_whole": erasure.kind is ErasureKind.CONTACT,
-            "erasure": _erasure_map(erasure),
-            "fact_ids": list(erasure.plan.fact_ids if erasure.plan else ()),
-            "tombstone_keys": sorted(marks.tombstone_keys),
-            "ended_keys": list(marks.ended_keys),
-            "rewound_keys": list(marks.rewound_keys),
-            "episodes": _episode_maps(marks.episodes),
-            "at": erasure.started_at,
-        }
-        return bool(self.graph.run("mark_erasure", given))
+        return bool(
+            self.rows_of(
+                erasure.scope,
+                "mark_erasure",
+                version=version,
+                next_version=version + 1,
+                is_whole=erasure.kind is ErasureKind.CONTACT,
+                erasure=_erasure_map(erasure),
+                fact_ids=list(erasure.plan.fact_ids if erasure.plan else ()),
+                tombstone_keys=sorted(marks.tombstone_keys),
+                ended_keys=list(marks.ended_keys),
+                rewound_keys=list(marks.rewound_keys),
+                episodes=_episode_maps(marks.episodes),
+                at=erasure.started_at,
+            )
+        )
 
     def remove_facts(self, fact_ids: Sequence[str], at: datetime) -> None:
         """Remove the words of facts."""
-        self.graph.run("remove_facts", {"fact_ids": list(fact_ids), "at": at})
+        self.rows("remove_facts", fact_ids=list(fact_ids), at=at)
 
     def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None = None) -> None:
         """Remove the reasons from the links of these facts; None for all of the contact's."""
@@ -177,20 +178,20 @@ class ErasureStore:
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Make facts live again."""
-        self.graph.run("revive_facts", {"fact_ids": list(fact_ids)})
+        self.rows("revive_facts", fact_ids=list(fact_ids))
 
     def put_ends(self, ends: Sequence[FactEnd]) -> None:
         """Write new ends of facts."""
-        self.graph.run("put_fact_ends", {"ends": [asdict(end) for end in ends]})
+        self.rows("put_fact_ends", ends=[asdict(end) for end in ends])
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Replace the records of decisions, by id."""
-        maps = [_decision_map(decision) for decision in decisions]
-        self.graph.run("remove_decisions", {"decisions": maps})
+        maps = [{name: told[name] for name in _EMPTIED} for told in map(decision_map, decisions)]
+        self.rows("remove_decisions", decisions=maps)
 
     def put_episodes(self, episodes: Mapping[str, str]) -> None:
         """Replace the texts of episodes by what is left of them."""
-        self.graph.run("remove_episodes", {"episodes": _episode_maps(episodes)})
+        self.rows("remove_episodes", episodes=_episode_maps(episodes))
 
     def remove_spans(self, scope: Scope, episode_ids: Sequence[str] | None = None) -> None:
         """Remove the cited words from links to these episodes; None for all of the contact's."""
@@ -204,26 +205,24 @@ class ErasureStore:
         if ids is not None and not ids:
             return
         whose = {"is_whole": ids is None, name: list(ids or ())}
-        given = {**_contact(scope), **whose, "limit": _LINKS_AT_ONCE}
-        while len(self.graph.run(query, given)) == _LINKS_AT_ONCE:
+        while len(self.rows_of(scope, query, **whose, limit=_LINKS_AT_ONCE)) == _LINKS_AT_ONCE:
             pass
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Remove the summaries of sessions."""
-        self.graph.run("remove_session_words", {"session_keys": list(session_keys)})
+        self.rows("remove_session_words", session_keys=list(session_keys))
 
     def remove_job_words(self, job_ids: Sequence[str], at: datetime, *, is_ended: bool) -> None:
         """Remove the claims that were read for jobs; with ``is_ended`` the jobs end as well."""
-        given = {"job_ids": list(job_ids), "at": at, "is_ended": is_ended}
-        self.graph.run("remove_job_words", given)
+        self.rows("remove_job_words", job_ids=list(job_ids), at=at, is_ended=is_ended)
 
     def remove_task_words(self, task_keys: Sequence[str]) -> None:
         """Remove the words of tasks."""
-        self.graph.run("remove_task_words", {"task_keys": list(task_keys)})
+        self.rows("remove_task_words", task_keys=list(task_keys))
 
     def remove_contact_words(self, scope: Scope) -> None:
         """Remove the contact's name, and the reasons of its earlier erasures."""
-        self.graph.run("remove_contact_words", _contact(scope) | {"erased": ERASED})
+        self.rows_of(scope, "remove_contact_words", erased=ERASED)
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
         """All that is kept of a contact in words, node by node: what is known, and the rest."""
@@ -255,17 +254,17 @@ class ErasureStore:
             plan=None,
             target=erasure.target.kept,
         )
-        given = {
-            "erasure_id": moved.erasure_id,
-            "state": str(state),
-            "target": erasure_targets().dump_json(moved.target).decode(),
-            "reason": moved.reason,
-            "plan": None,
-            "receipt": erasure_receipts().dump_json(receipt).decode(),
-            "finished_at": at,
-            "is_whole": erasure.kind is ErasureKind.CONTACT,
-        }
-        if self.graph.run("move_erasure", given):
+        if self.rows(
+            "move_erasure",
+            erasure_id=moved.erasure_id,
+            state=str(state),
+            target=_json(ErasureTarget, moved.target),
+            reason=moved.reason,
+            plan=None,
+            receipt=_json(ErasureReceipt, receipt),
+            finished_at=at,
+            is_whole=erasure.kind is ErasureKind.CONTACT,
+        ):
             return moved
         return self.find(erasure)
 
@@ -279,8 +278,9 @@ class ErasureStore:
     ) -> list[Erasure]:
         """Erasures about these contacts, oldest first; without contacts, all erasures."""
         keys = [scope.contact_key for scope in scopes]
-        asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
-        return ERASURES.all(self.graph.run("list_erasures", asked))
+        return ERASURES.all(
+            self.rows("list_erasures", contact_keys=keys, is_unfinished=is_unfinished)
+        )
 
     def check_purge(self) -> None:
         """Check that the engine will have room to purge; see ``Graph.check_purge``."""
@@ -305,29 +305,26 @@ class ErasureStore:
 
     def jobs_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
         """The ids of the jobs that read these sessions; None for all of the contact's."""
-        return _of_sessions(self._run("list_scope_jobs", scope), "job_id", session_keys)
+        return _of_sessions(self.rows_of(scope, "list_scope_jobs"), "job_id", session_keys)
 
     def tasks_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
         """The keys of the tasks in these sessions; None for all of the contact's.
 
         A task that was resumed in one of them counts, even if it has no turn there yet.
         """
-        rows = self._run("list_scope_tasks", scope)
+        rows = self.rows_of(scope, "list_scope_tasks")
         resumed = [{**row, "session_key": scope.session_key(row["session_id"])} for row in rows]
         return _of_sessions([*rows, *resumed], "task_key", session_keys)
 
     def episodes_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
         """The ids of the episodes in these sessions; None for all of the contact's."""
-        return _of_sessions(self._run("list_scope_episodes", scope), "episode_id", session_keys)
+        return _of_sessions(self.rows_of(scope, "list_scope_episodes"), "episode_id", session_keys)
 
     def _sessions(self, scope: Scope) -> list[Row]:
-        return self._run("list_scope_sessions", scope)
-
-    def _run(self, name: str, scope: Scope) -> list[Row]:
-        return self.graph.run(name, _contact(scope))
+        return self.rows_of(scope, "list_scope_sessions")
 
     def _words_of(self, label: str, query: str, key: str, scope: Scope) -> list[Words]:
-        rows = self._run(query, scope)
+        rows = self.rows_of(scope, query)
         left_out = {key, "session_key", "session_id", "state", "turns"}
         return [
             Words(
@@ -341,7 +338,7 @@ class ErasureStore:
 
     def _words_of_links(self, scope: Scope, known: ContactRecords) -> list[Words]:
         links = [(link.new_id, link.old_id, link.reason) for link in known.links]
-        rows = self._run("list_conflict_links", scope)
+        rows = self.rows_of(scope, "list_conflict_links")
         links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
         return [
             *(_node_words("Link", f"{new} {old}", [reason]) for new, old, reason in links),
@@ -356,10 +353,6 @@ def _before_mark(scope: Scope) -> str:
 
 def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"episode_id": key, "text": text} for key, text in episodes.items()]
-
-
-def _contact(scope: Scope) -> dict[str, str]:
-    return {"contact_key": scope.contact_key}
 
 
 def _of_sessions(rows: Iterable[Row], key: str, session_keys: Iterable[str] | None) -> list[str]:
@@ -384,51 +377,30 @@ def _joined(words: Iterable[str]) -> str:
     return "\n".join([word for word in words if word and word != ERASED])
 
 
-def _decision_map(decision: Decision) -> dict[str, Any]:
-    assessment = decision.gate
-    return {
-        "decision_id": decision.decision_id,
-        "text": decision.text,
-        "reason": decision.reason,
-        "arbiter_reasoning": decision.opinion.reasoning,
-        "inference_key": assessment.inference_key if assessment else None,
-        "lapses_at": assessment.lapses_at if assessment else None,
-        "record": record_of(decision),
-    }
+_EMPTIED = (
+    "decision_id",
+    "text",
+    "reason",
+    "arbiter_reasoning",
+    "inference_key",
+    "lapses_at",
+    "record",
+)
+"""What an erasure changes of a decision, and its id."""
 
 
 def _erasure_map(erasure: Erasure) -> dict[str, Any]:
     return {
-        "erasure_id": erasure.erasure_id,
-        "tenant": erasure.scope.tenant,
-        "agent_id": erasure.scope.agent_id,
-        "contact_key": erasure.scope.contact_key,
+        **taken(erasure, "erasure_id", "state", "by", "reason", "started_at"),
+        **taken(erasure.scope, "tenant", "agent_id", "contact_key"),
         "target_kind": str(erasure.kind),
-        "target": erasure_targets().dump_json(erasure.target).decode(),
-        "state": str(erasure.state),
-        "by": erasure.by,
-        "reason": erasure.reason,
-        "started_at": erasure.started_at,
-        "plan": erasure_plans().dump_json(erasure.plan).decode() if erasure.plan else None,
+        "target": _json(ErasureTarget, erasure.target),
+        "plan": _json(ErasurePlan, erasure.plan) if erasure.plan else None,
     }
 
 
-@cache
-def erasure_targets() -> TypeAdapter[ErasureTarget]:
-    """Reads and writes an erasure's target as JSON."""
-    return TypeAdapter(ErasureTarget)
-
-
-@cache
-def erasure_plans() -> TypeAdapter[ErasurePlan]:
-    """Reads and writes an erasure's plan as JSON."""
-    return TypeAdapter(ErasurePlan)
-
-
-@cache
-def erasure_receipts() -> TypeAdapter[ErasureReceipt]:
-    """Reads and writes an erasure's receipt as JSON."""
-    return TypeAdapter(ErasureReceipt)
+def _json(kind: type[T], value: T) -> str:
+    return adapter_of(kind).dump_json(value).decode()
 
 
 def _erasure(row: Row) -> Erasure:
@@ -438,10 +410,12 @@ def _erasure(row: Row) -> Erasure:
         "scope": scope,
         **{n: row[n] for n in ("erasure_id", "reason", "state", "started_at", "finished_at")},
         "by": row["asked_by"],
-        "target": erasure_targets().validate_json(row["target"]),
+        "target": adapter_of(ErasureTarget).validate_json(row["target"]),
         "kind": row["target_kind"],
-        "receipt": erasure_receipts().validate_json(receipt) if receipt else ErasureReceipt(),
-        "plan": erasure_plans().validate_json(plan) if plan else None,
+        "receipt": adapter_of(ErasureReceipt).validate_json(receipt)
+        if receipt
+        else ErasureReceipt(),
+        "plan": adapter_of(ErasurePlan).validate_json(plan) if plan else None,
     }
     return validated(Erasure, told)
 

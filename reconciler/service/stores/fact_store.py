@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.floats import Floats
-from reconciler.domain.recalling.evidence import restated_beneath
+from reconciler.domain.recalling.evidence import Said, restated_beneath
 from reconciler.domain.records.facts import (
     Conflict,
     Fact,
@@ -21,8 +21,8 @@ from reconciler.domain.records.facts import (
 )
 from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.domain.records.kinds import FactState
-from reconciler.domain.records.scope import Scope
-from reconciler.errors import QueryError
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import QueryError, UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import check_own_model
@@ -30,7 +30,6 @@ from reconciler.service.stores.contact_queries import (
     EVERYTHING,
     Store,
     first_rows,
-    of_contact,
     of_contacts,
 )
 from reconciler.service.stores.rows import (
@@ -46,7 +45,6 @@ from reconciler.service.stores.rows import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.domain.recalling.evidence import Said
     from reconciler.domain.review.health import LiveFact
     from reconciler.service.stores.stored_facts import StoredFacts
     from reconciler.service.use_trace import Use
@@ -59,6 +57,13 @@ class Near:
     fact_id: str
     contact_id: str
     cosine: float
+
+
+def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
+    """The error for a fact that the contact does not have."""
+    return UnknownFactError(
+        f"contact {scope.contact_id} has no fact {fact}; `history` lists those it has"
+    )
 
 
 class FactStore(Store):
@@ -90,7 +95,7 @@ class FactStore(Store):
         """
         from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
 
-        asked = {**of_contact(scope), "embedding_model": embedding_model}
+        asked = {"contact_key": scope.contact_key, "embedding_model": embedding_model}
         version, rows = self._at_version(scope, "list_neighbourhood", asked)
         if not rows:
             check_own_model(self.graph, self.model)
@@ -107,8 +112,7 @@ class FactStore(Store):
         Returns:
             float32, shape (dimension,), unit length, each.
         """
-        asked = {**of_contacts(scopes), "embedding_model": embedding_model}
-        rows = self.graph.run("list_vectors", asked)
+        rows = self.rows("list_vectors", **of_contacts(scopes), embedding_model=embedding_model)
         if not rows:
             check_own_model(self.graph, self.model)
         ids = [row["fact_id"] for row in rows]
@@ -126,8 +130,7 @@ class FactStore(Store):
         """
         from reconciler.domain.review.health import LiveFact
 
-        asked = {**of_contacts(scopes), "embedding_model": embedding_model}
-        rows = self.graph.run("list_live_facts", asked)
+        rows = self.rows("list_live_facts", **of_contacts(scopes), embedding_model=embedding_model)
         if not rows:
             check_own_model(self.graph, self.model)
         return {
@@ -142,16 +145,16 @@ class FactStore(Store):
 
         Facts that have ended are among it, revoked ones are not.
         """
-        asked = {**of_contacts(scopes), "since": since}
-        return told_by_contact(SaidFact, self.graph.run("list_said_since", asked))
+        return told_by_contact(
+            SaidFact, self.rows("list_said_since", **of_contacts(scopes), since=since)
+        )
 
     def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
         """The contact's version, and its facts of these ids, live or ended.
 
         The version is at least that of each fact that was read with it.
         """
-        asked = {**of_contact(scope), "fact_ids": list(fact_ids)}
-        rows = self.graph.run("find_facts", asked) if fact_ids else []
+        rows = self.rows_of(scope, "find_facts", fact_ids=list(fact_ids)) if fact_ids else []
         version = max((row["version"] for row in rows), default=None)
         facts = {fact.fact_id: fact for fact in FACTS.all(rows)}
         return self.contact_version(scope) if version is None else int(version), facts
@@ -162,8 +165,24 @@ class FactStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self.graph.run("find_facts", {**of_contact(scope), "fact_ids": [fact_id]})
-        return FACTS.one(rows[0]) if rows else None
+        return FACTS.first(self.rows_of(scope, "find_facts", fact_ids=[fact_id]))
+
+    def get_fact(self, scope: Scope, fact_id: str, or_else: str = "") -> Fact:
+        """The fact of that id about the contact, live or ended.
+
+        Args:
+            scope: the contact.
+            fact_id: its id.
+            or_else: what else may be the reason that there is none, for the error.
+
+        Raises:
+            UnknownFactError: there is none, or it is another contact's.
+        """
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        fact = self.find_fact(scope, fact_id)
+        if fact is None:
+            raise unknown_fact(scope, fact_id + or_else)
+        return fact
 
     def find_nearest(
         self, scope: Scope, embedding_model: str, vector: Floats, limit: int
@@ -202,8 +221,11 @@ class FactStore(Store):
 
     def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
         """The facts of these ids that are about any contact of the agent, by id."""
-        asked = {"agent_key": scope.agent_key, "fact_ids": list(fact_ids)}
-        rows = self.graph.run("find_agents_facts", asked) if fact_ids else []
+        rows = (
+            self.rows("find_agents_facts", agent_key=scope.agent_key, fact_ids=list(fact_ids))
+            if fact_ids
+            else []
+        )
         return {fact.fact_id: fact for fact in FACTS.all(rows)}
 
     def list_mentions(
@@ -221,7 +243,7 @@ class FactStore(Store):
             Each with its contact's id.
         """
         asked = {"word": word, "offset": offset, "limit": limit}
-        rows = self.graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
+        rows = self.rows("list_mentions", agent_key=scope.agent_key, **asked)
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
     def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
@@ -229,11 +251,11 @@ class FactStore(Store):
 
         The caller has checked that the facts are the contact's; so it has for ``list_taken``.
         """
-        return SAID.all(self.graph.run("list_fact_evidence", {"fact_ids": list(fact_ids)}))
+        return SAID.all(self.rows("list_fact_evidence", fact_ids=list(fact_ids)))
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
         """Whether the episode is evidence of the fact already, or of one that the fact restates."""
-        rows = self.graph.run("find_resting", {"episode_id": episode_id})
+        rows = self.rows("find_resting", episode_id=episode_id)
         resting = {str(row["fact_id"]) for row in rows}
         if fact_id in resting or not resting:
             return bool(resting)
@@ -246,7 +268,7 @@ class FactStore(Store):
 
     def list_facts(self, scope: Scope) -> list[Fact]:
         """All facts in scope, live and ended, the newest first."""
-        return FACTS.all(self.graph.run("list_facts", of_contact(scope)))
+        return FACTS.all(self.rows_of(scope, "list_facts"))
 
     def list_newest_facts(
         self, scope: Scope, after: PlaceInHistory | None, limit: int | None
@@ -265,15 +287,16 @@ class FactStore(Store):
             "after_id": place.fact_id,
             "limit": limit or EVERYTHING,
         }
-        rows = self.graph.run("list_newest_facts", of_contact(scope) | asked)
+        rows = self.rows_of(scope, "list_newest_facts", **asked)
         return PLACES.all(rows)
 
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
         """The agent's facts with this subject, of all contacts, first recorded first."""
-        asked = {"agent_key": scope.agent_key, "subject": subject}
         return [
             FiledFact(row["contact_id"], row["contact_name"], fact)
-            for row, fact in FACTS.pairs(self.graph.run("list_filed_facts", asked))
+            for row, fact in FACTS.pairs(
+                self.rows("list_filed_facts", agent_key=scope.agent_key, subject=subject)
+            )
         ]
 
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
@@ -281,21 +304,21 @@ class FactStore(Store):
 
         With ``is_open`` only open disputes; else also those that a person settled with "both hold".
         """
-        rows = self.graph.run("list_conflicts", of_contact(scope))
+        rows = self.rows_of(scope, "list_conflicts")
         return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
         """All pairs of facts in scope that were ever in dispute; in no order."""
-        rows = self.graph.run("list_conflict_links", of_contact(scope))
+        rows = self.rows_of(scope, "list_conflict_links")
         return CONFLICTS.all(rows)
 
     def count_conflicts(self, now: datetime) -> int:
         """The number of open disputes between live facts in the whole store."""
-        return sum(row["conflicts"] for row in self.graph.run("count_conflicts", {"now": now}))
+        return sum(row["conflicts"] for row in self.rows("count_conflicts", now=now))
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """The supersessions in scope, with their reasons; in no order."""
-        rows = self.graph.run("list_supersessions", of_contact(scope))
+        rows = self.rows_of(scope, "list_supersessions")
         return SUPERSESSIONS.all(rows)
 
     def list_expiring(
@@ -323,7 +346,7 @@ class FactStore(Store):
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
         """The number of facts in the store by current state."""
-        counted = self.graph.run("count_facts", {"now": now})
+        counted = self.rows("count_facts", now=now)
         facts = {row["state"]: int(row["facts"]) for row in counted}
         return {state: facts.get(state, 0) for state in FactState}
 
@@ -337,15 +360,15 @@ class FactStore(Store):
             {"fact_id": fact_id, "recalls": use.times, "at": use.at}
             for fact_id, use in used.items()
         ]
-        self.graph.run("record_use", {"used": rows})
+        self.rows("record_use", used=rows)
 
     def contact_version(self, scope: Scope) -> int:
         """A number that grows with each decision and erasure; 0 if nothing is known."""
-        return _version(self.graph.run("find_contact_version", of_contact(scope)))
+        return _version(self.rows_of(scope, "find_contact_version"))
 
     def begin_contact_version(self, scope: Scope) -> Callable[[], int]:
         """Ask for the contact's version; the returned call waits for the answer."""
-        answer = self.graph.begin("find_contact_version", of_contact(scope))
+        answer = self.graph.begin("find_contact_version", {"contact_key": scope.contact_key})
         return lambda: _version(answer())
 
     def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
@@ -355,19 +378,19 @@ class FactStore(Store):
             SchemaError: the store has moved to another model.
         """
         try:
-            return self.graph.run(query, asked)
+            return self.rows(query, **asked)
         except QueryError:  # an engine may refuse to compare vectors of two lengths
             check_own_model(self.graph, self.model)
             raise
 
     def _at_version(self, scope: Scope, query: str, asked: dict[str, Any]) -> tuple[int, list[Row]]:
         """A contact's version, and the rows of a query that returns it as a column."""
-        if rows := self.graph.run(query, asked):
+        if rows := self.rows(query, **asked):
             return int(rows[0]["version"][0]), rows
         # No live fact, or no contact: look at the version first and then again, so that a
         # fact written in between fails the version check instead of being missed.
         version = self.contact_version(scope)
-        rows = self.graph.run(query, asked) if version else []  # nothing was ever written at 0
+        rows = self.rows(query, **asked) if version else []  # nothing was ever written at 0
         return int(rows[0]["version"][0]) if rows else version, rows
 
 

@@ -18,7 +18,7 @@ class ModelStore(Store):
 
     def move(self, *, counted: bool = True) -> ModelMove:
         """The store's move to another model; moved facts are counted only on request."""
-        [row] = self.graph.run("find_move", {})
+        [row] = self.rows("find_move")
         model, next_model = row["embedding_model"], row["next_embedding_model"]
         state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING
         move = ModelMove(
@@ -31,23 +31,27 @@ class ModelStore(Store):
         return self._counted(move) if counted and move.state is MoveState.EMBEDDING else move
 
     def _counted(self, move: ModelMove) -> ModelMove:
-        asked = {"embedding_model": move.model, "next_model": move.next_model or ""}
-        [row] = self.graph.run("count_moved", asked)
+        [row] = self.rows(
+            "count_moved", embedding_model=move.model, next_model=move.next_model or ""
+        )
         return replace(move, facts=int(row["facts"]), moved=int(row["moved"]))
 
     def begin(self, next_model: str, dimension: int) -> bool:
         """Start a move; False if one is under way, or the store is bound to that model already."""
-        given = {"next_model": next_model, "dimension": dimension}
-        return bool(self.graph.run("begin_move", given))
+        return bool(self.rows("begin_move", next_model=next_model, dimension=dimension))
 
     def cancel(self) -> bool:
         """Cancel the move; False if there is none."""
-        return bool(self.graph.run("cancel_move", {}))
+        return bool(self.rows("cancel_move"))
 
     def list_unmoved(self, model: str, next_model: str, limit: int) -> list[tuple[str, str]]:
         """The ids and texts of facts without a vector of the next model, up to the limit."""
-        asked = {"embedding_model": model, "next_model": next_model, "limit": limit}
-        return [(row["fact_id"], row["text"]) for row in self.graph.run("list_unmoved", asked)]
+        return [
+            (row["fact_id"], row["text"])
+            for row in self.rows(
+                "list_unmoved", embedding_model=model, next_model=next_model, limit=limit
+            )
+        ]
 
     def put(self, next_model: str, fact_ids: Sequence[str], vectors: Floats) -> int:
         """Write vectors of the next model, and return how many were written.
@@ -63,33 +67,32 @@ class ModelStore(Store):
             {"fact_id": fact_id, "embedding": vector.tolist(), "embedding_bytes": vector.tobytes()}
             for fact_id, vector in zip(fact_ids, vectors, strict=True)
         ]
-        return len(self.graph.run("put_next_vectors", {"next_model": next_model, "rows": rows}))
+        return len(self.rows("put_next_vectors", next_model=next_model, rows=rows))
 
     def switch(self, model: str, next_model: str) -> bool:
         """Bind the store to the next model; True if it was bound.
 
         It is not if a fact lacks its vector, no move is under way, or a contact is being restored.
         """
-        given = {"embedding_model": model, "next_model": next_model}
-        return bool(self.graph.run("switch_model", given))
+        return bool(self.rows("switch_model", embedding_model=model, next_model=next_model))
 
     def count_restoring(self) -> int:
         """The number of incomplete contacts: their restore was cut off, or is under way."""
-        return sum(int(row["contacts"]) for row in self.graph.run("count_restoring", {}))
+        return sum(int(row["contacts"]) for row in self.rows("count_restoring"))
 
     def list_next_ids(self, limit: int) -> list[str]:
         """The ids of facts that still have a next vector, up to the limit."""
-        rows = self.graph.run("list_next_ids", {"limit": limit})
+        rows = self.rows("list_next_ids", limit=limit)
         return [row["fact_id"] for row in rows]
 
     def settle(self, fact_ids: Sequence[str], model: str) -> None:
         """Make the next vectors of these facts their vectors, if the store's model made them."""
-        self.graph.run("settle_vectors", {"fact_ids": list(fact_ids), "embedding_model": model})
+        self.rows("settle_vectors", fact_ids=list(fact_ids), embedding_model=model)
 
     def clear(self, fact_ids: Sequence[str]) -> None:
         """Remove the next vectors of these facts."""
-        self.graph.run("clear_next_vectors", {"fact_ids": list(fact_ids)})
+        self.rows("clear_next_vectors", fact_ids=list(fact_ids))
 
     def end(self) -> None:
         """End the move: no fact has a next vector any more."""
-        self.graph.run("end_move", {})
+        self.rows("end_move")

@@ -8,7 +8,7 @@ erasure removes its words like those of any other.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -52,6 +52,14 @@ class RowReader(Generic[T]):
             return self.make(row)
         except UNREADABLE:  # no cause is shown: its text would quote the record
             raise self._damaged([row]) from None
+
+    def first(self, rows: Sequence[Row]) -> T | None:
+        """The value of the first row; None without rows.
+
+        Raises:
+            DamagedRecordError: it cannot be read.
+        """
+        return self.one(rows[0]) if rows else None
 
     def all(self, rows: Iterable[Row]) -> list[T]:
         """The values of the rows that can be read; the log names the others."""

@@ -23,7 +23,6 @@ from reconciler.domain.records.facts import (
 )
 from reconciler.domain.records.kinds import (
     SPANS_JOINED,
-    Action,
     Category,
     DecidedBy,
     FactState,
@@ -206,11 +205,7 @@ def _taken(row: Row) -> TakenBy:
 def _action_count(row: Row) -> ActionCount:
     from reconciler.domain.review.health import ActionCount
 
-    return ActionCount(
-        action=Action(row["action"]),
-        is_answer=row["is_answer"],
-        decisions=int(row["decisions"]),
-    )
+    return validated(ActionCount, row)
 
 
 def _earlier(row: Row) -> EarlierDecision:

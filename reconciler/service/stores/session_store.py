@@ -94,25 +94,23 @@ class SessionStore(Store):
             ErasedError: the session was erased, or its contact is being erased; nothing was kept.
         """
         times = [episode.said_at for episode in episodes]
-        rows = self.graph.run(
+        rows = self.rows(
             "append_episodes",
-            {
-                **scope.columns,
-                "session_id": session_id,
-                "session_key": scope.session_key(session_id),
-                "channel": channel,
-                "started_at": min(times),
-                "ended_at": max(times),
-                "episode_ids": [episode.episode_id for episode in episodes],
-                "roles": [str(episode.role) for episode in episodes],
-                "texts": [episode.text for episode in episodes],
-                "times": times,
-                "sources": [str(episode.role.source_kind) for episode in episodes],
-                "references": [episode.reference or "" for episode in episodes],
-                "positions": [episode.position for episode in episodes],
-                "job_id": job_id,
-                "at": at,
-            },
+            **scope.columns,
+            session_id=session_id,
+            session_key=scope.session_key(session_id),
+            channel=channel,
+            started_at=min(times),
+            ended_at=max(times),
+            episode_ids=[episode.episode_id for episode in episodes],
+            roles=[str(episode.role) for episode in episodes],
+            texts=[episode.text for episode in episodes],
+            times=times,
+            sources=[str(episode.role.source_kind) for episode in episodes],
+            references=[episode.reference or "" for episode in episodes],
+            positions=[episode.position for episode in episodes],
+            job_id=job_id,
+            at=at,
         )
         if not rows:
             raise ErasedError(
@@ -129,19 +127,19 @@ class SessionStore(Store):
         self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
         """The last sessions with ids of this beginning, and the end of each, latest first."""
-        asked = {"contact_key": scope.contact_key, "beginning": beginning, "limit": count}
-        rows = self.graph.run("list_last_sessions", asked)
+        rows = self.rows(
+            "list_last_sessions", contact_key=scope.contact_key, beginning=beginning, limit=count
+        )
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
         """The turns of a session, in order."""
-        rows = self.graph.run("list_session_episodes", _session(scope, session_id))
+        rows = self.rows("list_session_episodes", **_session(scope, session_id))
         return EPISODES.all(rows)
 
     def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
         """A session without its turns; None if there is none."""
-        rows = self.graph.run("find_session", _session(scope, session_id))
-        return SESSIONS.one(rows[0]) if rows else None
+        return SESSIONS.first(self.rows("find_session", **_session(scope, session_id)))
 
     def clean_episodes(self, before: Sequence[Episode], after: Sequence[Episode]) -> None:
         """Replace episodes by cleaned ones; an episode that changed meanwhile stays as it is.
@@ -152,15 +150,15 @@ class SessionStore(Store):
         """
         changed = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
         if changed:
-            given = {
-                "episode_ids": [new.episode_id for _, new in changed],
-                "texts_before": [old.text for old, _ in changed],
-                "references_before": [old.reference or "" for old, _ in changed],
-                "texts": [new.text for _, new in changed],
-                "references": [new.reference or "" for _, new in changed],
-                "are_cleaned": [new.is_cleaned for _, new in changed],
-            }
-            self.graph.run("clean_episodes", given)
+            self.rows(
+                "clean_episodes",
+                episode_ids=[new.episode_id for _, new in changed],
+                texts_before=[old.text for old, _ in changed],
+                references_before=[old.reference or "" for old, _ in changed],
+                texts=[new.text for _, new in changed],
+                references=[new.reference or "" for _, new in changed],
+                are_cleaned=[new.is_cleaned for _, new in changed],
+            )
 
     def find_job(self, scope: Scope, job_id: str) -> Job | None:
         """The contact's job of that id; None if there is none.
@@ -168,13 +166,13 @@ class SessionStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self.graph.run("find_job", {"job_id": job_id, **asdict(scope)})
-        return JOBS.one(rows[0]) if rows else None
+        return JOBS.first(self.rows("find_job", job_id=job_id, **asdict(scope)))
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
         """The jobs that read these turns, each with its state, newest first."""
-        asked = {"episode_ids": [episode.episode_id for episode in episodes]}
-        rows = self.graph.run("find_jobs_of_episodes", asked)
+        rows = self.rows(
+            "find_jobs_of_episodes", episode_ids=[episode.episode_id for episode in episodes]
+        )
         return [(row["job_id"], state) for row, state in _STATES.pairs(rows)]
 
     def get_job(self, scope: Scope, job_id: str) -> Job:
@@ -204,25 +202,28 @@ class SessionStore(Store):
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, newest first."""
         after_at, after_id = wanted.after or (FAR_AHEAD, "")
-        asked = {
-            "tenant": tenant,
-            "agent_id": wanted.agent_id or "",
-            "contact_id": wanted.contact_id or "",
-            "state": str(wanted.state or ""),
-            "after_at": after_at,
-            "after_id": after_id,
-            "limit": limit,
-        }
-        return JOBS.all(self.graph.run("list_jobs", asked))
+        return JOBS.all(
+            self.rows(
+                "list_jobs",
+                tenant=tenant,
+                agent_id=wanted.agent_id or "",
+                contact_id=wanted.contact_id or "",
+                state=str(wanted.state or ""),
+                after_at=after_at,
+                after_id=after_id,
+                limit=limit,
+            )
+        )
 
     def list_due_jobs(self, now: datetime) -> list[str]:
         """The ids of at most 20 jobs that may be started now, longest due first."""
-        return [row["job_id"] for row in self.graph.run("list_due_jobs", {"now": now})]
+        return [row["job_id"] for row in self.rows("list_due_jobs", now=now)]
 
     def is_waited_for(self, leased_until: datetime, due_until: datetime) -> bool:
         """Whether a job's lease ends until then, or a waiting job is due until then."""
-        asked = {"leased_until": leased_until, "due_until": due_until}
-        return bool(self.graph.run("find_unfinished_job", asked))
+        return bool(
+            self.rows("find_unfinished_job", leased_until=leased_until, due_until=due_until)
+        )
 
     def lease_job(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
         """Lease a job until then, and return it; None if another worker has it.
@@ -230,7 +231,7 @@ class SessionStore(Store):
         A damaged job becomes dead: no worker can read it.
         """
         given = {"job_id": job_id, "lease_id": lease_id, "now": now, "until": until}
-        rows = self.graph.run("lease_job", given)
+        rows = self.rows("lease_job", **given)
         read, damaged = JOBS.apart(rows)
         if damaged:
             dead = {"state": str(JobState.DEAD), "attempts": 1, "due_at": now}
@@ -251,7 +252,7 @@ class SessionStore(Store):
 
         A damaged record counts as nothing, so that the session is read again.
         """
-        rows = self.graph.run("find_proposals", {"job_id": job_id})
+        rows = self.rows("find_proposals", job_id=job_id)
         kept = [row | {"job_id": job_id} for row in rows if row["proposals"] is not None]
         return next(iter(PROPOSALS.all(kept)), None)
 
@@ -304,12 +305,11 @@ class SessionStore(Store):
 
     def retry_job(self, scope: Scope, job_id: str, at: datetime) -> bool:
         """Start a dead or waiting job of the contact again; False if it is neither."""
-        given = {"job_id": job_id, **asdict(scope), "at": at}
-        return bool(self.graph.run("retry_job", given))
+        return bool(self.rows("retry_job", job_id=job_id, **asdict(scope), at=at))
 
     def count_jobs(self) -> QueueReport:
         """The numbers of jobs in the store, by state, with their attempts and outcomes."""
-        rows = dict(_COUNTS.all(self.graph.run("count_jobs", {})))
+        rows = dict(_COUNTS.all(self.rows("count_jobs")))
         unfinished = [
             row["oldest_at"]
             for state, row in rows.items()
@@ -327,7 +327,7 @@ class SessionStore(Store):
     def _run_leased(
         self, name: str, job_id: str, lease_id: str, parameters: Mapping[str, Any]
     ) -> None:
-        if not self.graph.run(name, {"job_id": job_id, "lease_id": lease_id, **parameters}):
+        if not self.rows(name, job_id=job_id, lease_id=lease_id, **parameters):
             raise LeaseLostError(f"another worker has job {job_id} by now")
 
 

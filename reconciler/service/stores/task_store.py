@@ -43,17 +43,20 @@ class TaskStore(Store):
         Raises:
             ErasedError: the contact is being erased, or the session was; nothing was kept.
         """
-        given = {
-            **scope.columns,
-            "task_id": task_id,
-            "name": goal[:_CAPTION_LENGTH],
-            "goal": goal,
-            "state": str(TaskState.START),
-            "session_id": session_id,
-            "session_key": scope.session_key(session_id),
-        }
         try:
-            return self._written("upsert_task", scope, task_id, at, given)
+            return self._written(
+                "upsert_task",
+                scope,
+                task_id,
+                at,
+                **scope.columns,
+                task_id=task_id,
+                name=goal[:_CAPTION_LENGTH],
+                goal=goal,
+                state=str(TaskState.START),
+                session_id=session_id,
+                session_key=scope.session_key(session_id),
+            )
         except UnknownTaskError:
             raise ErasedError(
                 f"contact {scope.contact_id} is being erased, or session {session_id} was erased, "
@@ -66,8 +69,7 @@ class TaskStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        rows = self.graph.run("find_task", {"task_key": _key(scope, task_id)})
-        return TASKS.one(rows[0] | {"scope": scope}) if rows else None
+        return _first(scope, self.rows("find_task", task_key=_key(scope, task_id)))
 
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
@@ -75,7 +77,7 @@ class TaskStore(Store):
         """The tasks of some contacts in these states, last changed first."""
         by_key = {scope.contact_key: scope for scope in scopes}
         given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
-        rows = self.graph.run("list_tasks", given | {"limit": limit})
+        rows = self.rows("list_tasks", **given, limit=limit)
         return TASKS.all(row | {"scope": by_key[row["contact_key"]]} for row in rows)
 
     def add_done_subtask(self, scope: Scope, task_id: str, subtask_id: str, at: datetime) -> Task:
@@ -84,8 +86,7 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        given = {"subtask_id": subtask_id}
-        return self._written("add_done_subtask", scope, task_id, at, given)
+        return self._written("add_done_subtask", scope, task_id, at, subtask_id=subtask_id)
 
     def set_blocker(self, scope: Scope, task_id: str, blocker: str | None, at: datetime) -> Task:
         """Write what the task waits for, None for nothing, and return the task.
@@ -93,7 +94,7 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        return self._written("set_task_blocker", scope, task_id, at, {"blocker": blocker})
+        return self._written("set_task_blocker", scope, task_id, at, blocker=blocker)
 
     def add_decisions(
         self, scope: Scope, task_id: str, decided: Sequence[str], at: datetime
@@ -109,21 +110,21 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        given = {"decided": list(dict.fromkeys(decided))}
-        return self._written("add_task_decisions", scope, task_id, at, given)
+        once = list(dict.fromkeys(decided))
+        return self._written("add_task_decisions", scope, task_id, at, decided=once)
 
     def set_state(
         self, scope: Scope, task_id: str, state: TaskState, session_id: str, at: datetime
     ) -> Task | None:
         """Change the task's state, and return it; None if it has ended, or there is none."""
-        given = {
-            "task_key": _key(scope, task_id),
-            "state": str(state),
-            "session_id": session_id,
-            "at": at,
-        }
-        rows = self.graph.run("set_task_state", given)
-        return TASKS.one(rows[0] | {"scope": scope}) if rows else None
+        rows = self.rows(
+            "set_task_state",
+            task_key=_key(scope, task_id),
+            state=str(state),
+            session_id=session_id,
+            at=at,
+        )
+        return _first(scope, rows)
 
     def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
         """Write the decision about the task's outcome on it, and return it.
@@ -131,33 +132,37 @@ class TaskStore(Store):
         Raises:
             UnknownTaskError: there is no such task.
         """
-        return self._written("set_task_outcome", scope, task_id, at, {"outcome_id": outcome_id})
+        return self._written("set_task_outcome", scope, task_id, at, outcome_id=outcome_id)
 
     def link_session(
         self, scope: Scope, task_id: str, session_id: str, channel: str, at: datetime
     ) -> None:
         """Link a session to the task, before the session's first turn is written."""
-        given = {
-            "task_key": _key(scope, task_id),
-            "session_key": scope.session_key(session_id),
-            "session_id": session_id,
-            "channel": channel,
-            "at": at,
-        }
-        self.graph.run("link_task_session", given)
+        self.rows(
+            "link_task_session",
+            task_key=_key(scope, task_id),
+            session_key=scope.session_key(session_id),
+            session_id=session_id,
+            channel=channel,
+            at=at,
+        )
 
     def list_sessions(self, scope: Scope, task_id: str) -> list[str]:
         """The ids of the task's sessions, in the order in which they began."""
-        rows = self.graph.run("list_task_sessions", {"task_key": _key(scope, task_id)})
+        rows = self.rows("list_task_sessions", task_key=_key(scope, task_id))
         return [row["session_id"] for row in rows]
 
     def _written(
-        self, name: str, scope: Scope, task_id: str, at: datetime, given: dict[str, Any]
+        self, name: str, scope: Scope, task_id: str, at: datetime, /, **given: Any
     ) -> Task:
-        rows = self.graph.run(name, {"task_key": _key(scope, task_id), "at": at, **given})
-        if not rows:
+        rows = self.rows(name, task_key=_key(scope, task_id), at=at, **given)
+        if (task := _first(scope, rows)) is None:
             raise UnknownTaskError(f"contact {scope.contact_id} has no task {task_id}")
-        return TASKS.one(rows[0] | {"scope": scope})
+        return task
+
+
+def _first(scope: Scope, rows: Iterable[Row]) -> Task | None:
+    return TASKS.first([row | {"scope": scope} for row in rows])
 
 
 def _key(scope: Scope, task_id: str) -> str:

@@ -7,7 +7,7 @@ what the task's store keeps follows every step. Nothing that could become a fact
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -19,6 +19,7 @@ from reconciler.service.stores.task_store import TaskStore
 _DECIDED_COUNT_MAX = 100
 
 
+@dataclass(eq=False, kw_only=True)
 class TaskRun:
     """One process's run of a task: its state and the agent's working memory.
 
@@ -30,21 +31,12 @@ class TaskRun:
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        scope: Scope,
-        task_id: str,
-        session_id: str,
-        store: TaskStore,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self.scope = scope
-        self.task_id = task_id
-        self.session_id = session_id
-        self.store = store
-        self.clock = clock
-        self.working: WorkingMemory
+    scope: Scope
+    task_id: str
+    session_id: str
+    store: TaskStore
+    clock: Callable[[], datetime]
+    working: WorkingMemory = field(init=False)
 
     @property
     def state(self) -> TaskState:

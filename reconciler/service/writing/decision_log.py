@@ -11,6 +11,7 @@ import logging
 from typing import Any, Final
 
 from reconciler.domain.records.decisions import Decision, RecordedOpinion
+from reconciler.service.stores.commits import taken
 
 LOGGER_NAME: Final = "reconciler.decisions"
 _log = logging.getLogger(LOGGER_NAME)
@@ -40,24 +41,12 @@ def log_decision(decision: Decision, commit_ms: float) -> None:
 
 
 def _log_fields(decision: Decision, commit_ms: float) -> dict[str, Any]:
-    scope, verdict, timings = decision.scope, decision.verdict, decision.timings
-    parts = {
-        "embed_ms": timings.embed_ms,
-        "compare_ms": timings.compare_ms,
-        "arbitrate_ms": timings.arbitrate_ms,
-        "commit_ms": commit_ms,
-    }
+    timings = decision.timings
+    parts = taken(timings, "embed_ms", "compare_ms", "arbitrate_ms") | {"commit_ms": commit_ms}
     return {
-        "decision_id": decision.decision_id,
-        "tenant": scope.tenant,
-        "agent_id": scope.agent_id,
-        "contact_id": scope.contact_id,
+        **taken(decision, "decision_id", "fact_id", "door", "action", "decided_by", "cosine"),
+        **taken(decision.scope, "tenant", "agent_id", "contact_id"),
         "session_id": decision.note.session_id,
-        "fact_id": decision.fact_id,
-        "door": decision.door,
-        "action": str(verdict.action),
-        "decided_by": str(verdict.decided_by),
-        "cosine": decision.cosine,
         "gate_reason": str(decision.gate.reason) if decision.gate else None,
         "arbiter": _outcome(decision.opinion),
         "attempts": timings.attempts,

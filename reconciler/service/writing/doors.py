@@ -21,13 +21,12 @@ from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.service.writing.submissions import own_episode_of
+from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.tracing import traced
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.values.attributes import AttributeBook
-    from reconciler.service.writing.submissions import Submission
     from reconciler.service.writing.write_gate import WriteGate
 
 

@@ -688,7 +688,7 @@ class MemoryReconciler:
         for fact, plan in until_then:
             against = {plan.fact_id, *decision.superseded_ids}
             for conflict in known:
-                pair = {conflict.new_id, conflict.old_id}
+                pair = conflict.ids
                 if fact.fact_id not in pair or pair.isdisjoint(against):
                     continue
                 if plan.fact_id in pair:

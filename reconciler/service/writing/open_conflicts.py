@@ -69,7 +69,7 @@ class OpenConflicts:
 
     def _link(self, commit: Commit) -> None:
         decision, fact = commit.decision, commit.fact
-        drawn = chain(*((one.new_id, one.old_id) for one in commit.reopened))
+        drawn = chain(*(one.ids for one in commit.reopened))
         linked_ids = {*drawn, *decision.closed_ids, *decision.conflicting_ids}
         if linked_ids or not self._linked_ids.isdisjoint(decision.superseded_ids):
             self._linked_ids |= linked_ids if fact is None else {*linked_ids, fact.fact_id}

@@ -291,11 +291,7 @@ class Relating:
             for named_id in relations.named_ids
         ]
         held = {fact_id, *relations.both_hold}
-        closed = tuple(
-            one
-            for one in open_
-            if {one.new_id, one.old_id} <= held and fact_id in (one.new_id, one.old_id)
-        )
+        closed = tuple(one for one in open_ if one.ids <= held and fact_id in one.ids)
         note = _as_note(fact, trust)
         if not relations.replaces:  # what is over may have begun later than what stays
             note = replace(note, valid_from=max(one.valid_from for one in facts.values()))
@@ -307,7 +303,7 @@ class Relating:
                 "if it is over all the same, name it in ends"
             )
         outcome = replace(_outcome_of(verdict, fact, facts), closed=closed)
-        linked = {frozenset((one.new_id, one.old_id)) for one in open_}
+        linked = {one.ids for one in open_}
         new = tuple(each for each in outcome.against if frozenset((fact_id, each)) not in linked)
         # "Both hold" without a dispute is true; it is recorded, and changes nothing.
         is_idle = set(relations.named_ids) == set(relations.both_hold)
@@ -405,7 +401,7 @@ def _links(
 ) -> tuple[Conflict, ...]:
     """The new disputes of the fact that stays: its own, and those of the facts that end."""
     stays_id, gone = outcome.stays.fact_id, {one.fact_id for one in outcome.ended}
-    linked = {frozenset((one.new_id, one.old_id)) for one in open_}
+    linked = {one.ids for one in open_}
     settled = {*gone, stays_id, *_ids_of(outcome.closed)}
     made = [
         Conflict(new_id=stays_id, old_id=other, decided_by=by, reason=reason, at=at)
@@ -413,10 +409,10 @@ def _links(
         if other not in gone
     ]
     for one in open_:
-        [*others] = {one.new_id, one.old_id} - gone
+        [*others] = one.ids - gone
         if len(others) == 1 and others[0] not in settled:
             made.append(replace(one, new_id=stays_id, old_id=others[0]))
-    pairs = {frozenset((one.new_id, one.old_id)): one for one in made}
+    pairs = {one.ids: one for one in made}
     return tuple(one for pair, one in pairs.items() if pair not in linked)
 
 

@@ -144,7 +144,7 @@ class Retelling:
             return plain
         embedded = zip(told, self.embed([one.text for one in told]), strict=True)
         notes = [resubmitted(decision, made) for decision, made in embedded]
-        links = {_pair(link): link for link in self.fact_store.list_conflict_links(scope)}
+        links = {link.ids: link for link in self.fact_store.list_conflict_links(scope)}
         now, then = _Story(), _Story()
         in_order = sorted([*notes, submission], key=lambda one: one.note.said_at)
         for story, listed in ((now, notes), (then, in_order)):
@@ -242,7 +242,7 @@ def _commit(
             for pair, link in above_it.items()
             if link.old_id in after and pair not in links_after
         ),
-        conflicts=tuple(links.get(_pair(one), _closed(one)) for one in reopened),
+        conflicts=tuple(links.get(one.ids, _closed(one)) for one in reopened),
     )
     version = seen.version
     also: list[Commit] = []
@@ -329,9 +329,14 @@ def _redrawn(
 ) -> tuple[Conflict, ...]:
     """The disputes that open or close with the late note, except those that it opens itself."""
     own_pairs = {frozenset((str(own.fact_id), other)) for other in own.conflicting_ids}
-    told = Conflict(new_id="", old_id="", decided_by=own.decided_by, reason=own.reason, at=own.at)
     opened = (
-        replace(told, new_id=new_id, old_id=old_id)
+        Conflict(
+            new_id=new_id,
+            old_id=old_id,
+            decided_by=own.decided_by,
+            reason=own.reason,
+            at=own.at,
+        )
         for new_id, old_id in map(sorted, then.disputes - now.disputes - own_pairs)
     )
     shut = (links[pair] for pair in now.disputes - then.disputes if pair <= then.live)
@@ -340,7 +345,3 @@ def _redrawn(
 
 def _closed(conflict: Conflict) -> Conflict:
     return replace(conflict, decided_by=DecidedBy.ANSWER)
-
-
-def _pair(conflict: Conflict) -> Pair:
-    return frozenset((conflict.new_id, conflict.old_id))
