@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -72,8 +73,12 @@ def extract(
     ],
     agent: Agent,
     contact: Annotated[
-        str, typer.Option("--contact", help="The contact whom the conversation was with.")
-    ],
+        str | None,
+        typer.Option(
+            "--contact",
+            help="The contact whom the conversation was with; or --speaker for several.",
+        ),
+    ] = None,
     session: Annotated[
         str | None,
         typer.Option(
@@ -105,6 +110,20 @@ def extract(
             "others say is no evidence."
         ),
     ] = None,
+    speaker: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Who speaks as a user, NAME=ROLE, for each name: contact, operator for a "
+            "colleague, agent, system for others; or contact:ID, without --contact."
+        ),
+    ] = None,
+    time_zone: Annotated[
+        str | None, typer.Option(help="The zone of a WhatsApp export's times: Europe/Berlin.")
+    ] = None,
+    date_order: Annotated[
+        Literal["dmy", "mdy"] | None,
+        typer.Option(help="The order of its dates, if open."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hand over a conversation to be read in the background; print its job's id.
@@ -113,21 +132,32 @@ def extract(
     or "text", and may have "timestamp", "id" and "name". If you hand it over again under the same
     session id, only what is new is read.
     """
+    from reconciler.domain.records.text_forms import LocalDates
     from reconciler.domain.records.transcript_forms import chosen
     from reconciler.service.sessions.transcripts import read_conversations, turns_in
 
-    conversations = read_conversations(_lines(file))
+    conversations = read_conversations(_lines(file), LocalDates(_zone(time_zone), date_order))
+    roles = dict(each.partition("=")[::2] for each in speaker or ())
+    is_of_names = any(each.is_of_names for each in conversations) and contact_name is None
+    began_at = parse_time("--started-at", started_at)
 
-    def hand_over(memory: Memory, session_id: str, turns: list[Turn]) -> Job:
+    def hand_over(memory: Memory, session_id: str, turns: list[Turn]) -> list[Job]:
+        if contact is None:
+            several = memory.agent(agent, tenant=tenant)
+            jobs = several.submit_session(
+                session_id, turns, speakers=roles, channel=channel, started_at=began_at
+            )
+            return [several.contact(who).job(job_id) for who, job_id in jobs.items()]
         about = memory.contact(agent, contact, tenant=tenant)
         job_id = about.submit_session(
             session_id,
             turns,
             channel=channel,
-            started_at=parse_time("--started-at", started_at),
+            started_at=began_at,
             contact_name=contact_name,
+            speakers=roles if roles or is_of_names else None,
         )
-        return about.job(job_id)
+        return [about.job(job_id)]
 
     if all_conversations:
         if not (session is None and conversation is None and started_at is None):
@@ -143,13 +173,24 @@ def extract(
     session_id = session_id or _file_session_id(file)
     with Memory.open() as memory:
         made = hand_over(memory, session_id, turns)
-    show(as_json, _handed_over(made, turns), lambda: handed_over_words(made, len(turns)))
+    plain = [_handed_over(job, turns) for job in made]
+    words = "\n".join(handed_over_words(job, len(turns)) for job in made)
+    show(as_json, plain if contact is None else plain[0], lambda: words)
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    try:
+        return None if name is None else ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InvalidRequestError(
+            f"--time-zone {name!r} is no time zone, such as Europe/Berlin"
+        ) from None
 
 
 def _hand_over_all(
     file: Path,
     conversations: Sequence[Conversation],
-    hand_over: Callable[[Memory, str, list[Turn]], Job],
+    hand_over: Callable[[Memory, str, list[Turn]], list[Job]],
     as_json: bool,
 ) -> None:
     """Hand over all conversations that say something, oldest first.
@@ -167,11 +208,11 @@ def _hand_over_all(
             refused[session_id] = str(error)
     silent = sum(not turns for _, turns in said)
     said = sorted(((name, turns) for name, turns in said if turns), key=_first_said)
-    made = []
+    made: list[tuple[Job, list[Turn]]] = []
     with Memory.open() as memory, bar("conversations", len(said), as_json) as advance:
         for session_id, turns in said:
             try:
-                made.append((hand_over(memory, session_id, turns), turns))
+                made += [(job, turns) for job in hand_over(memory, session_id, turns)]
             except InvalidSessionError as error:
                 refused[session_id] = str(error)
             advance(1)
@@ -194,6 +235,7 @@ def _first_said(said: tuple[str, list[Turn]]) -> datetime:
 def _handed_over(job: Job, turns: list[Turn]) -> dict[str, object]:
     return {
         "job_id": job.job_id,
+        "contact_id": job.scope.contact_id,
         "session_id": job.session_id,
         "turns": len(turns),
         "state": job.state,

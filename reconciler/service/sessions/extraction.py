@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
+from typing import Any
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
@@ -23,6 +25,7 @@ from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.jobs import ClaimOutcome, Job
 from reconciler.domain.records.kinds import OWN_WORDS, JobState
+from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope
@@ -122,9 +125,14 @@ class SessionReader:
         """The name of the extractor."""
         return self.extractor.name
 
-    def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
+    def contacts_turns(
+        self,
+        turns: Sequence[Turn],
+        contact_name: str | None,
+        speakers: Mapping[str, str] | None = None,
+    ) -> list[Turn]:
         """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
-        return turns_of_one_contact(turns, contact_name, self._is_attribute)
+        return turns_of_one_contact(turns, contact_name, self._is_attribute, speakers)
 
     def _is_attribute(self, label: str) -> bool:
         """Whether a label names an attribute. If its value is a person, it may be a speaker."""
@@ -621,6 +629,45 @@ class MemoryExtractor:
     reader: SessionReader
     clock: Callable[[], datetime]
 
+    def taken(self, turns: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
+        """The turns, or as many as are enough to refuse them, should they never end.
+
+        Raises:
+            InvalidSessionError: one of them cannot be read.
+        """
+        given = turns or ()
+        if isinstance(given, Iterable) and not isinstance(given, Sequence):
+            given = islice(given, self.reader.policy.session_turns_max + 1)
+        return tuple(turns_of(given))
+
+    def session_of(
+        self,
+        scope: Scope,
+        session_id: str | None,
+        turns: Sequence[Turn],
+        speakers: Mapping[str, str] | None,
+        *,
+        channel: str,
+        started_at: datetime | None,
+        contact_name: str | None = None,
+    ) -> Session:
+        """What a contact hands over; see ``ContactMemory.submit_session``.
+
+        Raises:
+            InvalidSessionError: it cannot be used.
+        """
+        made = self.reader.contacts_turns(turns, contact_name, speakers)
+        if session_id is None:
+            session_id = self.session_id(scope, made, started_at)
+        return Session(
+            scope=scope,
+            session_id=session_id,
+            turns=made,
+            channel=channel,
+            started_at=started_at,
+            contact_name=contact_name,
+        )
+
     def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
     ) -> str:
@@ -696,6 +743,19 @@ class MemoryExtractor:
                 speak in it and none of them is named as the contact; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
+        return self.submit_all([session])[0]
+
+    def submit_all(self, sessions: Sequence[Session]) -> list[str]:
+        """The same of several contacts' sessions: all are read before the first is stored.
+
+        Raises:
+            InvalidSessionError: one of them cannot be used; nothing of any was stored.
+            GraphUnavailableError: the engine stayed unavailable; hand all over again.
+        """
+        return [store() for store in [self._ready(session) for session in sessions]]
+
+    def _ready(self, session: Session) -> Callable[[], str]:
+        """What stores a session that was read, and returns its job's id."""
         check_kind("session", session, Session)
         self.reader.check_size(session)
         own = self.reader.contacts_turns(session.turns, session.contact_name)
@@ -707,11 +767,15 @@ class MemoryExtractor:
             said_at = time_of_saying(now, heard_at)
         kept = self.store.list_episodes(session.scope, session.session_id)
         episodes, cleaned = self.reader.episodes(session, said_at, kept)
-        self.store.clean_episodes(kept, cleaned)
-        is_added = self.store.append_episodes(
-            session.scope, session.session_id, session.channel, episodes, now, job_id
-        )
-        return job_id if is_added else self._job_of(episodes)
+
+        def store() -> str:
+            self.store.clean_episodes(kept, cleaned)
+            is_added = self.store.append_episodes(
+                session.scope, session.session_id, session.channel, episodes, now, job_id
+            )
+            return job_id if is_added else self._job_of(episodes)
+
+        return store
 
     def retry(self, scope: Scope, job_id: str) -> Job:
         """Start a dead or waiting job again at once; a job that is done stays done.
