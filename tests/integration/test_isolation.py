@@ -91,7 +91,9 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         ),
     },
     AgentMemory: {
-        **dict.fromkeys((*BOTH, "check_policy", "contact", "contacts", "find"), (OF_AGENT,)),
+        **dict.fromkeys(
+            (*BOTH, "check_policy", "contact", "contacts", "find", "submit_session"), (OF_AGENT,)
+        ),
     },
     ContactMemory: {
         **dict.fromkeys(("amend", "evidence", "history"), (REFUSED, "fact_id")),
