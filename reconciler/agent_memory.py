@@ -141,20 +141,15 @@ class AgentMemory(BoundMemory):
             InvalidScopeError: a contact cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
-        extractor = self._services.memory_extractor
-        taken, roles_of = extractor.taken(turns), roles_by_contact(speakers)
-        sessions = [
-            extractor.session_of(
-                self.contact(each).scope,
-                session_id,
-                taken,
-                roles,
-                channel=channel,
-                started_at=started_at,
-            )
-            for each, roles in roles_of.items()
-        ]
-        return dict(zip(roles_of, extractor.submit_all(sessions), strict=True))
+        roles = roles_by_contact(speakers)
+        jobs = self._services.memory_extractor.hand_over(
+            {self.contact(each).scope: heard for each, heard in roles.items()},
+            session_id,
+            turns,
+            channel=channel,
+            started_at=started_at,
+        )
+        return dict(zip(roles, jobs, strict=True))
 
     def check_policy(
         self,

@@ -453,18 +453,15 @@ class ContactMemory(BoundMemory):
             InvalidSessionError: the session cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
-        extractor = self._services.memory_extractor
-        return extractor.submit(
-            extractor.session_of(
-                self._scope,
-                session_id,
-                extractor.taken(turns),
-                speakers,
-                channel=channel,
-                started_at=started_at,
-                contact_name=contact_name,
-            )
+        [job_id] = self._services.memory_extractor.hand_over(
+            {self._scope: speakers},
+            session_id,
+            turns,
+            channel=channel,
+            started_at=started_at,
+            contact_name=contact_name,
         )
+        return job_id
 
     def session(self, session_id: str) -> SessionRecord:
         """A session as it is stored: its summary, and what was decided about its candidates.

@@ -70,7 +70,7 @@ def test_a_date_that_is_open_or_no_date_is_refused(
 
 
 def test_local_times_need_a_zone() -> None:
-    with pytest.raises(InvalidSessionError, match="no time zone.*--time-zone"):
+    with pytest.raises(InvalidSessionError, match=r"no time zone.*--time-zone"):
         read_conversations(["31/12/26, 10:11 - Ana: Hi."])
 
 

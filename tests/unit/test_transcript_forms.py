@@ -88,7 +88,7 @@ REFUSED = {
     "responses_list.json": "newest first: give what is under data as a list, oldest first",
     "mail.eml": "an e-mail, which is not read.*docs/background_door.md",
     "telegram_chat.json": "a Telegram export, which is not read",
-    "whatsapp_open.txt": "whether 01/03/26, 10:00 pm - begins with the day or the month.*--date-order",
+    "whatsapp_open.txt": "01/03/26, 10:00 pm - begins with the day or the month.*--date-order",
 }
 
 

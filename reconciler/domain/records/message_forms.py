@@ -216,14 +216,6 @@ def _item(values: Values) -> Values | None:
 # Parts: Gemini's contents, the AI SDK's UIMessages, Pydantic AI, ADK
 
 
-def _has_parts(values: Values) -> bool:
-    return "role" in values and isinstance(values.get("parts"), list) and not values.get("content")
-
-
-def _in_parts(values: Values) -> Values:
-    return {**values, "content": _blocks(values["parts"])}
-
-
 def _blocks(parts: Any) -> Any:
     """Parts as blocks: words, and what tools answered; a thought has neither."""
     return list(map(_block, parts)) if isinstance(parts, list) else parts
@@ -242,29 +234,20 @@ def _answer(answer: Any) -> Values:
     return {"type": "tool_result", "content": text}
 
 
-def _is_pydantic_ai(values: Values) -> bool:
-    is_kind = values.get("kind") in ("request", "response") and "role" not in values
-    return is_kind and isinstance(values.get("parts"), list)
-
-
 def _pydantic_ai(values: Values) -> Values:
     blocks: list[Any] = []
-    times = [values.get("timestamp")]
-    for part in map(as_object, values["parts"]):
+    at = values.get("timestamp")
+    parts = values["parts"] if isinstance(values["parts"], list) else []
+    for part in map(as_object, parts):
         kind, content = str(part.get("part_kind")), part.get("content")
         if kind in ("user-prompt", "text"):
             said = content if isinstance(content, list) else [content or ""]
             blocks += [as_object(each).get("content") or each for each in said]
         elif kind.endswith("tool-return"):
             blocks.append(_answer(content))
-        times.append(part.get("timestamp"))
+        at = at or part.get("timestamp")
     role = "user" if values["kind"] == "request" else "assistant"
-    return {"role": role, "content": blocks, "timestamp": next(filter(None, times), None)}
-
-
-def _is_adk(values: Values) -> bool:
-    is_event = not values.keys().isdisjoint(("invocation_id", "invocationId", "actions"))
-    return is_event and isinstance(values.get("author"), str) and "role" not in values
+    return {"role": role, "content": blocks, "timestamp": at}
 
 
 def _adk(values: Values) -> Values | None:
@@ -289,10 +272,6 @@ DESK_ROLES = {
 """Roles by the type of an author. A business writes through people and programs, unsaid which."""
 
 
-def _is_desk(values: Values) -> bool:
-    return "role" not in values and str(as_object(values.get("author")).get("type")) in DESK_ROLES
-
-
 def _desk(values: Values) -> Values:
     content = as_object(values.get("content"))
     said = values.get("body") or content.get("body") or content.get("text")
@@ -301,33 +280,28 @@ def _desk(values: Values) -> Values:
 
 def desk_message(values: Values, author: Values, said: object) -> Values:
     """A help desk's message; its name is what a person cannot choose, if it is there."""
-    names = (author.get(key) for key in ("email", "id", "userId", "zen:support:user_id"))
-    name = next(filter(None, names), None)
+    names = map(author.get, ("email", "id", "userId", "zen:sunco:user_id"))
     return {
         "role": DESK_ROLES[author["type"]],
-        "name": None if name is None else str(name),
+        "name": str(next(filter(None, names), "")),
         "content": said,
         "timestamp": values.get("created_at") or values.get("received"),
         "id": values.get("id"),
     }
 
 
-def _is_hubspot(values: Values) -> bool:
-    return any(str(key).startswith("hs_") for key in as_object(values.get("properties")))
-
-
 def _hubspot(values: Values) -> Values:
     """A note is staff's. A logged message, or a forwarded mail, may be anybody's."""
     told = values["properties"]
     kinds = {"INCOMING_EMAIL": "user", "EMAIL": "operator"}
-    said = told.get("hs_note_body")
-    role = "operator" if said else kinds.get(str(told.get("hs_email_direction")), "system")
-    mail = told.get("hs_email_text") or without_markup(told.get("hs_email_html"))
+    keys = ("hs_note_body", "hs_email_html", "hs_communication_body")
+    written = next(filter(None, map(told.get, keys)), None)
+    is_note = bool(told.get("hs_note_body"))
     return {
-        "role": role,
+        "role": "operator" if is_note else kinds.get(str(told.get("hs_email_direction")), "system"),
         "name": told.get("hs_email_from_email"),
-        "content": mail or without_markup(said or told.get("hs_communication_body")),
-        "timestamp": told.get("hs_timestamp") or values.get("createdAt"),
+        "content": told.get("hs_email_text") or without_markup(written),
+        "timestamp": told["hs_timestamp"],
         "id": values.get("id"),
     }
 
@@ -351,9 +325,8 @@ def _slack(values: Values) -> Values | None:
     return {
         "role": "agent" if is_bot else "user",
         "name": values["user"],
-        "content": unescape(values["text"]) if isinstance(values["text"], str) else "",
+        "content": unescape(str(values["text"] or "")),
         "ts": values["ts"],
-        "id": values.get("client_msg_id"),
     }
 
 
@@ -366,17 +339,20 @@ def _as_it_is(values: Values) -> Values:
 
 
 _FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]], ...] = (
-    (_has_parts, _in_parts),
+    (
+        lambda values: "role" in values and bool(values.get("parts")) and not values.get("content"),
+        lambda values: {**values, "content": _blocks(values["parts"])},
+    ),
     (_has_role, _as_it_is),
     (is_line_of_claude_code, _claude_code),
-    (_is_desk, _desk),
+    (lambda values: str(as_object(values.get("author")).get("type")) in DESK_ROLES, _desk),
     (_is_chatgpt, _chatgpt),
     (_is_claude, _claude),
     (_is_langchain_constructor, _langchain_constructor),
     (_is_langchain, _langchain),
     (_is_item, _item),
-    (_is_pydantic_ai, _pydantic_ai),
-    (_is_adk, _adk),
-    (_is_hubspot, _hubspot),
+    (lambda values: "parts" in values and "kind" in values, _pydantic_ai),
+    (lambda values: isinstance(values.get("author"), str), _adk),
+    (lambda values: "hs_timestamp" in as_object(values.get("properties")), _hubspot),
     (is_slack, _slack),
 )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime, time, tzinfo
+from contextlib import suppress
+from datetime import datetime, tzinfo
+from typing import TypeAlias
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.message_forms import Values, without_markup
@@ -34,10 +36,15 @@ class LocalDates:
 AS_WRITTEN = LocalDates()
 
 
-def text_form(lines: Sequence[str]) -> TextForm | None:
-    """The form of a text, by its first lines."""
+def text_messages(lines: Sequence[str], dates: LocalDates) -> tuple[str, Sequence[Values]] | None:
+    """The name of a text's form and its messages; None for a text of no form.
+
+    Raises:
+        InvalidSessionError: it cannot be read.
+    """
     beginning = "\n".join(lines[:_SIGN_LINES])
-    return next((form for form in _FORMS if form.sign.match(beginning)), None)
+    found = ((name, read) for name, sign, read in _FORMS if re.match(sign, beginning))
+    return next(((name, read(lines, dates)) for name, read in found), None)
 
 
 _SIGN_LINES = 5
@@ -47,24 +54,27 @@ _SIGN_LINES = 5
 
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]{1,60})?\s+([^<>]{1,200})>")
-_LABEL = re.compile(r"\W{0,3}([^\W\d_a-z][^:<>]{0,60}):\s+")
+_LABEL = re.compile(r"^\W{0,3}([^\W\d_a-z][^:<>]{0,60}):\s+")
 
 
 def _captions(lines: Sequence[str], _: LocalDates) -> Sequence[Values]:
     label = _VOICE if any(map(_VOICE.search, lines)) else _LABEL
-    said: list[dict[str, str | None]] = []
+    said: list[tuple[str | None, str]] = []
     for name, words in _captioned(lines, label):
-        last = said[-1] if said else {}
-        if last.get("name", "") == name and len(f"{last['content']} {words}") < EVIDENCE_LENGTH_MAX:
-            last["content"] = f"{last['content']} {words}"
+        before = f"{said[-1][1]} " if said and said[-1][0] == name else ""
+        if before and len(before + words) < EVIDENCE_LENGTH_MAX:
+            said[-1] = name, before + words
         else:
-            said.append({"role": "user" if name else "system", "name": name, "content": words})
-    if said and not any(each["name"] for each in said):
+            said.append((name, words))
+    if said and not any(name for name, _ in said):
         raise InvalidSessionError(
             "these captions do not say who speaks: give each one its speaker, as <v Name> or as "
             '"Name: "'
         )
-    return said
+    return [
+        {"role": "user" if name else "system", "name": name, "content": words}
+        for name, words in said
+    ]
 
 
 def _captioned(lines: Sequence[str], label: re.Pattern[str]) -> Iterator[tuple[str | None, str]]:
@@ -74,16 +84,11 @@ def _captioned(lines: Sequence[str], label: re.Pattern[str]) -> Iterator[tuple[s
         if "-->" in line or not line.strip():
             name, is_caption = None, "-->" in line
         elif is_caption:
-            before, *parts = label.split(line) if label is _VOICE else _split_once(label, line)
+            before, *parts = label.split(line)
             for who, words in zip([name, *parts[::2]], [before, *parts[1::2]], strict=True):
                 name = who
                 if plain := without_markup(words):
-                    yield who and who.strip(), plain
-
-
-def _split_once(label: re.Pattern[str], line: str) -> list[str]:
-    found = label.match(line)
-    return ["", found[1], line[found.end() :]] if found else [line]
+                    yield who, plain
 
 
 # WhatsApp
@@ -119,67 +124,49 @@ def _whatsapp(lines: Sequence[str], dates: LocalDates) -> Sequence[Values]:
             "command line: --time-zone Europe/Berlin)"
         )
     made = []
-    for head, day, words in zip(heads, _days(heads, dates.order), said, strict=True):
+    for at, words in zip(_times(heads, dates), said, strict=True):
         name, mark, text = "\n".join(words).partition(": ")
         if mark and "\n" not in name and not _BY_THE_PROGRAM.match(text):
-            at = datetime.combine(day, _clock(head), dates.zone)
             made.append({"role": "user", "name": name, "content": text, "timestamp": at})
     return made
 
 
-def _days(heads: Sequence[re.Match[str]], order: str | None) -> tuple[date, ...]:
-    """The days of all messages, read in the one order that fits them all.
+def _times(heads: Sequence[re.Match[str]], dates: LocalDates) -> tuple[datetime, ...]:
+    """The times of all messages, read in the one order of dates that fits them all.
 
     Raises:
         InvalidSessionError: no order fits, or both do and differ.
     """
-    orders = DATE_ORDERS if order is None else (order,)
-    fitting = {days for each in orders if (days := _read(heads, each))}
+    fitting = set()
+    for order in DATE_ORDERS if dates.order is None else (dates.order,):
+        with suppress(ValueError):
+            fitting.add(tuple(_time(head, order, dates.zone) for head in heads))
     if len(fitting) != 1:
         raise InvalidSessionError(
             f"nothing in this WhatsApp export says whether {heads[0][0].strip()} begins with the "
-            "day or the month: say which (on the command line: --date-order dmy or mdy)"
+            "day or the month, or a date does not exist: say which (on the command line: "
+            "--date-order dmy or mdy)"
         )
     return fitting.pop()
 
 
-def _read(heads: Sequence[re.Match[str]], order: str) -> tuple[date, ...] | None:
-    """The days in this order; None if one of them does not exist."""
-    days = []
-    for head in heads:
-        first, second, last = head[1], head[3], head[4]
-        if len(first) > len("31"):
-            year, month, day = first, second, last
-        else:
-            year, (day, month) = last, (first, second) if order == "dmy" else (second, first)
-        number = int(year)
-        try:
-            days.append(date(number + _CENTURY * (len(year) <= len("31")), int(month), int(day)))
-        except ValueError:
-            return None
-    return tuple(days)
+def _time(head: re.Match[str], order: str, zone: tzinfo | None) -> datetime:
+    """The time of a message.
 
-
-def _clock(head: re.Match[str]) -> time:
+    Raises:
+        ValueError: it does not exist.
+    """
+    order = order if len(head[1]) <= len("31") else "ymd"
+    at = dict(zip(order, map(int, head.group(1, 3, 4)), strict=True))
     hour, half = int(head[5]), (head[8] or "").lower()
-    try:
-        return time(
-            hour % 12 + 12 * (half == "p") if half else hour, int(head[6]), int(head[7] or 0)
-        )
-    except ValueError:
-        raise InvalidSessionError(f"{head[0].strip()} is not a time; correct it") from None
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    year = at["y"] + _CENTURY * (at["y"] < 100)
+    return datetime(year, at["m"], at["d"], hour, int(head[6]), int(head[7] or 0), tzinfo=zone)
 
 
-@in_order
-class TextForm:
-    """A row: a form's name, the sign of its text, and the reader of its lines."""
-
-    name: str
-    sign: re.Pattern[str]
-    messages: Callable[[Sequence[str], LocalDates], Sequence[Values]]
-
-
-_FORMS = (
-    TextForm("captions", re.compile(r"WEBVTT\b|\s*\d+\s*\n[\d:]+[,.]\d+\s+-->"), _captions),
-    TextForm("a WhatsApp export", re.compile(rf"\W{{0,3}}{_NUMBERS}"), _whatsapp),
+_Reader: TypeAlias = Callable[[Sequence[str], LocalDates], Sequence[Values]]
+_FORMS: tuple[tuple[str, str, _Reader], ...] = (
+    ("captions", r"WEBVTT\b|\s*\d+\s*\n[\d:]+[,.]\d+\s+-->", _captions),
+    ("a WhatsApp export", rf"\W{{0,3}}{_NUMBERS}", _whatsapp),
 )

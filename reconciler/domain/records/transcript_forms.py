@@ -347,8 +347,6 @@ class _Form:
 
 
 _FORMS = (
-    _Form("a Facebook export", _keys("participants", "messages", "thread_path")),
-    _Form("a chat of Microsoft Teams", _keys("messageType", "from", "body")),
     _Form("a Telegram export", _is_telegram),
     _Form("a Discord export", _keys("guild", "channel", "messages")),
     _Form("a Grok export", _keys("conversation", "responses")),

@@ -629,44 +629,51 @@ class MemoryExtractor:
     reader: SessionReader
     clock: Callable[[], datetime]
 
-    def taken(self, turns: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
-        """The turns, or as many as are enough to refuse them, should they never end.
-
-        Raises:
-            InvalidSessionError: one of them cannot be read.
-        """
-        given = turns or ()
-        if isinstance(given, Iterable) and not isinstance(given, Sequence):
-            given = islice(given, self.reader.policy.session_turns_max + 1)
-        return tuple(turns_of(given))
-
-    def session_of(
+    def hand_over(
         self,
-        scope: Scope,
+        heard: Mapping[Scope, Mapping[str, str] | None],
         session_id: str | None,
-        turns: Sequence[Turn],
-        speakers: Mapping[str, str] | None,
+        turns: Iterable[Turn | Mapping[str, Any]],
         *,
         channel: str,
         started_at: datetime | None,
         contact_name: str | None = None,
-    ) -> Session:
-        """What a contact hands over; see ``ContactMemory.submit_session``.
+    ) -> list[str]:
+        """Store a conversation for each contact; return the ids of the jobs, in their order.
+
+        All sessions are read before the first is stored. See ``ContactMemory.submit_session``.
+
+        Args:
+            heard: the contacts, with the roles of the speakers for each.
+            session_id: its id; None for one made of the occasion.
+            turns: in their order.
+            channel: the channel of the conversation.
+            started_at: when it began, time-zone aware, or None.
+            contact_name: what the only contact is called, or None.
 
         Raises:
-            InvalidSessionError: it cannot be used.
+            InvalidSessionError: one session cannot be used; nothing of any was stored.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
-        made = self.reader.contacts_turns(turns, contact_name, speakers)
-        if session_id is None:
-            session_id = self.session_id(scope, made, started_at)
-        return Session(
-            scope=scope,
-            session_id=session_id,
-            turns=made,
-            channel=channel,
-            started_at=started_at,
-            contact_name=contact_name,
-        )
+        given = turns or ()
+        if isinstance(given, Iterable) and not isinstance(given, Sequence):
+            # One more than are taken is enough to refuse them, should they never end.
+            given = islice(given, self.reader.policy.session_turns_max + 1)
+        taken, ready = tuple(turns_of(given)), []
+        for scope, speakers in heard.items():
+            made = self.reader.contacts_turns(taken, contact_name, speakers)
+            session = Session(
+                scope=scope,
+                session_id=self.session_id(scope, made, started_at)
+                if session_id is None
+                else session_id,
+                turns=made,
+                channel=channel,
+                started_at=started_at,
+                contact_name=contact_name,
+            )
+            ready.append(self._ready(session))
+        return [store() for store in ready]
 
     def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
@@ -743,16 +750,7 @@ class MemoryExtractor:
                 speak in it and none of them is named as the contact; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
-        return self.submit_all([session])[0]
-
-    def submit_all(self, sessions: Sequence[Session]) -> list[str]:
-        """The same of several contacts' sessions: all are read before the first is stored.
-
-        Raises:
-            InvalidSessionError: one of them cannot be used; nothing of any was stored.
-            GraphUnavailableError: the engine stayed unavailable; hand all over again.
-        """
-        return [store() for store in [self._ready(session) for session in sessions]]
+        return self._ready(session)()
 
     def _ready(self, session: Session) -> Callable[[], str]:
         """What stores a session that was read, and returns its job's id."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from reconciler.domain.records.message_forms import is_message
 from reconciler.domain.records.messages import Message
-from reconciler.domain.records.text_forms import AS_WRITTEN, LocalDates, text_form
+from reconciler.domain.records.text_forms import AS_WRITTEN, LocalDates, text_messages
 from reconciler.domain.records.transcript_forms import (
     Conversation,
     conversations_in,
@@ -56,12 +56,9 @@ def read_conversations(lines: Iterable[str], dates: LocalDates = AS_WRITTEN) -> 
     """
     numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
     plain = [line for _, line in numbered]
-    if text := text_form(plain):
-        said = [
-            Message(f"message {number}", values)
-            for number, values in enumerate(text.messages(plain, dates), 1)
-        ]
-        return [Conversation(text.name, 1, None, "", lambda: said, is_of_names=True)]
+    if text := text_messages(plain, dates):
+        said = [Message(f"message {number}", values) for number, values in enumerate(text[1], 1)]
+        return [Conversation(text[0], 1, None, "", lambda: said, is_of_names=True)]
     written = [(number, line) for number, line in numbered if line.strip()]
     return conversations_in(list(_records(written)))
 
