@@ -340,7 +340,7 @@ def _as_it_is(values: Values) -> Values:
 
 _FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]], ...] = (
     (
-        lambda values: "role" in values and bool(values.get("parts")) and not values.get("content"),
+        lambda values: values.keys() >= {"role", "parts"} and not values.get("content"),
         lambda values: {**values, "content": _blocks(values["parts"])},
     ),
     (_has_role, _as_it_is),
@@ -351,7 +351,7 @@ _FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]]
     (_is_langchain_constructor, _langchain_constructor),
     (_is_langchain, _langchain),
     (_is_item, _item),
-    (lambda values: "parts" in values and "kind" in values, _pydantic_ai),
+    (lambda values: values.keys() >= {"parts", "kind"}, _pydantic_ai),
     (lambda values: isinstance(values.get("author"), str), _adk),
     (lambda values: "hs_timestamp" in as_object(values.get("properties")), _hubspot),
     (is_slack, _slack),

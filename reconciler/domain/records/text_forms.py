@@ -53,7 +53,7 @@ _SIGN_LINES = 5
 # WebVTT and SubRip: speech goes on over many captions, until another person speaks
 
 
-_VOICE = re.compile(r"<v(?:\.[^\s>]{1,60})?\s+([^<>]{1,200})>")
+_VOICE = re.compile(r"<v(?:\.[^\s>]{1,60})?\s([^<>]{1,200})>")
 _LABEL = re.compile(r"^\W{0,3}([^\W\d_a-z][^:<>]{0,60}):\s+")
 
 
@@ -127,6 +127,7 @@ def _whatsapp(lines: Sequence[str], dates: LocalDates) -> Sequence[Values]:
     for at, words in zip(_times(heads, dates), said, strict=True):
         name, mark, text = "\n".join(words).partition(": ")
         if mark and "\n" not in name and not _BY_THE_PROGRAM.match(text):
+            name = "".join(filter(str.isprintable, name))  # a telephone number has marks
             made.append({"role": "user", "name": name, "content": text, "timestamp": at})
     return made
 
