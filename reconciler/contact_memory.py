@@ -446,7 +446,7 @@ class ContactMemory(BoundMemory):
                 ``name`` or a label, "[Alice]: …"; what the others say is no evidence. None where
                 one person speaks; of several it is refused.
             speakers: instead, the role of everybody who speaks as a user, by name: ``contact``,
-                ``operator`` for a colleague, ``agent``, or ``system`` for others, whose words are
+                ``operator`` for a colleague, ``agent``, or ``system`` for others: their words are
                 no evidence. See ``AgentMemory.submit_session`` for several contacts.
 
         Raises:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
 
 import typer
@@ -120,10 +120,6 @@ def extract(
     time_zone: Annotated[
         str | None, typer.Option(help="The zone of a WhatsApp export's times: Europe/Berlin.")
     ] = None,
-    date_order: Annotated[
-        Literal["dmy", "mdy"] | None,
-        typer.Option(help="The order of its dates, if open."),
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hand over a conversation to be read in the background; print its job's id.
@@ -132,11 +128,10 @@ def extract(
     or "text", and may have "timestamp", "id" and "name". If you hand it over again under the same
     session id, only what is new is read.
     """
-    from reconciler.domain.records.text_forms import LocalDates
     from reconciler.domain.records.transcript_forms import chosen
     from reconciler.service.sessions.transcripts import read_conversations, turns_in
 
-    conversations = read_conversations(_lines(file), LocalDates(_zone(time_zone), date_order))
+    conversations = read_conversations(_lines(file), _zone(time_zone))
     roles = dict(each.partition("=")[::2] for each in speaker or ())
     is_of_names = any(each.is_of_names for each in conversations) and contact_name is None
     began_at = parse_time("--started-at", started_at)

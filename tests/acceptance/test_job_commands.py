@@ -138,7 +138,6 @@ def test_a_talk_of_several_contacts_gives_each_a_job(run: Run) -> None:
     ("arguments", "complaint"),
     [
         (("--time-zone", "Mars/Olympus"), "is no time zone"),
-        (("--date-order", "ymd"), "'ymd' is not one of"),
         ((), "--time-zone Europe/Berlin"),
     ],
 )

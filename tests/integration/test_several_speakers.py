@@ -1,4 +1,4 @@
-"""Several people in one conversation: each keeps their own facts, and nobody another's."""
+"""Several people in one conversation: each keeps their own facts, and none of another's."""
 
 from __future__ import annotations
 
@@ -52,10 +52,11 @@ def test_handed_over_again_it_is_the_same_session(memory: Memory) -> None:
 @every(
     ("who", "turns", "complaint"),
     [
-        ({**WHO, "Robert": "robert"}, TALK, "the role of 'Robert' 'robert' is not one of"),
+        ({**WHO, "Robert": "robert"}, TALK, "the role of 'robert' 'robert' is not one of"),
         ({**WHO, "Robert": "user"}, TALK, "each as contact:ID"),
         ({"Tom": "operator"}, TALK, "each as contact:ID"),
         ([], TALK, "speakers must be the roles"),
+        ({**WHO, "INES": "contact:robert"}, TALK, "each name once"),
         ({"Ines": "contact:ines"}, TALK, "nothing says who 'Robert', 'Tom' is.*speakers"),
         (WHO, [Turn(role="contact", text=OSLO)], "no user turn says who speaks"),
         ({**WHO, "Robert": "contact:"}, TALK, "contact"),

@@ -22,7 +22,7 @@ from reconciler.errors import InvalidSessionError
 from reconciler.service.sessions.transcripts import read_conversations, turns_in
 from tests.fuzz.bending import bent, bent_bytes
 from tests.tables import every
-from tests.transcript_turns import DATES, read_turns
+from tests.transcript_turns import ZONE, read_turns
 
 SAMPLES = Path(__file__).parents[1] / "transcripts"
 LEEDS = ("contact", "I moved to Leeds.")
@@ -88,7 +88,7 @@ REFUSED = {
     "responses_list.json": "newest first: give what is under data as a list, oldest first",
     "mail.eml": "an e-mail, which is not read.*docs/background_door.md",
     "telegram_chat.json": "a Telegram export, which is not read",
-    "whatsapp_open.txt": "01/03/26, 10:00 pm - begins with the day or the month.*--date-order",
+    "whatsapp_open.txt": "01/03/26, 10:00 pm - begins with the day or the month.*like 2026-12-31",
 }
 
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_read_is_named_for_what_it_is(name: str, complaint: str) 
 @every("name", [*READ, *SEVERAL])
 def test_what_a_program_put_in_is_never_said_by_anyone(name: str) -> None:
     assert MOON in "".join(map("".join, map(lines_of, [*READ])))
-    for conversation in read_conversations(lines_of(name), DATES):
+    for conversation in read_conversations(lines_of(name), ZONE):
         assert not [turn for turn in conversation.turns() if MOON in turn.text]
 
 

@@ -1,7 +1,7 @@
 """Text forms: reads conversations that programs write as plain text, with names. Pure.
 
 A form is a row: the sign at the beginning of its text, and a function that reads its lines. A name
-says who speaks, and no role; who that is, the caller says. Words without a name are nobody's.
+says who speaks, and no role; who that is, the caller says. Words without a name are no evidence.
 """
 
 from __future__ import annotations
@@ -15,36 +15,21 @@ from typing import TypeAlias
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.message_forms import Values, without_markup
 from reconciler.errors import InvalidSessionError
-from reconciler.frozen import in_order
-
-DATE_ORDERS = ("dmy", "mdy")
 
 
-@in_order
-class LocalDates:
-    """How local dates are meant that a file leaves open.
-
-    Attributes:
-        zone: their time zone, or None.
-        order: one of ``DATE_ORDERS``, or None.
-    """
-
-    zone: tzinfo | None = None
-    order: str | None = None
-
-
-AS_WRITTEN = LocalDates()
-
-
-def text_messages(lines: Sequence[str], dates: LocalDates) -> tuple[str, Sequence[Values]] | None:
+def text_messages(lines: Sequence[str], zone: tzinfo | None) -> tuple[str, Sequence[Values]] | None:
     """The name of a text's form and its messages; None for a text of no form.
+
+    Args:
+        lines: of the text.
+        zone: the time zone of its local times, or None.
 
     Raises:
         InvalidSessionError: it cannot be read.
     """
     beginning = "\n".join(lines[:_SIGN_LINES])
     found = ((name, read) for name, sign, read in _FORMS if re.match(sign, beginning))
-    return next(((name, read(lines, dates)) for name, read in found), None)
+    return next(((name, read(lines, zone)) for name, read in found), None)
 
 
 _SIGN_LINES = 5
@@ -57,7 +42,7 @@ _VOICE = re.compile(r"<v(?:\.[^\s>]{1,60})?\s([^<>]{1,200})>")
 _LABEL = re.compile(r"^\W{0,3}([^\W\d_a-z][^:<>]{0,60}):\s+")
 
 
-def _captions(lines: Sequence[str], _: LocalDates) -> Sequence[Values]:
+def _captions(lines: Sequence[str], _: tzinfo | None) -> Sequence[Values]:
     label = _VOICE if any(map(_VOICE.search, lines)) else _LABEL
     said: list[tuple[str | None, str]] = []
     for name, words in _captioned(lines, label):
@@ -104,7 +89,7 @@ _BY_THE_PROGRAM = re.compile(r"\u200e|<[^<>]*>\Z")
 _CENTURY = 2000
 
 
-def _whatsapp(lines: Sequence[str], dates: LocalDates) -> Sequence[Values]:
+def _whatsapp(lines: Sequence[str], zone: tzinfo | None) -> Sequence[Values]:
     heads: list[re.Match[str]] = []
     said: list[list[str]] = []
     for line in lines:
@@ -118,13 +103,13 @@ def _whatsapp(lines: Sequence[str], dates: LocalDates) -> Sequence[Values]:
             "this looks like a WhatsApp export, but no line begins with a date and a time that are "
             "read, such as [31/12/2026, 10:11:12] or 31.12.26, 22:11 - ; correct them"
         )
-    if dates.zone is None:
+    if zone is None:
         raise InvalidSessionError(
             "the times of a WhatsApp export have no time zone: say which one the phone had (on the "
             "command line: --time-zone Europe/Berlin)"
         )
     made = []
-    for at, words in zip(_times(heads, dates), said, strict=True):
+    for at, words in zip(_times(heads, zone), said, strict=True):
         name, mark, text = "\n".join(words).partition(": ")
         if mark and "\n" not in name and not _BY_THE_PROGRAM.match(text):
             name = "".join(filter(str.isprintable, name))  # a telephone number has marks
@@ -132,26 +117,26 @@ def _whatsapp(lines: Sequence[str], dates: LocalDates) -> Sequence[Values]:
     return made
 
 
-def _times(heads: Sequence[re.Match[str]], dates: LocalDates) -> tuple[datetime, ...]:
+def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]:
     """The times of all messages, read in the one order of dates that fits them all.
 
     Raises:
         InvalidSessionError: no order fits, or both do and differ.
     """
     fitting = set()
-    for order in DATE_ORDERS if dates.order is None else (dates.order,):
+    for order in ("dmy", "mdy"):
         with suppress(ValueError):
-            fitting.add(tuple(_time(head, order, dates.zone) for head in heads))
+            fitting.add(tuple(_time(head, order, zone) for head in heads))
     if len(fitting) != 1:
         raise InvalidSessionError(
             f"nothing in this WhatsApp export says whether {heads[0][0].strip()} begins with the "
-            "day or the month, or a date does not exist: say which (on the command line: "
-            "--date-order dmy or mdy)"
+            "day or the month, or a date does not exist: write all dates like 2026-12-31, or hand "
+            "over more of the chat, with a day after the 12th"
         )
     return fitting.pop()
 
 
-def _time(head: re.Match[str], order: str, zone: tzinfo | None) -> datetime:
+def _time(head: re.Match[str], order: str, zone: tzinfo) -> datetime:
     """The time of a message.
 
     Raises:
@@ -166,7 +151,7 @@ def _time(head: re.Match[str], order: str, zone: tzinfo | None) -> datetime:
     return datetime(year, at["m"], at["d"], hour, int(head[6]), int(head[7] or 0), tzinfo=zone)
 
 
-_Reader: TypeAlias = Callable[[Sequence[str], LocalDates], Sequence[Values]]
+_Reader: TypeAlias = Callable[[Sequence[str], tzinfo | None], Sequence[Values]]
 _FORMS: tuple[tuple[str, str, _Reader], ...] = (
     ("captions", r"WEBVTT\b|\s*\d+\s*\n[\d:]+[,.]\d+\s+-->", _captions),
     ("a WhatsApp export", rf"\W{{0,3}}{_NUMBERS}", _whatsapp),

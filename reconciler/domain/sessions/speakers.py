@@ -56,7 +56,7 @@ def turns_of_one_contact(
     if speakers is not None:
         if contact_name is not None:
             raise InvalidSessionError("give either contact_name or speakers, not both")
-        roles = {_name_key(name): _role(name, who) for name, who in _by_name(speakers).items()}
+        roles = {name: _role(name, who) for name, who in _by_name(speakers).items()}
         return _in_their_roles(turns, roles, is_attribute)
     named = () if contact_name is None else (_name_key(contact_name),)
     people = _speakers(turns, named, is_attribute)
@@ -88,7 +88,7 @@ _CONTACT = "contact:"
 def roles_by_contact(speakers: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """For each contact whom ``contact:ID`` names, the roles of all speakers, by name.
 
-    What another contact says is no evidence there: nobody speaks for somebody else.
+    What another contact says is no evidence there: each speaks for themselves.
 
     Raises:
         InvalidSessionError: it names no contact, or one without an id.
@@ -111,9 +111,14 @@ def roles_by_contact(speakers: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _by_name(speakers: object) -> dict[str, str]:
-    if not isinstance(speakers, Mapping):
-        raise InvalidSessionError("speakers must be the roles of those who speak, by their names")
-    return {str(name): str(who) for name, who in speakers.items()}
+    """What is said of each speaker, by folded name."""
+    given = speakers if isinstance(speakers, Mapping) else {"": ""}
+    folded = {_name_key(str(name)): str(who) for name, who in given.items()}
+    if len(folded) < len(given) or given is not speakers:
+        raise InvalidSessionError(
+            "speakers must be the roles of those who speak, by their names, each name once"
+        )
+    return folded
 
 
 def _role(name: str, who: str) -> Role:
@@ -134,7 +139,7 @@ def _in_their_roles(
         raise InvalidSessionError(
             f"nothing says who {_listed(missing)} is: give every name a role with speakers (on the "
             "command line: --speaker NAME=ROLE): contact, operator for a colleague, agent, or "
-            "system for others, whose words are no evidence"
+            "system for others: their words are no evidence"
         )
     if not people and any(turn.role is Role.CONTACT for turn in turns):
         raise InvalidSessionError(
@@ -173,7 +178,7 @@ def _speakers(
     """The people who speak as users, by folded name.
 
     A label is a person's if it is marked ("[Bob]: …"), a given name or named by the caller; a name
-    that is also a word needs speech after it. If somebody is named and has a label or a name,
+    that is also a word needs speech after it. If a person is named and has a label or a name,
     any other label is another person's if speech follows it, or if a turn begins with it.
     Otherwise it is a person's only if every turn has a label and no user turn holds it in small
     letters; and then only beside a person, or if one of the labels speaks more than once.

@@ -631,7 +631,7 @@ class MemoryExtractor:
 
     def hand_over(
         self,
-        heard: Mapping[Scope, Mapping[str, str] | None],
+        scopes: Mapping[Scope, Mapping[str, str] | None],
         session_id: str | None,
         turns: Iterable[Turn | Mapping[str, Any]],
         *,
@@ -644,7 +644,7 @@ class MemoryExtractor:
         All sessions are read before the first is stored. See ``ContactMemory.submit_session``.
 
         Args:
-            heard: the contacts, with the roles of the speakers for each.
+            scopes: the contacts, with the roles of the speakers for each.
             session_id: its id; None for one made of the occasion.
             turns: in their order.
             channel: the channel of the conversation.
@@ -660,7 +660,7 @@ class MemoryExtractor:
             # One more than are taken is enough to refuse them, should they never end.
             given = islice(given, self.reader.policy.session_turns_max + 1)
         taken, ready = tuple(turns_of(given)), []
-        for scope, speakers in heard.items():
+        for scope, speakers in scopes.items():
             made = self.reader.contacts_turns(taken, contact_name, speakers)
             session = Session(
                 scope=scope,
