@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from reconciler.bound_memory import BoundMemory, at_most, checked_ids
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.sessions.speakers import roles_by_contact
 from reconciler.errors import InvalidScopeError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.facts import Contact, FoundFact
+    from reconciler.domain.records.turns import Turn
 
 
 class AgentMemory(BoundMemory):
@@ -112,6 +114,42 @@ class AgentMemory(BoundMemory):
 
         wanted = filter_of(filters, lambda: self._services.attributes)
         return self._services.finding.nearest(self._scope, query, self._limit(limit), wanted)
+
+    def submit_session(
+        self,
+        session_id: str | None,
+        turns: Iterable[Turn | Mapping[str, Any]],
+        *,
+        speakers: Mapping[str, str],
+        channel: str = "chat",
+        started_at: datetime | None = None,
+    ) -> dict[str, str]:
+        """Hand over a conversation of several contacts; returns each one's job id, by contact.
+
+        Each contact gets the conversation as a session of their own, with only their own words as
+        the contact's. The words of another contact are no evidence there; an operator's are.
+
+        Args:
+            session_id: its id, the same for all; None as in ``ContactMemory.submit_session``.
+            turns: as there.
+            speakers: who speaks as a user, by name: ``contact:ID``, or a role as there.
+            channel: the channel of the conversation.
+            started_at: when it began, time-zone aware; None for its first turn's time, or now.
+
+        Raises:
+            InvalidSessionError: it cannot be used, or names no contact; nothing was stored.
+            InvalidScopeError: a contact cannot be used; nothing was stored.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
+        """
+        roles = roles_by_contact(speakers)
+        jobs = self._services.memory_extractor.hand_over(
+            {self.contact(each).scope: heard for each, heard in roles.items()},
+            session_id,
+            turns,
+            channel=channel,
+            started_at=started_at,
+        )
+        return dict(zip(roles, jobs, strict=True))
 
     def check_policy(
         self,

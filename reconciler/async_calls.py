@@ -240,6 +240,7 @@ class AsyncAgentMemory(AsyncBoundMemory[AgentMemory]):
     contact = bound(AsyncContactMemory, AgentMemory.contact)
     contacts = awaited(AgentMemory.contacts)
     find = awaited(AgentMemory.find)
+    submit_session = awaited(AgentMemory.submit_session)
     check_policy = awaited(AgentMemory.check_policy)
 
     @property

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reconciler.bound_memory import BoundMemory, at_most, positive
@@ -430,6 +429,7 @@ class ContactMemory(BoundMemory):
         channel: str = "chat",
         started_at: datetime | None = None,
         contact_name: str | None = None,
+        speakers: Mapping[str, str] | None = None,
     ) -> str:
         """Hand over a session; returns its job's id. See ``MemoryExtractor``.
 
@@ -445,30 +445,23 @@ class ContactMemory(BoundMemory):
             contact_name: what the contact is called, if several people speak as users, each with a
                 ``name`` or a label, "[Alice]: …"; what the others say is no evidence. None where
                 one person speaks; of several it is refused.
+            speakers: instead, the role of everybody who speaks as a user, by name: ``contact``,
+                ``operator`` for a colleague, ``agent``, or ``system`` for others: their words are
+                no evidence. See ``AgentMemory.submit_session`` for several contacts.
 
         Raises:
             InvalidSessionError: the session cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
-        from reconciler.domain.records.messages import turns_of
-        from reconciler.domain.records.sessions import Session
-
-        given = turns or ()
-        if isinstance(given, Iterable) and not isinstance(given, Sequence):
-            # One more than are taken is enough to refuse them, should they never end.
-            given = islice(given, self._settings.extractor.session_turns_max + 1)
-        made = self._services.session_reader.contacts_turns(tuple(turns_of(given)), contact_name)
-        if session_id is None:
-            session_id = self._services.memory_extractor.session_id(self._scope, made, started_at)
-        session = Session(
-            scope=self._scope,
-            session_id=session_id,
-            turns=made,
+        [job_id] = self._services.memory_extractor.hand_over(
+            {self._scope: speakers},
+            session_id,
+            turns,
             channel=channel,
             started_at=started_at,
             contact_name=contact_name,
         )
-        return self._services.memory_extractor.submit(session)
+        return job_id
 
     def session(self, session_id: str) -> SessionRecord:
         """A session as it is stored: its summary, and what was decided about its candidates.

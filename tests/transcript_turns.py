@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from zoneinfo import ZoneInfo
 
 from reconciler.domain.records.transcript_forms import chosen
 from reconciler.domain.records.turns import Turn
 from reconciler.service.sessions.transcripts import read_conversations, turns_in
 
+ZONE = ZoneInfo("Europe/Berlin")
+"""The zone of the exports that have none."""
+
 
 def read_turns(lines: Iterable[str], conversation: str | None = None) -> list[Turn]:
     """The turns of the conversation with this id or title; None for the only one."""
-    return turns_in(chosen(read_conversations(lines), conversation))
+    return turns_in(chosen(read_conversations(lines, ZONE), conversation))

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -64,7 +65,7 @@ _DEAD_JOBS_MAX = 1_000_000
 def extract(
     file: Annotated[Path, typer.Argument(callback=existing)],
     agent: Agent,
-    contact: Annotated[str, typer.Option()],
+    contact: Annotated[str | None, typer.Option()] = None,
     session: str | None = None,
     conversation: str | None = None,
     all_conversations: bool = False,
@@ -72,6 +73,8 @@ def extract(
     channel: str = "chat",
     started_at: str | None = None,
     contact_name: str | None = None,
+    speaker: list[str] | None = None,
+    time_zone: str | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Hand over a conversation to be read in the background; print its job's id.
@@ -83,7 +86,7 @@ def extract(
     Options:
         file: the conversation: JSON lines, or an export of ChatGPT, Claude, Open WebUI and others;
             - reads standard input.
-        contact: the contact whom the conversation was with.
+        contact: the contact whom the conversation was with; or --speaker for several.
         session: the session's id; default: the conversation's in an export, else the file's name
             without its last suffix.
         conversation: the id or title of one conversation, if the file holds several.
@@ -92,22 +95,35 @@ def extract(
         started_at: ISO 8601 with a zone; default: its first message's time, or now.
         contact_name: what the contact is called in it, if several people speak as users; what the
             others say is no evidence.
+        speaker: who speaks as a user, NAME=ROLE, for each name: contact, operator for a colleague,
+            agent, system for others; or contact:ID, without --contact.
+        time_zone: the zone of a WhatsApp export's times: Europe/Berlin.
     """
     from reconciler.domain.records.transcript_forms import chosen
     from reconciler.service.sessions.transcripts import read_conversations, turns_in
 
-    conversations = read_conversations(_lines(file))
+    conversations = read_conversations(_lines(file), _zone(time_zone))
+    roles = dict(each.partition("=")[::2] for each in speaker or ())
+    is_of_names = any(each.is_of_names for each in conversations) and contact_name is None
+    began_at = parse_time("--started-at", started_at)
 
-    def hand_over(memory: Memory, session_id: str, turns: list[Turn]) -> Job:
+    def hand_over(memory: Memory, session_id: str, turns: list[Turn]) -> list[Job]:
+        if contact is None:
+            several = memory.agent(agent, tenant=tenant)
+            jobs = several.submit_session(
+                session_id, turns, speakers=roles, channel=channel, started_at=began_at
+            )
+            return [several.contact(who).job(job_id) for who, job_id in jobs.items()]
         about = memory.contact(agent, contact, tenant=tenant)
         job_id = about.submit_session(
             session_id,
             turns,
             channel=channel,
-            started_at=parse_time("--started-at", started_at),
+            started_at=began_at,
             contact_name=contact_name,
+            speakers=roles if roles or is_of_names else None,
         )
-        return about.job(job_id)
+        return [about.job(job_id)]
 
     if all_conversations:
         if not (session is None and conversation is None and started_at is None):
@@ -123,13 +139,24 @@ def extract(
     session_id = session_id or _file_session_id(file)
     with Memory.open() as memory:
         made = hand_over(memory, session_id, turns)
-    show(as_json, _handed_over(made, turns), lambda: handed_over_words(made, len(turns)))
+    plain = [_handed_over(job, turns) for job in made]
+    words = "\n".join(handed_over_words(job, len(turns)) for job in made)
+    show(as_json, plain if contact is None else plain[0], lambda: words)
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    try:
+        return None if name is None else ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InvalidRequestError(
+            f"--time-zone {name!r} is no time zone, such as Europe/Berlin"
+        ) from None
 
 
 def _hand_over_all(
     file: Path,
     conversations: Sequence[Conversation],
-    hand_over: Callable[[Memory, str, list[Turn]], Job],
+    hand_over: Callable[[Memory, str, list[Turn]], list[Job]],
     as_json: bool,
 ) -> None:
     """Hand over all conversations that say something, oldest first.
@@ -147,11 +174,11 @@ def _hand_over_all(
             refused[session_id] = str(error)
     silent = sum(not turns for _, turns in said)
     said = sorted(((name, turns) for name, turns in said if turns), key=_first_said)
-    made = []
+    made: list[tuple[Job, list[Turn]]] = []
     with Memory.open() as memory, bar("conversations", len(said), as_json) as advance:
         for session_id, turns in said:
             try:
-                made.append((hand_over(memory, session_id, turns), turns))
+                made += [(job, turns) for job in hand_over(memory, session_id, turns)]
             except InvalidSessionError as error:
                 refused[session_id] = str(error)
             advance(1)
@@ -174,6 +201,7 @@ def _first_said(said: tuple[str, list[Turn]]) -> datetime:
 def _handed_over(job: Job, turns: list[Turn]) -> dict[str, object]:
     return {
         "job_id": job.job_id,
+        "contact_id": job.scope.contact_id,
         "session_id": job.session_id,
         "turns": len(turns),
         "state": job.state,

@@ -393,6 +393,23 @@ def test_an_agent_does_not_speak_as_an_operator(refused: httpx2.Client) -> None:
     assert done(refused.get(f"{PRIYA}/recall"))["facts"] == []
 
 
+def test_an_agent_may_name_speakers_but_no_operator(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    messages = [
+        {"role": "user", "name": "Priya", "content": "I live in Pune."},
+        {"role": "user", "name": "Tom", "content": "I live in Goa."},
+    ]
+    said = {"messages": messages, "speakers": {"Priya": "contact", "Tom": "operator"}}
+    problem(agent.post(f"{PRIYA}/sessions", json=said), 403, "not-granted")
+    done(anna.post(f"{PRIYA}/sessions", json=said))
+    done(
+        agent.post(
+            f"{PRIYA}/sessions", json=said | {"speakers": {"Priya": "contact", "Tom": "system"}}
+        )
+    )
+
+
 @pytest.mark.parametrize("role", ["operator", "system"])
 def test_an_agent_hands_over_no_turn_of_an_operator(
     agent: httpx2.Client, anna: httpx2.Client, role: str

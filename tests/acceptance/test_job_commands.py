@@ -109,6 +109,50 @@ def test_extract_asks_who_of_several_people_is_the_contact(run: Run, tmp_path: P
     assert run("extract", str(file), *SCOPE, "--contact-name", "Alice")[0] == 0
 
 
+SAMPLES = ROOT / "tests" / "transcripts"
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("captions.vtt", ()), ("slack_channel.json", ()), ("whatsapp.txt", ("--time-zone", "UTC"))],
+)
+def test_who_speaks_in_a_file_with_names_alone_has_to_be_said(
+    run: Run, name: str, more: tuple[str, ...]
+) -> None:
+    file = str(SAMPLES / name)
+    code, _, err = run("extract", file, *SCOPE, *more)
+    assert code == 2
+    assert "--speaker NAME=ROLE" in err
+    assert ("'U1'" if name.startswith("slack") else "'Ana', 'Ben'") in err
+    said = ("--speaker", "Ana=contact", "--speaker", "Ben=operator", "--speaker", "U1=contact")
+    assert run("extract", file, *SCOPE, *more, *said)[0] == 0
+
+
+def test_a_talk_of_several_contacts_gives_each_a_job(run: Run) -> None:
+    said = ("--speaker", "Ana=contact:ana", "--speaker", "Ben=contact:ben")
+    jobs = json_of(run, "extract", str(SAMPLES / "captions.vtt"), *AGENT, *said)
+    assert [each["contact_id"] for each in jobs] == ["ana", "ben"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--time-zone", "Mars/Olympus"), "is no time zone"),
+        ((), "--time-zone Europe/Berlin"),
+    ],
+)
+def test_what_a_chat_leaves_open_has_to_be_said(
+    run: Run, arguments: tuple[str, ...], complaint: str
+) -> None:
+    code, _, err = run("extract", str(SAMPLES / "whatsapp.txt"), *SCOPE, *arguments)
+    assert (code, complaint in " ".join(err.split())) == (2, True)
+
+
+def test_extract_needs_a_contact_or_several(run: Run, chat: Path) -> None:
+    code, _, err = run("extract", str(chat), *AGENT)
+    assert (code, "or --contact for one" in " ".join(err.split())) == (2, True)
+
+
 def test_extract_prints_the_job_and_what_to_run_next(run: Run, chat: Path) -> None:
     code, out, _ = run("extract", str(chat), *SCOPE)
     [job] = json_of(run, "jobs")

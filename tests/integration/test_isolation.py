@@ -92,6 +92,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
     },
     AgentMemory: {
         **dict.fromkeys((*BOTH, "check_policy", "contact", "contacts", "find"), (OF_AGENT,)),
+        "submit_session": (OF_AGENT, "session_id"),
     },
     ContactMemory: {
         **dict.fromkeys(("amend", "evidence", "history"), (REFUSED, "fact_id")),
@@ -152,7 +153,8 @@ GIVEN: Mapping[str, Any] = {
     "name": "Tom",
     "profile": "seed",
     "goal": "Find the cat",
-    "turns": [Turn(role="contact", text="I like tea.")],
+    "turns": [Turn(role="contact", text="I like tea.", name="Bea")],
+    "speakers": {"Bea": "contact:bea"},
     "system": "mem0",
     "source": Path(__file__).parents[1] / "peer_exports" / "mem0.json",
 }
@@ -279,6 +281,8 @@ def needed(signature: inspect.Signature) -> dict[str, Any]:
 def arguments(signature: inspect.Signature) -> dict[str, Any]:
     """What a method takes beside scope and ids, where it is right."""
     given = {name: GIVEN[name] for name in signature.parameters if name in GIVEN}
+    if "contact_name" in signature.parameters:  # one person speaks
+        del given["speakers"]
     if "out" in signature.parameters:
         given["out"] = io.BytesIO()
     if "lines" in signature.parameters:

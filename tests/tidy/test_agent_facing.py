@@ -179,7 +179,7 @@ SERVICES = (
     *(MemoryReconciler, WriteGate, PersonsAnswers, PersonsDecisions),
     *(Recall, Records, MemoryExtractor, TaskStore),
 )
-SCOPED = {"scope", "candidate", "submission", "note", "session", "lease_id"}
+SCOPED = {"scope", "scopes", "candidate", "submission", "note", "session", "lease_id"}
 """What names an id's owner, or says that a worker holds the job."""
 
 OF_AN_AGENT = {"agent", "contact"}

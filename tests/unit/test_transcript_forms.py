@@ -22,7 +22,7 @@ from reconciler.errors import InvalidSessionError
 from reconciler.service.sessions.transcripts import read_conversations, turns_in
 from tests.fuzz.bending import bent, bent_bytes
 from tests.tables import every
-from tests.transcript_turns import read_turns
+from tests.transcript_turns import ZONE, read_turns
 
 SAMPLES = Path(__file__).parents[1] / "transcripts"
 LEEDS = ("contact", "I moved to Leeds.")
@@ -33,8 +33,14 @@ LOOK = ("agent", "Let me look.")
 MOON = "moon"
 """Stands in all that a program put into a conversation, and that the contact did not say."""
 
+STAFF = ("operator", "Noted.")
+BEN = ("contact", "Noted.")
 READ = {
+    "adk_session.json": [LEEDS, WEATHER, NOTED],
+    "ai_sdk_ui_messages.json": [LEEDS, WEATHER, NOTED],
     "anthropic_messages.json": [LEEDS, WEATHER, NOTED],
+    "captions.srt": [LEEDS, BEN],
+    "captions.vtt": [LEEDS, BEN],
     "chat_completions.json": [BRIEF, LEEDS, WEATHER, NOTED],
     "chatgpt_cycle.json": [("contact", "One thing."), ("agent", "Another.")],
     "chatgpt_list_of_one.json": [LEEDS, WEATHER, NOTED],
@@ -48,14 +54,23 @@ READ = {
     "claude_edited.json": [("contact", "I live in Oslo."), ("agent", "Fine.")],
     "claude_one.json": [LEEDS, WEATHER, NOTED],
     "claude_under_conversations.json": [LEEDS, WEATHER, NOTED],
+    "gemini_request.json": [LEEDS, WEATHER, NOTED],
+    "hubspot_engagements.json": [LEEDS, BRIEF, STAFF],
+    "intercom_conversation.json": [LEEDS, STAFF],
     "langchain_dumpd.json": [LEEDS, LOOK, WEATHER, NOTED],
     "langchain_messages_to_dict.json": [LEEDS, LOOK, WEATHER, NOTED],
     "langchain_model_dump.json": [LEEDS, LOOK, WEATHER, NOTED],
     "open_webui.json": [LEEDS, NOTED],
     "open_webui_messages_only.json": [LEEDS, NOTED],
+    "pydantic_ai.json": [LEEDS, WEATHER, NOTED],
     "responses_items.json": [BRIEF, LEEDS, WEATHER, NOTED],
     "responses_items.jsonl": [BRIEF, LEEDS, WEATHER, NOTED],
     "responses_request.json": [BRIEF, LEEDS, WEATHER, NOTED],
+    "slack_channel.json": [LEEDS, NOTED],
+    "whatsapp.txt": [("contact", "I moved\nto Leeds."), BEN],
+    "whatsapp_android.txt": [LEEDS, BEN],
+    "zendesk_comments.json": [LEEDS, STAFF],
+    "zendesk_conversation_log.json": [LEEDS, STAFF],
 }
 SEVERAL = {
     "chatgpt_three.json": ("a ChatGPT export with 3 conversations: choose", "'A dog'"),
@@ -63,6 +78,7 @@ SEVERAL = {
     "fine_tuning_lines.jsonl": ("a file with 2 conversations: choose", "1; 2"),
 }
 REFUSED = {
+    "captions_without_names.srt": "do not say who speaks: give each one its speaker, as <v Name>",
     "chatgpt_half.json": "not JSON: Unterminated string",
     "chatgpt_images_only.json": "no message in it holds any text",
     "chatgpt_no_current_node.json": "2 branches.*current_node",
@@ -70,9 +86,9 @@ REFUSED = {
     "discord_channel.json": "a Discord export, which is not read",
     "gemini_activity.json": "list of Gemini activity, which is not read",
     "responses_list.json": "newest first: give what is under data as a list, oldest first",
-    "slack_channel.json": "a Slack export, which is not read.*docs/background_door.md",
+    "mail.eml": "an e-mail, which is not read.*docs/background_door.md",
     "telegram_chat.json": "a Telegram export, which is not read",
-    "whatsapp.txt": "a WhatsApp export, which is not read",
+    "whatsapp_open.txt": "01/03/26, 10:00 pm - begins with the day or the month.*like 2026-12-31",
 }
 
 
@@ -116,7 +132,7 @@ def test_what_cannot_be_read_is_named_for_what_it_is(name: str, complaint: str) 
 @every("name", [*READ, *SEVERAL])
 def test_what_a_program_put_in_is_never_said_by_anyone(name: str) -> None:
     assert MOON in "".join(map("".join, map(lines_of, [*READ])))
-    for conversation in read_conversations(lines_of(name)):
+    for conversation in read_conversations(lines_of(name), ZONE):
         assert not [turn for turn in conversation.turns() if MOON in turn.text]
 
 
@@ -247,7 +263,8 @@ def test_one_record_of_another_form_is_named_and_keeps_none_of_the_others() -> N
     [
         ("PK\x03\x04\udc99", "a zip archive, which is not read; unpack it.*conversations.json"),
         ("<!DOCTYPE html>", "a web page, which is not read.*conversations.json"),
-        ("12/03/26, 10:11 - Ana: Hello", "a WhatsApp export"),
+        ("12/03/26, noon 10:11 - Ana: Hello", "not JSON"),
+        ("12/03/26, 10:11xx", "looks like a WhatsApp export, but no line begins with a date"),
         ("User: Hello", "a chat as plain text, which is not read; give its messages as lines"),
     ],
 )
@@ -264,7 +281,8 @@ def test_a_message_with_a_role_is_no_export_whatever_else_it_has() -> None:
 def test_bent_samples_are_read_or_refused() -> None:
     documents = [
         list(map(json.loads, lines_of(name))) if name.endswith("l") else json.loads("".join(lines))
-        for name in READ.keys() | SEVERAL.keys()
+        for name in sorted(READ.keys() | SEVERAL.keys())
+        if name.endswith(("json", "jsonl"))
         for lines in [lines_of(name)]
     ]
     read = 0

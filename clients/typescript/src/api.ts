@@ -2767,6 +2767,10 @@ export interface components {
             started_at?: string | null;
             /** Contact Name */
             contact_name?: string | null;
+            /** Speakers */
+            speakers?: {
+                [key: string]: "contact" | "operator" | "agent" | "tool" | "system";
+            } | null;
         };
         /**
          * SessionRecord

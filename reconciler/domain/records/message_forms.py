@@ -7,7 +7,10 @@ program hides, or writes to itself, says nothing: it must never become the conta
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
+from html import unescape
 from typing import Any, TypeAlias
 
 Values: TypeAlias = Mapping[str, Any]
@@ -30,6 +33,19 @@ def plain_message(values: Values) -> Values | None:
 def as_object(value: object) -> Values:
     """The value if it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else {}
+
+
+_QUOTE, _QUOTE_END = "<blockquote", "</blockquote>"
+_LINE_END = re.compile(r"<(?:br|/p|/div|/li|/tr)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
+
+
+def without_markup(text: object) -> str:
+    """The words of HTML or of a caption, without what a mail quotes: that is another's."""
+    text = text if isinstance(text, str) else ""
+    own, quote, rest = text.partition(_QUOTE)
+    lines = _LINE_END.sub("\n", own + rest.rpartition(_QUOTE_END)[2] if quote else own)
+    return unescape(_TAG.sub("", lines)).strip()
 
 
 # ChatGPT
@@ -197,6 +213,123 @@ def _item(values: Values) -> Values | None:
     return {**values, "role": "tool", "content": output}
 
 
+# Parts: Gemini's contents, the AI SDK's UIMessages, Pydantic AI, ADK
+
+
+def _blocks(parts: Any) -> Any:
+    """Parts as blocks: words, and what tools answered; a thought has neither."""
+    return list(map(_block, parts)) if isinstance(parts, list) else parts
+
+
+def _block(part: Any) -> Any:
+    if not isinstance(part, Mapping) or part.get("thought"):
+        return "" if isinstance(part, Mapping) else part
+    called = as_object(part.get("functionResponse") or part.get("function_response"))
+    answer = called.get("response", part.get("output"))
+    return part if answer is None else _answer(answer)
+
+
+def _answer(answer: Any) -> Values:
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return {"type": "tool_result", "content": text}
+
+
+def _pydantic_ai(values: Values) -> Values:
+    blocks: list[Any] = []
+    at = values.get("timestamp")
+    parts = values["parts"] if isinstance(values["parts"], list) else []
+    for part in map(as_object, parts):
+        kind, content = str(part.get("part_kind")), part.get("content")
+        if kind in ("user-prompt", "text"):
+            said = content if isinstance(content, list) else [content or ""]
+            blocks += [as_object(each).get("content") or each for each in said]
+        elif kind.endswith("tool-return"):
+            blocks.append(_answer(content))
+        at = at or part.get("timestamp")
+    role = "user" if values["kind"] == "request" else "assistant"
+    return {"role": role, "content": blocks, "timestamp": at}
+
+
+def _adk(values: Values) -> Values | None:
+    if values.get("partial"):  # a piece of an answer that comes again as a whole
+        return None
+    return {
+        "role": "user" if values["author"] == "user" else "agent",
+        "content": _blocks(as_object(values.get("content")).get("parts")),
+        "timestamp": values.get("timestamp"),
+        "id": values.get("id"),
+    }
+
+
+# Help desks and CRMs: Intercom's parts, Zendesk's events and comments, HubSpot's engagements
+
+
+DESK_ROLES = {
+    **dict.fromkeys(("user", "lead", "contact", "end-user"), "user"),
+    **dict.fromkeys(("admin", "team", "agent"), "operator"),
+    **dict.fromkeys(("bot", "business"), "agent"),
+}
+"""Roles by the type of an author. A business writes through people and programs, unsaid which."""
+
+
+def _desk(values: Values) -> Values:
+    content = as_object(values.get("content"))
+    said = values.get("body") or content.get("body") or content.get("text")
+    return desk_message(values, values["author"], without_markup(said))
+
+
+def desk_message(values: Values, author: Values, said: object) -> Values:
+    """A help desk's message; its name is what a person cannot choose, if it is there."""
+    names = map(author.get, ("email", "id", "userId", "zen:sunco:user_id"))
+    return {
+        "role": DESK_ROLES[author["type"]],
+        "name": str(next(filter(None, names), "")),
+        "content": said,
+        "timestamp": values.get("created_at") or values.get("received"),
+        "id": values.get("id"),
+    }
+
+
+def _hubspot(values: Values) -> Values:
+    """A note is staff's. A logged message, or a forwarded mail, may be anybody's."""
+    told = values["properties"]
+    kinds = {"INCOMING_EMAIL": "user", "EMAIL": "operator"}
+    keys = ("hs_note_body", "hs_email_html", "hs_communication_body")
+    written = next(filter(None, map(told.get, keys)), None)
+    is_note = bool(told.get("hs_note_body"))
+    return {
+        "role": "operator" if is_note else kinds.get(str(told.get("hs_email_direction")), "system"),
+        "name": told.get("hs_email_from_email"),
+        "content": told.get("hs_email_text") or without_markup(written),
+        "timestamp": told["hs_timestamp"],
+        "id": values.get("id"),
+    }
+
+
+# Slack
+
+
+_SLACK_SAID = (None, "bot_message", "me_message", "thread_broadcast", "file_share")
+"""Other subtypes say what happened in a channel."""
+
+
+def is_slack(values: Values) -> bool:
+    """Whether it is a message of Slack, with an id for who speaks, and no role."""
+    return values.keys() >= {"user", "text", "ts"} and "role" not in values
+
+
+def _slack(values: Values) -> Values | None:
+    if values.get("subtype") not in _SLACK_SAID:
+        return None
+    is_bot = values.get("subtype") == "bot_message" or bool(values.get("bot_id"))
+    return {
+        "role": "agent" if is_bot else "user",
+        "name": values["user"],
+        "content": unescape(str(values["text"] or "")),
+        "ts": values["ts"],
+    }
+
+
 def _has_role(values: Values) -> bool:
     return "role" in values
 
@@ -206,11 +339,20 @@ def _as_it_is(values: Values) -> Values:
 
 
 _FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]], ...] = (
+    (
+        lambda values: values.keys() >= {"role", "parts"} and not values.get("content"),
+        lambda values: {**values, "content": _blocks(values["parts"])},
+    ),
     (_has_role, _as_it_is),
     (is_line_of_claude_code, _claude_code),
+    (lambda values: str(as_object(values.get("author")).get("type")) in DESK_ROLES, _desk),
     (_is_chatgpt, _chatgpt),
     (_is_claude, _claude),
     (_is_langchain_constructor, _langchain_constructor),
     (_is_langchain, _langchain),
     (_is_item, _item),
+    (lambda values: values.keys() >= {"parts", "kind"}, _pydantic_ai),
+    (lambda values: isinstance(values.get("author"), str), _adk),
+    (lambda values: "hs_timestamp" in as_object(values.get("properties")), _hubspot),
+    (is_slack, _slack),
 )

@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from reconciler.domain.records.message_forms import Values, as_object, is_line_of_claude_code
+from reconciler.domain.records.message_forms import (
+    DESK_ROLES,
+    Values,
+    as_object,
+    desk_message,
+    is_line_of_claude_code,
+    is_slack,
+)
 from reconciler.domain.records.messages import Message
 from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidSessionError
@@ -32,6 +39,7 @@ class Conversation:
         number: its place in the file, from 1.
         conversation_id: its id there, or None.
         title: its title there; may be empty.
+        is_of_names: whether names alone say who speaks, and no role does.
     """
 
     form: str
@@ -39,6 +47,7 @@ class Conversation:
     conversation_id: str | None
     title: str
     _messages: Callable[[], Sequence[Message]] = field(repr=False)
+    is_of_names: bool = False
 
     def turns(self) -> list[Turn]:
         """The turns of the conversation, oldest first; empty if no message holds any words.
@@ -46,7 +55,11 @@ class Conversation:
         Raises:
             InvalidSessionError: something in it cannot be read.
         """
-        return [turn for message in self._messages() for turn in message.turns()]
+        turns = [turn for message in self._messages() for turn in message.turns()]
+        times = [turn.said_at for turn in turns if turn.said_at is not None]
+        if times and len(times) == len(turns) and times[0] > times[-1]:  # the newest first
+            return [turns[at] for at in sorted(range(len(turns)), key=times.__getitem__)]
+        return turns
 
     @property
     def key(self) -> str:
@@ -69,6 +82,8 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
     """
     if any(is_line_of_claude_code(record.values) for record in records):
         return [Conversation("a Claude Code session", 1, None, "", lambda: _current(records))]
+    if any(is_slack(record.values) for record in records):
+        return [Conversation("a Slack export", 1, None, "", lambda: records, is_of_names=True)]
     form = next((row for row in _FORMS if any(row.fits(each.values) for each in records)), None)
     if form is None:
         return [Conversation("messages", 1, None, "", lambda: records)]
@@ -119,11 +134,11 @@ def _listed(conversations: Sequence[Conversation]) -> str:
 
 def _conversation(form: _Form, number: int, record: Message) -> Conversation:
     ids = (record.values.get(key) for key in form.id_keys)
-    titles = (record.values.get(key) for key in ("title", "name"))
+    titles = (record.values.get(key) for key in ("title", "name", "subject"))
     return Conversation(
         form.name,
         number,
-        next((each for each in ids if isinstance(each, str) and each), None),
+        next((str(each) for each in ids if isinstance(each, str | int) and each), None),
         next((each for each in titles if isinstance(each, str) and each), ""),
         lambda: _messages_of(form, record),
     )
@@ -221,6 +236,35 @@ def _responses(record: Values) -> list[Any]:
     return [item for items in lists if isinstance(items, list) for item in items]
 
 
+def _intercom(record: Values) -> list[Any]:
+    parts = as_object(record["conversation_parts"]).get("conversation_parts")
+    first = {"created_at": record.get("created_at"), **as_object(record.get("source"))}
+    return [first, *(parts if isinstance(parts, list) else [])]
+
+
+def _zendesk(record: Values) -> list[Values]:
+    """The comments of a ticket, each in the role of its author.
+
+    Raises:
+        InvalidSessionError: the role of one is not there.
+    """
+    users = record.get("users")
+    known = map(as_object, users if isinstance(users, list) else ())
+    authors = {str(user.get("id")): {**user, "type": str(user.get("role"))} for user in known}
+    made = []
+    for comment in map(as_object, record["comments"]):
+        wrote = str(comment.get("author_id"))
+        author = authors.get(wrote, {}) if comment.get("public", True) else {"type": "agent"}
+        if author.get("type") not in DESK_ROLES:
+            raise InvalidSessionError(
+                f"nothing says whether {wrote}, who wrote a comment, is a customer: export the "
+                "comments with include=users, or add users, a list of objects with id and role"
+            )
+        said = comment.get("plain_body") or comment.get("body") or ""
+        made.append(desk_message(comment, author, said))
+    return made
+
+
 def _under(key: str) -> Callable[[Values], object]:
     return lambda record: record[key]
 
@@ -273,6 +317,11 @@ def _is_telegram(values: Values) -> bool:
     return isinstance(first, Mapping) and "date_unixtime" in first
 
 
+def _is_zendesk(values: Values) -> bool:
+    comments = values.get("comments")
+    return isinstance(comments, list) and any("author_id" in as_object(each) for each in comments)
+
+
 def _is_list_of_openai(values: Values) -> bool:
     return values.get("object") == "list" and isinstance(values.get("data"), list)
 
@@ -298,7 +347,6 @@ class _Form:
 
 
 _FORMS = (
-    _Form("a Slack export", _keys("user", "text", "ts")),
     _Form("a Telegram export", _is_telegram),
     _Form("a Discord export", _keys("guild", "channel", "messages")),
     _Form("a Grok export", _keys("conversation", "responses")),
@@ -312,9 +360,14 @@ _FORMS = (
     _Form("a ChatGPT export", _holds("mapping", Mapping), _chatgpt, ("conversation_id", "id")),
     _Form("a Claude export", _holds("chat_messages", list), _claude, ("uuid",)),
     _Form("an Open WebUI export", _is_open_webui, _open_webui, ("id",)),
+    _Form("an Intercom conversation", _holds("conversation_parts", Mapping), _intercom, ("id",)),
+    _Form("a Zendesk ticket", _is_zendesk, _zendesk, ("id", "ticket_id")),
+    _Form("events of a session", _holds("events", list), _under("events"), ("id",)),
+    _Form("a Gemini request", _holds("contents", list), _under("contents")),
     _Form("a file", _holds("messages", list), _under("messages")),
     _Form("a file", _holds("turns", list), _under("turns")),
     _Form("a file of Responses", _is_responses, _responses),
+    _Form("HubSpot's engagements", _holds("results", list), _under("results")),
 )
 
 _TEXTS = (
@@ -329,8 +382,8 @@ _TEXTS = (
         "conversations.json",
     ),
     (
-        re.compile(r"\W{0,2}\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}[:.]\d\d"),
-        f"a WhatsApp export, which is not read; {_REMEDY}",
+        re.compile(r"(?:From|Received|Return-Path|Delivered-To|MIME-Version): |From \S+@"),
+        f"an e-mail, which is not read; {_REMEDY}",
     ),
     (
         re.compile(r"[^\W\d_]{1,30}(?: [^\W\d_]{1,30})?: "),

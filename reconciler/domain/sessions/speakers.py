@@ -3,7 +3,7 @@
 A memory is about one contact. What another person said as a user is not the contact's word, so it
 is kept under the role ``system``, as something that the agent was told, which is no evidence. A
 message's ``name`` says who speaks, or a label before the words: "[Alice]: …", "Alice: …". Where two
-people speak, and the caller does not say which one is the contact, the conversation is refused.
+people speak, and the caller does not say who they are, the conversation is refused.
 
 "Budget: 40k" has a label as well, and is the contact's own. Things are told from people by the
 attributes that are known, by ``config/lexicon/speakers.toml`` and by what is said after the label.
@@ -12,10 +12,11 @@ attributes that are known, by ``config/lexicon/speakers.toml`` and by what is sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidSessionError
 from reconciler.lexicon import Cues, lexicon
@@ -26,7 +27,7 @@ _LABEL = re.compile(
     re.MULTILINE,
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
-_TOLD_MAX = 5
+_TOLD_MAX = 20
 _READ_MAX = 500
 """Characters after a label that show whether it is speech."""
 
@@ -35,42 +36,122 @@ def turns_of_one_contact(
     turns: Sequence[Turn],
     contact_name: str | None,
     is_attribute: Callable[[str], bool] = lambda _: False,
+    speakers: Mapping[str, str] | None = None,
 ) -> list[Turn]:
     """The turns, with only one person's words as the contact's.
 
     Args:
         turns: in their order.
-        contact_name: the contact's name in them; None if one person speaks.
+        contact_name: the contact's name in them; None if one person speaks, or with ``speakers``.
         is_attribute: whether a label names an attribute, and no person.
+        speakers: the role of everybody who speaks as a user, by name; a contact's may have several
+            names. None if ``contact_name`` says enough.
 
     Raises:
-        InvalidSessionError: several people speak as users and the contact is not named, or the
-            name is no speaker's.
+        InvalidSessionError: several people speak as users and it is not said who they are, or a
+            name is no speaker's, or a speaker has no role.
     """
     if contact_name is not None and (not isinstance(contact_name, str) or not contact_name.strip()):
         raise InvalidSessionError("contact_name must be a name, as the messages have it, or None")
-    speakers = _speakers(turns, contact_name, is_attribute)
-    if contact_name is None and len(speakers) > 1:
+    if speakers is not None:
+        if contact_name is not None:
+            raise InvalidSessionError("give either contact_name or speakers, not both")
+        roles = {name: _role(name, who) for name, who in _by_name(speakers).items()}
+        return _in_their_roles(turns, roles, is_attribute)
+    named = () if contact_name is None else (_name_key(contact_name),)
+    people = _speakers(turns, named, is_attribute)
+    if not named and len(people) > 1:
         raise InvalidSessionError(
-            f"{_listed(speakers)} speak as users, and a memory is about one contact: say which of "
-            "them it is with contact_name (on the command line: --contact-name), or give the "
-            "messages of the others another role; if they are labels and no people, give each "
-            "message the name of who speaks"
+            f"{_listed(people)} speak as users, and a memory is about one contact: say which of "
+            "them it is with contact_name (on the command line: --contact-name), give each name a "
+            "role with speakers (--speaker), or give the messages of the others another role; if "
+            "they are labels and no people, give each message the name of who speaks"
         )
-    if contact_name is None or not speakers:
+    if not named or not people:
         return list(turns)
-    wanted = _name_key(contact_name)
-    if wanted not in speakers:
+    if named[0] not in people:
         raise InvalidSessionError(
             f"no user turn is said by {contact_name!r}; contact_name must be one of "
-            f"{_listed(speakers)}"
+            f"{_listed(people)}"
         )
-    is_alone = len(speakers) == 1
+    is_alone = len(people) == 1
     return [
-        _heard(part, is_the_contact=is_alone or _name_key(part.name or "") == wanted)
+        _heard(part, Role.CONTACT if is_alone or _name_key(part.name or "") in named else None)
         for turn in turns
-        for part in _parts(turn, speakers)
+        for part in _parts(turn, people)
     ]
+
+
+_CONTACT = "contact:"
+
+
+def roles_by_contact(speakers: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """For each contact whom ``contact:ID`` names, the roles of all speakers, by name.
+
+    What another contact says is no evidence there: each speaks for themselves.
+
+    Raises:
+        InvalidSessionError: it names no contact, or one without an id.
+    """
+    given = _by_name(speakers)
+    contacts = dict.fromkeys(who for who in given.values() if who.startswith(_CONTACT))
+    others = {name: _role(name, who) for name, who in given.items() if who not in contacts}
+    if not contacts or Role.CONTACT in others.values():
+        raise InvalidSessionError(
+            "speakers must say which contacts speak, each as contact:ID, by the names in the turns "
+            "(on the command line: --speaker NAME=contact:ID, or --contact for one)"
+        )
+    return {
+        contact.removeprefix(_CONTACT): {
+            name: Role.CONTACT if who == contact else others.get(name, Role.SYSTEM)
+            for name, who in given.items()
+        }
+        for contact in contacts
+    }
+
+
+def _by_name(speakers: object) -> dict[str, str]:
+    """What is said of each speaker, by folded name."""
+    given = speakers if isinstance(speakers, Mapping) else {"": ""}
+    folded = {_name_key(str(name)): str(who) for name, who in given.items()}
+    if len(folded) < len(given) or given is not speakers:
+        raise InvalidSessionError(
+            "speakers must be the roles of those who speak, by their names, each name once"
+        )
+    return folded
+
+
+def _role(name: str, who: str) -> Role:
+    return one_of(Role, f"the role of {name!r}", who, InvalidSessionError)
+
+
+def _in_their_roles(
+    turns: Sequence[Turn], roles: Mapping[str, Role], is_attribute: Callable[[str], bool]
+) -> list[Turn]:
+    """The turns, those of users in the roles of the people who speak them.
+
+    Raises:
+        InvalidSessionError: a speaker has no role, or no user turn says who speaks.
+    """
+    people = _speakers(turns, roles, is_attribute)
+    missing = {key: name for key, name in people.items() if key not in roles}
+    if missing:
+        raise InvalidSessionError(
+            f"nothing says who {_listed(missing)} is: give every name a role with speakers (on the "
+            "command line: --speaker NAME=ROLE): contact, operator for a colleague, agent, or "
+            "system for others: their words are no evidence"
+        )
+    if not people and any(turn.role is Role.CONTACT for turn in turns):
+        raise InvalidSessionError(
+            "no user turn says who speaks: give each message a name, or leave out speakers"
+        )
+    own = next((people[key] for key in people if roles[key] is Role.CONTACT), None)
+    heard = (
+        _heard(part, roles.get(_name_key(part.name or "")))
+        for turn in turns
+        for part in _parts(turn, people)
+    )
+    return [replace(turn, name=own) if turn.role is Role.CONTACT else turn for turn in heard]
 
 
 @dataclass(slots=True)
@@ -92,12 +173,12 @@ class _SpeakerLabel:
 
 
 def _speakers(
-    turns: Sequence[Turn], contact_name: str | None, is_attribute: Callable[[str], bool]
+    turns: Sequence[Turn], named: Collection[str], is_attribute: Callable[[str], bool]
 ) -> dict[str, str]:
     """The people who speak as users, by folded name.
 
-    A label is a person's if it is marked ("[Bob]: …"), a given name or the contact's name; a name
-    that is also a word needs speech after it. If the contact is named and has a label or a name,
+    A label is a person's if it is marked ("[Bob]: …"), a given name or named by the caller; a name
+    that is also a word needs speech after it. If a person is named and has a label or a name,
     any other label is another person's if speech follows it, or if a turn begins with it.
     Otherwise it is a person's only if every turn has a label and no user turn holds it in small
     letters; and then only beside a person, or if one of the labels speaks more than once.
@@ -107,11 +188,11 @@ def _speakers(
     labelled = _labelled([turn for turn in said if not turn.name])
     others: dict[str, _SpeakerLabel] = {}
     for key, label in labelled.items():
-        if _is_persons(key, label, contact_name, is_attribute):
+        if _is_persons(key, label, named, is_attribute):
             speakers.setdefault(key, label.name)
         elif not _is_thing(key, is_attribute) or _is_given(key):
             others[key] = label
-    if contact_name is not None and _name_key(contact_name) in speakers:
+    if not speakers.keys().isdisjoint(named):
         chosen = {key: label for key, label in others.items() if _is_others(label)}
     else:
         chosen = _talking(others, said, is_beside_a_person=bool(speakers))
@@ -119,10 +200,10 @@ def _speakers(
 
 
 def _is_persons(
-    key: str, label: _SpeakerLabel, contact_name: str | None, is_attribute: Callable[[str], bool]
+    key: str, label: _SpeakerLabel, named: Collection[str], is_attribute: Callable[[str], bool]
 ) -> bool:
     """Whether a label is a person's, by itself."""
-    if contact_name and key == _name_key(contact_name):
+    if key in named:
         return True
     is_thing = _is_thing(key, is_attribute)
     if not _is_given(key):
@@ -229,11 +310,12 @@ def _parts(turn: Turn, speakers: Mapping[str, str]) -> Iterator[Turn]:
             yield replace(turn, text=text, name=name) if labels else turn
 
 
-def _heard(turn: Turn, *, is_the_contact: bool) -> Turn:
-    if turn.role is not Role.CONTACT or is_the_contact:
+def _heard(turn: Turn, role: Role | None) -> Turn:
+    """A user's turn in the role of who speaks; without a role it is no evidence."""
+    if turn.role is not Role.CONTACT or role is Role.CONTACT:
         return turn
     text = f"{turn.name}: {turn.text}" if turn.name else turn.text
-    return replace(turn, role=Role.SYSTEM, text=text)
+    return replace(turn, role=role or Role.SYSTEM, text=text)
 
 
 def _label(label: re.Match[str]) -> str:

@@ -156,10 +156,11 @@ def _check_roles(grant: Grant, body: SessionBody) -> None:
     """
     if grant.profile is AccessProfile.OPERATOR:
         return
-    for message in body.messages:
-        if message.role not in AGENT_ROLES:
+    heard = [role for role in (body.speakers or {}).values() if role == "operator"]
+    for role in (*(message.role for message in body.messages), *heard):
+        if role not in AGENT_ROLES:
             raise RefusedError(
-                f"an agent's token may not hand over turns of the role {message.role}, only of "
+                f"an agent's token may not hand over turns of the role {role}, only of "
                 f"{', '.join(AGENT_ROLES)}; use an operator's token"
             )
 

@@ -134,6 +134,7 @@ class SessionBody(Body):
     channel: str = "chat"
     started_at: Instant | None = None
     contact_name: str | None = None
+    speakers: dict[str, Literal["contact", "operator", "agent", "tool", "system"]] | None = None
 
 
 class AnswerBody(Body):

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
+from typing import Any
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
@@ -23,6 +25,7 @@ from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.jobs import ClaimOutcome, Job
 from reconciler.domain.records.kinds import OWN_WORDS, JobState
+from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope
@@ -122,9 +125,14 @@ class SessionReader:
         """The name of the extractor."""
         return self.extractor.name
 
-    def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
+    def contacts_turns(
+        self,
+        turns: Sequence[Turn],
+        contact_name: str | None,
+        speakers: Mapping[str, str] | None = None,
+    ) -> list[Turn]:
         """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
-        return turns_of_one_contact(turns, contact_name, self._is_attribute)
+        return turns_of_one_contact(turns, contact_name, self._is_attribute, speakers)
 
     def _is_attribute(self, label: str) -> bool:
         """Whether a label names an attribute. If its value is a person, it may be a speaker."""
@@ -621,6 +629,52 @@ class MemoryExtractor:
     reader: SessionReader
     clock: Callable[[], datetime]
 
+    def hand_over(
+        self,
+        scopes: Mapping[Scope, Mapping[str, str] | None],
+        session_id: str | None,
+        turns: Iterable[Turn | Mapping[str, Any]],
+        *,
+        channel: str,
+        started_at: datetime | None,
+        contact_name: str | None = None,
+    ) -> list[str]:
+        """Store a conversation for each contact; return the ids of the jobs, in their order.
+
+        All sessions are read before the first is stored. See ``ContactMemory.submit_session``.
+
+        Args:
+            scopes: the contacts, with the roles of the speakers for each.
+            session_id: its id; None for one made of the occasion.
+            turns: in their order.
+            channel: the channel of the conversation.
+            started_at: when it began, time-zone aware, or None.
+            contact_name: what the only contact is called, or None.
+
+        Raises:
+            InvalidSessionError: one session cannot be used; nothing of any was stored.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
+        """
+        given = turns or ()
+        if isinstance(given, Iterable) and not isinstance(given, Sequence):
+            # One more than are taken is enough to refuse them, should they never end.
+            given = islice(given, self.reader.policy.session_turns_max + 1)
+        taken, ready = tuple(turns_of(given)), []
+        for scope, speakers in scopes.items():
+            made = self.reader.contacts_turns(taken, contact_name, speakers)
+            session = Session(
+                scope=scope,
+                session_id=self.session_id(scope, made, started_at)
+                if session_id is None
+                else session_id,
+                turns=made,
+                channel=channel,
+                started_at=started_at,
+                contact_name=contact_name,
+            )
+            ready.append(self._ready(session))
+        return [store() for store in ready]
+
     def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
     ) -> str:
@@ -696,6 +750,10 @@ class MemoryExtractor:
                 speak in it and none of them is named as the contact; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
+        return self._ready(session)()
+
+    def _ready(self, session: Session) -> Callable[[], str]:
+        """What stores a session that was read, and returns its job's id."""
         check_kind("session", session, Session)
         self.reader.check_size(session)
         own = self.reader.contacts_turns(session.turns, session.contact_name)
@@ -707,11 +765,15 @@ class MemoryExtractor:
             said_at = time_of_saying(now, heard_at)
         kept = self.store.list_episodes(session.scope, session.session_id)
         episodes, cleaned = self.reader.episodes(session, said_at, kept)
-        self.store.clean_episodes(kept, cleaned)
-        is_added = self.store.append_episodes(
-            session.scope, session.session_id, session.channel, episodes, now, job_id
-        )
-        return job_id if is_added else self._job_of(episodes)
+
+        def store() -> str:
+            self.store.clean_episodes(kept, cleaned)
+            is_added = self.store.append_episodes(
+                session.scope, session.session_id, session.channel, episodes, now, job_id
+            )
+            return job_id if is_added else self._job_of(episodes)
+
+        return store
 
     def retry(self, scope: Scope, job_id: str) -> Job:
         """Start a dead or waiting job again at once; a job that is done stays done.

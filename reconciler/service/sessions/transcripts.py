@@ -7,11 +7,13 @@ guessed: a part that is not understood is refused, with the number of its line o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import tzinfo
 from json import JSONDecodeError
 from typing import Any
 
 from reconciler.domain.records.message_forms import is_message
 from reconciler.domain.records.messages import Message
+from reconciler.domain.records.text_forms import text_messages
 from reconciler.domain.records.transcript_forms import (
     Conversation,
     conversations_in,
@@ -38,20 +40,26 @@ def turns_in(conversation: Conversation) -> list[Turn]:
     return turns
 
 
-def read_conversations(lines: Iterable[str]) -> list[Conversation]:
+def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list[Conversation]:
     """The conversations of a file, at least one; their messages are read later, by ``turns``.
 
     Args:
         lines: the file's, either one JSON object a line, or one JSON document over all of them. An
             object is a message, with a role, ``content`` or ``text``, and perhaps a time, an ``id``
             and a ``name``; or a conversation, with ``messages`` or ``turns``; or either as the
-            programs write it that ``message_forms`` and ``transcript_forms`` know.
+            programs write it that ``message_forms`` and ``transcript_forms`` know. Or text of a
+            form that ``text_forms`` knows.
+        zone: the time zone of a text's local times, or None.
 
     Raises:
         InvalidSessionError: it is no such file, and the text says where or what it is instead; or
             it is too large.
     """
     numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
+    plain = [line for _, line in numbered]
+    if text := text_messages(plain, zone):
+        said = [Message(f"message {number}", values) for number, values in enumerate(text[1], 1)]
+        return [Conversation(text[0], 1, None, "", lambda: said, is_of_names=True)]
     written = [(number, line) for number, line in numbered if line.strip()]
     return conversations_in(list(_records(written)))
 
