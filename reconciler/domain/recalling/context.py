@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from reconciler.domain.recalling.briefing import Briefing
 from reconciler.domain.recalling.prompting import (
@@ -51,15 +51,14 @@ def last_words(turns: Sequence[Turn]) -> str:
 
     Empty if the contact said nothing. Facts that an agent put into a turn are no words of it.
     """
-    said = [
+    heard = [
         (turn.role is Role.CONTACT, words)
         for turn in reversed(turns)
         if (words := without_recalled(turn.text))
     ]
-    while said and not said[0][0]:  # what tools and the agent said since
-        del said[0]
-    words = [text for _, text in takewhile(lambda one: one[0], said)]
-    return "\n".join(reversed(words))[-TEXT_LENGTH_MAX:].strip()
+    since = dropwhile(lambda turn: not turn[0], heard)  # what tools and the agent said after it
+    said = [words for _, words in takewhile(lambda turn: turn[0], since)]
+    return "\n".join(reversed(said))[-TEXT_LENGTH_MAX:].strip()
 
 
 def opening(briefing: Briefing, fitting: Iterable[RankedFact], budget_tokens: int) -> Context:
