@@ -63,7 +63,8 @@ def claude_agent_context(
     """What each reply needs to know, for ``ClaudeAgentOptions(hooks=…)``: no model has to ask.
 
     ``ContactMemory.context`` is added to each prompt, as data. Claude Code keeps it in its session,
-    and is shown all again once it has compacted that. If the memory cannot be read, the prompt is blocked.
+    and is shown all again once it has compacted that. If the memory cannot be read, the prompt is
+    blocked.
 
     Args:
         contact: the contact; the opener of the memory closes it.
