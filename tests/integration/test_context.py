@@ -182,3 +182,13 @@ def test_it_is_awaited_as_well(any_engine: EngineUnderTest, clock: Clock) -> Non
             return (await noor.context(_asked("Hello!"))).text
 
     assert "walnuts" in asyncio.run(given())
+
+
+def test_other_standing_constraints_come_before_facts_at_the_opening(opened: Memory) -> None:
+    tove = opened.contact("crm", "tove")
+    limits = ("Do not phone me at work.", "Do not send me brochures.", "Do not share my address.")
+    for text in (*limits, "I live in Malmö.", "I drive a red tractor."):
+        tove.note(text)
+    context = tove.context(_asked("Hello!"), budget_tokens=70)
+    assert {*limits} <= {hit.fact.text for hit in context.facts}
+    assert "tractor" not in context.text
