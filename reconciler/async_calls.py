@@ -199,6 +199,7 @@ class AsyncContactMemory(AsyncBoundMemory[ContactMemory]):
     note = awaited(ContactMemory.note)
     recall = awaited(ContactMemory.recall)
     briefing = awaited(ContactMemory.briefing)
+    context = awaited(ContactMemory.context)
     value = awaited(ContactMemory.value)
     profile = awaited(ContactMemory.profile)
     history = awaited(ContactMemory.history)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -19,10 +19,11 @@ from reconciler.domain.records.choices import (
 from reconciler.domain.records.kinds import PROPOSAL_DOOR, TOLD_RELATIONS, AnyRelation, Relation
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing
+    from reconciler.domain.recalling.context import Context
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.recalling.recalled import Recalled
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from reconciler.service.tasks.memory_context import MemoryContext
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields, SlotFields
+
+_TURNS_READ_MAX = 100
+"""Messages among which the contact's last words are looked for; a long way back with tools."""
 
 
 class ContactMemory(BoundMemory):
@@ -219,6 +223,50 @@ class ContactMemory(BoundMemory):
             put_by=tuple(item for item in waiting if is_put_by(item, heard)),
             unconfirmed=unconfirmed(held, profile),
         )
+
+    def context(
+        self,
+        turns: Iterable[Turn | Mapping[str, Any]],
+        *,
+        budget_tokens: int | None = None,
+        shown: Sequence[str] | None = None,
+    ) -> Context:
+        """What a reply to these turns needs to know, so that no model has to ask.
+
+        A conversation that was shown nothing gets the briefing; later turns get what fits the
+        contact's last words. No fact is given twice: keep ``Context.shown`` with the conversation,
+        and give it back. What keeps the contact safe is given in full, once, whatever was said;
+        other standing constraints come first at the opening. ``text`` is empty if none is needed.
+
+        All is read from the memory in this call; ``shown`` holds ids alone.
+
+        Args:
+            turns: as ``submit_session`` takes them, in their order; only the last are read.
+            budget_tokens: the size of the text, about four characters a token; None for 500. What
+                keeps the contact safe may take more, and the text then says by how much.
+            shown: the last ``Context.shown`` of this conversation; None if it was shown nothing.
+
+        Raises:
+            InvalidSessionError: there are no turns, or one cannot be read.
+            InvalidRequestError: the budget is below 1, or ``shown`` is not a list of ids.
+            EmbeddingError: the model failed.
+            GraphUnavailableError: the engine stayed unavailable.
+        """
+        from reconciler.domain.recalling.context import following, last_words, opening
+        from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled
+        from reconciler.service.tools.agent_tools import BUDGET_TOKENS
+
+        budget = (
+            BUDGET_TOKENS if budget_tokens is None else positive("budget_tokens", budget_tokens)
+        )
+        given = None if shown is None else _ids_shown(shown)
+        query = last_words(_last_turns(turns))
+        fitting = Recalled()
+        if query:
+            fitting = self.recall(query, limit=FITTING_MAX).clearest(CLEAREST_SHARE)
+        if given is not None:
+            return following(fitting, given, budget)
+        return opening(self.briefing(limit=budget), (hit for hit in fitting if hit.fits), budget)
 
     def value(
         self,
@@ -932,6 +980,34 @@ class ContactMemory(BoundMemory):
         return (
             None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
         )
+
+
+def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
+    """The last turns of a conversation.
+
+    Raises:
+        InvalidSessionError: there are none, or one cannot be read.
+    """
+    from reconciler.domain.records.messages import turns_of
+
+    if isinstance(given, Iterable) and not isinstance(given, str | Mapping):
+        given = tuple(deque(given, _TURNS_READ_MAX))
+        if not given:
+            raise InvalidSessionError("there are no turns; give at least the contact's last one")
+    return tuple(turns_of(given))
+
+
+def _ids_shown(given: object) -> tuple[str, ...]:
+    """The ids that a conversation was shown.
+
+    Raises:
+        InvalidRequestError: it is no list of ids.
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InvalidRequestError("shown must be the value that Context.shown gave, a list of ids")
+    for fact_id in given:
+        check_identifier("shown", fact_id, InvalidRequestError)
+    return tuple(given)
 
 
 def _ids(name: str, given: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,14 +1,15 @@
-"""An agent's tools for the Claude Agent SDK, bound to one contact."""
+"""Memory for the Claude Agent SDK, bound to one contact: tools, and what a reply needs to know."""
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError
 
 try:
-    from claude_agent_sdk import SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
+    from claude_agent_sdk import HookMatcher, SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.claude_agent_sdk needs the Claude Agent SDK: "
@@ -16,13 +17,17 @@ except ImportError as error:
     ) from error
 
 import anyio.to_thread
+from cachetools import LRUCache
 
 if TYPE_CHECKING:
     from claude_agent_sdk import McpSdkServerConfig
 
+    from reconciler.contact_memory import ContactMemory
     from reconciler.service.tools.agent_tools import AgentTools
 
-__all__ = ["claude_agent_server"]
+__all__ = ["claude_agent_context", "claude_agent_server"]
+
+_SESSIONS_MAX = 1_000
 
 
 def claude_agent_server(tools: AgentTools, name: str = "memory") -> McpSdkServerConfig:
@@ -47,6 +52,49 @@ def claude_agent_server(tools: AgentTools, name: str = "memory") -> McpSdkServer
             for definition in tools.definitions("mcp")
         ],
     )
+
+
+def claude_agent_context(
+    contact: ContactMemory,
+    *,
+    budget_tokens: int | None = None,
+    kept: MutableMapping[str, Sequence[str]] | None = None,
+) -> dict[Any, list[HookMatcher]]:
+    """What each reply needs to know, for ``ClaudeAgentOptions(hooks=…)``: no model has to ask.
+
+    ``ContactMemory.context`` is added to each prompt, as data. Claude Code keeps it in its session,
+    and is shown all again once it has compacted that. If the memory cannot be read, the prompt is
+    blocked.
+
+    Args:
+        contact: the contact; the opener of the memory closes it.
+        budget_tokens: as ``ContactMemory.context`` takes it.
+        kept: by Claude's session id the ids of the facts that it was shown. Give your own mapping,
+            such as a ``shelve``, if sessions are resumed after a restart; None keeps the last 1,000
+            in this process.
+    """
+    shown = LRUCache(_SESSIONS_MAX) if kept is None else kept
+
+    async def prompted(heard: Any, *_: Any) -> Any:
+        session_id = heard["session_id"]
+        turns = [{"role": "user", "content": heard["prompt"]}]
+        told = shown.get(session_id)
+        read = partial(contact.context, turns, budget_tokens=budget_tokens, shown=told)
+        context = await anyio.to_thread.run_sync(read)
+        shown[session_id] = context.shown
+        if not context.text:
+            return {}
+        added = {"hookEventName": heard["hook_event_name"], "additionalContext": context.text}
+        return {"hookSpecificOutput": added}
+
+    async def compacted(heard: Any, *_: Any) -> Any:
+        shown.pop(heard["session_id"], None)
+        return {}
+
+    return {
+        "UserPromptSubmit": [HookMatcher(hooks=[prompted], on_failure="block")],
+        "PreCompact": [HookMatcher(hooks=[compacted])],
+    }
 
 
 async def _invoke(tools: AgentTools, name: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Memory for LangGraph: tools for the contact of a run, and a store over the reconciler."""
+"""Memory for LangGraph: tools and context for the contact of a run, and a store."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from reconciler.errors import (
 )
 
 try:
+    from langchain_core.messages import HumanMessage
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
     from langgraph.store.base import (
@@ -51,9 +52,17 @@ if TYPE_CHECKING:
     from reconciler.memory import Memory
     from reconciler.service.tools.agent_tools import AgentTools
 
-__all__ = ["ReconcilerStore", "RunTool", "contact_namespace", "langgraph_tools"]
+__all__ = [
+    "ReconcilerStore",
+    "RunTool",
+    "contact_namespace",
+    "langgraph_context",
+    "langgraph_tools",
+]
 
 _RUNS_MAX = 1_000
+_SHOWN = "reconciler_shown"
+"""Where a message of facts keeps their ids; it is sent to no model."""
 _CONTACTS_AT_ONCE = 100
 _NAMESPACE_LABELS = 2
 _VALUE_KEYS = (
@@ -159,6 +168,51 @@ def langgraph_tools(
         )
         for definition in described.definitions()
     ]
+
+
+def langgraph_context(
+    memory: Memory, *, tenant: str | None = None, budget_tokens: int | None = None
+) -> Callable[[Mapping[str, Any], RunnableConfig], dict[str, list[HumanMessage]]]:
+    """What each reply needs to know: a node before the model's, or a ``pre_model_hook``.
+
+    It adds ``ContactMemory.context`` to the ``messages``, as data, once for each of the person's
+    turns. The message keeps which facts it shows, and so does the checkpoint of the thread; what is
+    removed from the state counts as not shown. The run names agent and contact as for
+    ``langgraph_tools``.
+
+    Args:
+        memory: the memory; its opener closes it.
+        tenant: the tenant; None for the configured one.
+        budget_tokens: as ``ContactMemory.context`` takes it.
+    """
+
+    def with_context(
+        state: Mapping[str, Any], config: RunnableConfig
+    ) -> dict[str, list[HumanMessage]]:
+        given = config.get("configurable") or {}
+        names = _named(given, "agent_id"), _named(given, "contact_id")
+        heard = [message for message in state["messages"] if isinstance(message, HumanMessage)]
+        if not heard or _SHOWN in heard[-1].response_metadata:
+            return {"messages": []}
+        kept = [
+            each.response_metadata[_SHOWN] for each in heard if _SHOWN in each.response_metadata
+        ]
+        shown = [fact_id for ids in kept for fact_id in ids] if kept else None
+        context = memory.contact(*names, tenant=tenant).context(
+            [{"role": "user", "content": heard[-1].content}],
+            budget_tokens=budget_tokens,
+            shown=shown,
+        )
+        if not context.text:
+            return {"messages": []}
+        told = HumanMessage(
+            context.text,
+            id=heard[-1].id and f"{heard[-1].id}-context",
+            response_metadata={_SHOWN: context.new_ids(shown or ())},
+        )
+        return {"messages": [told]}
+
+    return with_context
 
 
 def contact_namespace(agent_id: str, contact_id: str) -> tuple[str, str]:

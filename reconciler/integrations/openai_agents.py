@@ -1,16 +1,19 @@
-"""An agent's tools for the OpenAI Agents SDK, bound to one contact."""
+"""Memory for the OpenAI Agents SDK, bound to one contact: tools, and what a reply needs to know."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError
 
 try:
     from agents import FunctionTool
+    from agents.run import CallModelData, ModelInputData
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.openai_agents needs the OpenAI Agents SDK: "
@@ -22,9 +25,13 @@ import anyio.to_thread
 if TYPE_CHECKING:
     from agents.tool_context import ToolContext
 
+    from reconciler.contact_memory import ContactMemory
     from reconciler.service.tools.agent_tools import AgentTools
 
-__all__ = ["openai_agents_tools"]
+__all__ = ["openai_agents_context", "openai_agents_tools"]
+
+_TURNS_MAX = 4
+"""The person's latest turns that are given their facts again in each call of the model."""
 
 
 def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
@@ -45,6 +52,47 @@ def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
         )
         for definition in tools.definitions("openai-responses", strict=True)
     ]
+
+
+def openai_agents_context(
+    contact: ContactMemory, *, budget_tokens: int | None = None
+) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
+    """What each reply needs to know, for ``RunConfig(call_model_input_filter=…)``.
+
+    ``ContactMemory.context`` is put before the person's latest four turns, as data: the briefing
+    before the first of them. The SDK keeps nothing that a filter adds, so each call of the model is
+    given the facts as they are then, each once, and there is nothing to keep. A conversation that
+    OpenAI's server keeps is not for it: call ``ContactMemory.context`` yourself there.
+
+    Args:
+        contact: the contact; the opener of the memory closes it.
+        budget_tokens: as ``ContactMemory.context`` takes it, a turn.
+    """
+
+    def with_context(items: Sequence[Any]) -> list[Any]:
+        runs = [(is_said, list(run)) for is_said, run in groupby(items, _is_a_persons)]
+        older = sum(is_said for is_said, _ in runs) - _TURNS_MAX
+        given: list[Any] = []
+        shown: tuple[str, ...] | None = None
+        for is_said, run in runs:
+            if is_said and older <= 0:
+                context = contact.context(run, budget_tokens=budget_tokens, shown=shown)
+                shown = context.shown
+                given += [{"role": "user", "content": context.text}] if context.text else []
+            older -= is_said
+            given += run
+        return given
+
+    async def filtered(call: CallModelData[Any]) -> ModelInputData:
+        called = call.model_data
+        items = await anyio.to_thread.run_sync(with_context, called.input)
+        return ModelInputData(input=items, instructions=called.instructions)
+
+    return filtered
+
+
+def _is_a_persons(item: Any) -> bool:
+    return isinstance(item, Mapping) and item.get("role") == "user"
 
 
 async def _invoke(tools: AgentTools, name: str, called: ToolContext[Any], arguments: str) -> str:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, query
+from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ResultMessage, query
 from mcp import Client
 
 from reconciler import Memory
-from reconciler.integrations.claude_agent_sdk import claude_agent_server
+from reconciler.integrations.claude_agent_sdk import claude_agent_context, claude_agent_server
 from tests.anthropic_server import AnthropicServer, message, tool_call
 from tests.documents import ROOT, fenced, prints, program
 from tests.mcp_server import granted, serving
@@ -153,3 +153,63 @@ async def _asked(options: ClaudeAgentOptions) -> None:
     async for each in query(prompt="Hello", options=options):
         if isinstance(each, ResultMessage):
             assert each.result == "Goodbye."
+
+
+def _sent(
+    memory: Memory, model: AnthropicServer, environment: dict[str, str], tmp_path: Path
+) -> str:
+    """What the model is sent in the second turn of a session."""
+    model.answers(message("Noted."), message("Goodbye."))
+    options = ClaudeAgentOptions(
+        hooks=claude_agent_context(memory.contact("crm", "priya")),
+        tools=[],
+        setting_sources=[],
+        cwd=tmp_path,
+        env=environment,
+    )
+
+    async def talk() -> None:
+        async with ClaudeSDKClient(options) as client:
+            for words in ("Hello!", "Book a table."):
+                await client.query(words)
+                async for _ in client.receive_response():
+                    pass
+
+    asyncio.run(talk())
+    return str(model.requests[-1].body["messages"])
+
+
+def test_each_reply_knows_what_it_needs_once_in_a_session(
+    memory: Memory, model: AnthropicServer, environment: dict[str, str], tmp_path: Path
+) -> None:
+    memory.contact("crm", "priya").note("Allergic to peanuts.")
+    sent = _sent(memory, model, environment, tmp_path)
+    assert "Book a table." in sent
+    assert sent.count("Allergic to peanuts.") == 1
+
+
+def _prompted(hooks: dict[Any, Any], event: str, session_id: str = "chat-1") -> str:
+    """What a hook adds to a prompt."""
+    heard = {"hook_event_name": event, "session_id": session_id, "prompt": "Hello!"}
+    [matcher] = hooks[event]
+    [hook] = matcher.hooks
+    return str(asyncio.run(hook(heard, None, {"signal": None})))
+
+
+def test_a_session_that_is_resumed_after_a_restart_is_told_nothing_twice(memory: Memory) -> None:
+    priya = memory.contact("crm", "priya")
+    priya.note("Allergic to peanuts.")
+    kept: dict[str, Any] = {}
+    assert "peanuts" in _prompted(claude_agent_context(priya, kept=kept), "UserPromptSubmit")
+    restarted = claude_agent_context(priya, kept=kept)
+    assert _prompted(restarted, "UserPromptSubmit") == "{}"
+    assert "peanuts" in _prompted(restarted, "UserPromptSubmit", session_id="chat-2")
+
+
+def test_after_compacting_a_session_is_told_everything_again(memory: Memory) -> None:
+    priya = memory.contact("crm", "priya")
+    priya.note("Allergic to peanuts.")
+    hooks = claude_agent_context(priya)
+    for _ in range(2):
+        assert "peanuts" in _prompted(hooks, "UserPromptSubmit")
+        _prompted(hooks, "PreCompact")

@@ -20,6 +20,7 @@ from reconciler.integrations import langgraph
 from reconciler.integrations.langgraph import (
     ReconcilerStore,
     contact_namespace,
+    langgraph_context,
     langgraph_tools,
 )
 from reconciler.testing import HashingEmbedder
@@ -458,3 +459,53 @@ def test_the_config_of_a_snapshot_lacks_the_contact_and_says_so(thread: Any) -> 
     [before] = [each for each in thread.get_state_history(IN_THREAD) if each.next == ("tools",)]
     with pytest.raises(InvalidScopeError, match="agent_id"):
         thread.invoke(None, before.config)
+
+
+def _talk(memory: Memory, saver: InMemorySaver, *heard: str) -> list[str]:
+    """The words of a thread after some turns; the graph is made again for each of them."""
+    run = {"agent_id": "crm", "contact_id": "priya", "thread_id": "chat-1"}
+    ended: dict[str, Any] = {}
+    for words in heard:
+        built = StateGraph(MessagesState)
+        built.add_node("context", langgraph_context(memory))
+        built.add_node("model", lambda _: {"messages": [AIMessage("Goodbye.")]})
+        built.add_edge(START, "context")
+        built.add_edge("context", "model")
+        graph = built.compile(checkpointer=saver)
+        ended = graph.invoke({"messages": [HumanMessage(words)]}, {"configurable": run})
+    return [message.text for message in ended["messages"]]
+
+
+def test_each_reply_knows_what_it_needs_once_in_a_thread(memory: Memory) -> None:
+    memory.contact("crm", "priya").note("Allergic to peanuts.")
+    told = _talk(memory, InMemorySaver(), "Hello!", "Book a table.", "For two.")
+    assert told[0] == "Hello!"
+    assert "Allergic to peanuts." in told[1]
+    assert sum("Allergic to peanuts." in words for words in told) == 1
+
+
+def test_a_limit_that_is_noted_later_is_told_in_the_next_turn(memory: Memory) -> None:
+    saver, priya = InMemorySaver(), memory.contact("crm", "priya")
+    priya.note("Allergic to peanuts.")
+    _talk(memory, saver, "Hello!")
+    priya.note("Allergic to sesame.")
+    told = _talk(memory, saver, "Book a table.")
+    assert "Allergic to sesame." in told[-2]
+    assert "Allergic to peanuts." not in told[-2]
+
+
+def test_a_context_without_a_contact_is_refused(memory: Memory) -> None:
+    built = StateGraph(MessagesState)
+    built.add_node("context", langgraph_context(memory))
+    built.add_edge(START, "context")
+    with pytest.raises(InvalidScopeError, match="names no agent_id"):
+        built.compile().invoke({"messages": [HumanMessage("Hello!")]})
+
+
+def test_a_node_that_runs_again_in_a_turn_tells_nothing_again(memory: Memory) -> None:
+    memory.contact("crm", "priya").note("Allergic to peanuts.")
+    node = langgraph_context(memory)
+    run: Any = {"configurable": {"agent_id": "crm", "contact_id": "priya"}}
+    heard = [HumanMessage("Hello!")]
+    [told] = node({"messages": heard}, run)["messages"]
+    assert node({"messages": [*heard, told, AIMessage("")]}, run) == {"messages": []}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession, Usage
 from agents.strict_schema import ensure_strict_json_schema
 from openai.types.responses import (
     ResponseFunctionToolCall,
@@ -17,7 +17,7 @@ from openai.types.responses import (
 )
 
 from reconciler import Memory
-from reconciler.integrations.openai_agents import openai_agents_tools
+from reconciler.integrations.openai_agents import openai_agents_context, openai_agents_tools
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
@@ -112,3 +112,46 @@ def test_a_models_mistake_is_answered_in_words_and_the_run_goes_on(
     answers = _answers(memory, (ADD, arguments))
     assert "Nothing was remembered." in answers[0]
     assert memory.contact("crm", "priya").recall() == []
+
+
+def _sent(memory: Memory, session: SQLiteSession, *heard: str) -> list[str]:
+    """What the model is sent in the last of some runs of one session."""
+    model = CallingModel()
+    config = RunConfig(
+        tracing_disabled=True,
+        call_model_input_filter=openai_agents_context(memory.contact("crm", "priya")),
+    )
+
+    async def run() -> None:
+        for words in heard:
+            agent = Agent(name="crm", model=model)
+            await Runner.run(agent, words, session=session, run_config=config)
+
+    asyncio.run(run())
+    return [str(each["content"]) for each in model.seen]
+
+
+@pytest.fixture
+def session() -> Iterator[SQLiteSession]:
+    session = SQLiteSession("chat-1")
+    yield session
+    session.close()
+
+
+@pytest.mark.parametrize("turns", [1, 2, 6])
+def test_each_reply_knows_what_it_needs_once(
+    memory: Memory, session: SQLiteSession, turns: int
+) -> None:
+    memory.contact("crm", "priya").note("Allergic to peanuts.")
+    sent = _sent(memory, session, *["Book a table."] * turns)
+    assert sum("Allergic to peanuts." in words for words in sent) == 1
+    assert sent[-1] == "Book a table."
+
+
+def test_what_was_erased_is_not_sent_again(memory: Memory, session: SQLiteSession) -> None:
+    priya = memory.contact("crm", "priya")
+    noted = priya.note("Allergic to peanuts.")
+    _sent(memory, session, "Book a table.")
+    priya.forget(fact_id=noted.fact_id, by="contact", reason="She asked.")
+    assert "peanuts" not in str(_sent(memory, session, "For two."))
+    assert "peanuts" not in str(asyncio.run(session.get_items()))

@@ -10,6 +10,8 @@ import pytest
 from pydantic_ai import (
     Agent,
     AgentRunResult,
+    BinaryContent,
+    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
     TextPart,
@@ -21,7 +23,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
 from reconciler import Memory
-from reconciler.integrations.pydantic_ai import pydantic_ai_tools
+from reconciler.integrations.pydantic_ai import pydantic_ai_context, pydantic_ai_tools
 
 ADD, RELATE, RECALL = "add_contact_note", "relate_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
@@ -122,3 +124,47 @@ def test_what_is_no_object_is_asked_for_again(memory: Memory, arguments: str) ->
     odd, added = _answers(memory, (ADD, arguments), (ADD, LIVES))
     assert odd.outcome == "retried"
     assert str(added.content).startswith("Remembered as a new fact.")
+
+
+def _heard(memory: Memory, *prompts: str) -> tuple[list[str], AgentRunResult[str]]:
+    """The words that the model was sent in the last of some runs, kept as JSON between them."""
+    sent: list[list[str]] = []
+
+    def model(messages: list[Any], _: AgentInfo) -> ModelResponse:
+        sent.append([str(part.content) for each in messages for part in each.parts])
+        return ModelResponse(parts=[TextPart("Goodbye.")])
+
+    context = pydantic_ai_context(memory.contact("crm", "priya"))
+    kept = b"[]"
+    for prompt in prompts:
+        agent = Agent(FunctionModel(model), capabilities=[context])
+        history = ModelMessagesTypeAdapter.validate_json(kept)
+        ended = asyncio.run(agent.run(prompt, message_history=history))
+        kept = ended.all_messages_json()
+    return sent[-1], ended
+
+
+def test_each_reply_knows_what_it_needs_once_in_a_conversation(memory: Memory) -> None:
+    priya = memory.contact("crm", "priya")
+    priya.note("Allergic to peanuts.")
+    sent, _ = _heard(memory, "Hello!")
+    assert "Allergic to peanuts." in sent[0]
+    assert sent[1] == "Hello!"
+    sent, _ = _heard(memory, "Hello!", "Book a table.", "For two.")
+    assert sum("Allergic to peanuts." in words for words in sent) == 1
+
+
+def test_the_calls_of_one_run_are_given_the_facts_once(memory: Memory) -> None:
+    memory.contact("crm", "priya").note("Allergic to peanuts.")
+    context = pydantic_ai_context(memory.contact("crm", "priya"))
+    tools = pydantic_ai_tools(memory.agent_tools("crm", "priya", can_recall=False))
+    ended = _run(Agent(TestModel(call_tools=[ADD]), tools=tools, capabilities=[context]))
+    assert str(ended.all_messages_json()).count("Allergic to peanuts.") == 1
+
+
+def test_a_prompt_without_words_is_given_the_limits_as_well(memory: Memory) -> None:
+    memory.contact("crm", "priya").note("Allergic to peanuts.")
+    context = pydantic_ai_context(memory.contact("crm", "priya"))
+    agent = Agent(TestModel(call_tools=[]), capabilities=[context])
+    ended = asyncio.run(agent.run([BinaryContent(b"0", media_type="image/png")]))
+    assert b"Allergic to peanuts." in ended.all_messages_json()

@@ -10,7 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from reconciler.domain.recalling.current_values import SlotValue
-from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
+from reconciler.domain.recalling.prompting import (
+    STANDING_PART,
+    as_prompt,
+    token_count,
+    within_budget,
+)
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.safety import holds_always
 from reconciler.domain.reconciling.own_systems import is_ruled
@@ -94,9 +99,25 @@ class Briefing:
         """
         facts, asked = self.facts, self.questions
         if budget_tokens is not None:
-            asked, taken = _asked_within(asked, budget_tokens // 4)
-            facts = within_budget(facts, budget_tokens - taken, handles)
+            facts, asked = self.within(budget_tokens, handles)
         return as_prompt(facts, asked, handles, new_ids=self.changed, unconfirmed=self.unconfirmed)
+
+    def within(
+        self,
+        budget_tokens: int,
+        handles: Mapping[str, str] = MappingProxyType({}),
+        standing_part: int = STANDING_PART,
+    ) -> tuple[Recalled, tuple[str, ...]]:
+        """The facts and the questions that ``as_prompt`` gives within a budget.
+
+        Args:
+            budget_tokens: the tokens of the lines; questions take a quarter of it at most.
+            handles: by the ids of facts, what a model may call them by.
+            standing_part: as ``within_budget`` takes it.
+        """
+        asked, taken = _asked_within(self.questions, budget_tokens // 4)
+        left = budget_tokens - taken
+        return within_budget(self.facts, left, handles, standing_part=standing_part), asked
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; for each question its words, the ids that an answer names, and its state.

@@ -183,15 +183,17 @@ def within_budget(
     tokens: int,
     handles: Mapping[str, str] = MappingProxyType({}),
     told_ids: Collection[str] = (),
+    standing_part: int = STANDING_PART,
 ) -> Recalled:
     """The facts that fit into so many tokens, by ``token_count``, in the order given.
 
     Facts that keep the contact safe, or have an importance of at least 0.95, come first, at any
-    length; then other standing constraints, up to a fifth of the budget without the other sides of
-    their disputes. The list ends at the first other fact that does not fit. The sides of a dispute
-    count with their fact, each side once, and are not left out; what waits for a yes counts with
-    its line, and the fence does not. A budget never empties the list: the first of the other facts
-    always stays, and ``over_budget`` says how many tokens are too many.
+    length; then other standing constraints, up to a part of the budget, one in ``standing_part``,
+    without the other sides of their disputes. The list ends at the first other fact that does not
+    fit. The sides of a dispute count with their fact, each side once, and are not left out; what
+    waits for a yes counts with its line, and the fence does not. A budget never empties the list:
+    the first of the other facts always stays, and ``over_budget`` says how many tokens are too
+    many.
     """
     given = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     listed = given.touching(told_ids)
@@ -201,7 +203,7 @@ def within_budget(
     for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
     others = [hit for hit in listed if not is_never_cut(hit.fact)]
-    standing_room = room // STANDING_PART
+    standing_room = room // standing_part
     whole_room = max(room, lines.length + standing_room)
     for hit in (hit for hit in others if hit.is_standing):
         own = lines.lengths(hit)[hit.fact.fact_id]

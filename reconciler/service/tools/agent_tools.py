@@ -20,7 +20,7 @@ from typing import Any
 
 from reconciler.domain.recalling.briefing import Briefing
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
-from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled
 from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
@@ -56,13 +56,6 @@ from reconciler.service.writing.doors import LiveDoor
 
 BUDGET_TOKENS = 500
 """What a recall gives at most, unless the builder says otherwise: some fifteen facts."""
-
-FITTING_MAX = 8
-"""Facts that answer a question at most; that there are more is said."""
-
-_CLEAREST_SHARE = 0.5
-"""Standing limits that fit less than this share of the best fact's similarity do not touch the
-question. Facts are not cut so: of 153 CRM questions three facts answer 122, and eight 130."""
 
 _AGENTS_SESSION = "agent"
 """Where the notes of tools without a session are filed: all in one, however many days it works, so
@@ -380,7 +373,7 @@ class AgentTools:
         assert self._recall is not None  # noqa: S101  there is no such tool otherwise
         recalled = self._recall(query, **size, **asked)
         if query:
-            recalled = recalled.clearest(_CLEAREST_SHARE)
+            recalled = recalled.clearest(CLEAREST_SHARE)
         told = self._tell(recalled)
         return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled, told)))
 
