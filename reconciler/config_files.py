@@ -238,8 +238,8 @@ def _question_vectors(kept: Mapping[str, NDArray[Any]]) -> AttributeQuestions:
     parts = list(zip(names, vectors, kept["least"].tolist(), strict=True))
     leanings = zip(kept["attributes"].tolist(), kept["leanings"].astype(np.float32), strict=True)
     in_languages = [AttributeQuestions(*part) for part in parts[1:]]
-    strange = kept["strange"].astype(np.float32)
-    return AttributeQuestions(*parts[0], dict(leanings), in_languages, strange)
+    generic = kept["generic"].astype(np.float32)
+    return AttributeQuestions(*parts[0], dict(leanings), in_languages, generic)
 
 
 def _sentences(path: Path, given: Any, kind: str) -> tuple[str, ...]:
