@@ -137,7 +137,7 @@ def test_a_question_of_any_person_is_one_about_her(said: str, told: str) -> None
 
 def test_a_strange_question_needs_nearer_facts() -> None:
     known = AttributeQuestions(["city"], unit(0), generic=unit(90))
-    assert known.strangeness(unit(90)[0]) > known.strangeness(unit(60)[0]) > 0.3
+    assert known.strangeness(unit(90)[0]) > known.strangeness(unit(45)[0]) > 0.3
     assert (known.strangeness(NORTH), KNOWN.strangeness(unit(90)[0])) == (0.0, 0.0)
     floor = Recalling(ranking=RankingPolicy(), floor=RecallFloor(base=0.5))
     facts = Recallable(FACTS, unit(*range(len(FACTS))))

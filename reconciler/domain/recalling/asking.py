@@ -29,11 +29,11 @@ _LEANING = 4.0
 Values from 2 to 5 find equally many facts. Source: benchmarks/recall.py."""
 
 _NEAREST = 5
-_STRANGE_FROM, _STRANGENESS = -0.05, 6.0
+_STRANGE_FROM, _STRANGENESS, _STRANGEST = -0.05, 8.0, 0.6
 """A question is strange if the nearest questions about anything else are about as near to it as the
-nearest ones about contacts, by their mean cosine; and by how much the floor grows for what it is
-nearer. A plane between the two kinds left in twice as many questions near a contact's topics.
-Source: benchmarks/recall.py, and memories of 10 to 50 notes."""
+nearest ones about contacts, by their mean cosine; by how much the floor grows for what it is nearer,
+and at most. A plane between the two kinds left in twice as many questions near a contact's topics.
+Source: the questions that ``config/profiles/minilm.toml`` names."""
 
 _LEAST_MAX = 0.9
 _COMPARED_MAX = 400
@@ -128,8 +128,8 @@ class AttributeQuestions:
         if self._generic is None:
             return 0.0
         of_contacts = [self._vectors, *(each._vectors for each in self._in_languages)]
-        near = _nearness(of_contacts, vector)
-        return _STRANGENESS * max(_nearness([self._generic], vector) - near - _STRANGE_FROM, 0.0)
+        nearer = _nearness([self._generic], vector) - _nearness(of_contacts, vector)
+        return min(max(_STRANGENESS * (nearer - _STRANGE_FROM), 0.0), _STRANGEST)
 
     @cached_property
     def least(self) -> float:
