@@ -51,7 +51,10 @@ def written() -> dict[str, NDArray[Any]]:
             named.append(names)
             rows.append(vectors)
         facts = [model.embed(each.facts) for each in known.values()]
-        generic = model.embed(list(map(about_her, _generic_questions())))
+        others = {
+            kind: model.embed(list(map(about_her, questions))).astype(np.float16)
+            for kind, questions in load_generic_questions().items()
+        }
     finally:
         model.close()
     return {
@@ -62,13 +65,14 @@ def written() -> dict[str, NDArray[Any]]:
         "least": np.array(least),
         "attributes": np.array([*known]),
         "leanings": leanings_of(facts).astype(np.float16),
-        "generic": generic.astype(np.float16),
+        **others,
     }
 
 
-def _generic_questions() -> list[str]:
+def load_generic_questions() -> dict[str, list[str]]:
+    """Questions that ask for no attribute: ``generic`` and ``personal`` ones."""
     path = resource_path("config") / "generic_questions.toml"
-    return list(tomllib.loads(path.read_text(encoding="utf-8"))["questions"])
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def load_questions_in_languages() -> dict[str, dict[str, list[str]]]:

@@ -31,8 +31,8 @@ Values from 2 to 5 find equally many facts. Source: benchmarks/recall.py."""
 _NEAREST = 5
 _STRANGE_FROM, _STRANGENESS, _STRANGEST = -0.05, 8.0, 0.6
 """A question is strange if the nearest questions about anything else are about as near to it as the
-nearest ones about contacts, by their mean cosine; by how much the floor grows for what it is nearer,
-and at most. A plane between the two kinds left in twice as many questions near a contact's topics.
+nearest ones about contacts, by their mean cosine; by how much the floor grows for what it is
+nearer, and at most. A plane between the two kinds left in twice as many near a contact's topics.
 Source: the questions that ``config/profiles/minilm.toml`` names."""
 
 _LEAST_MAX = 0.9
@@ -58,6 +58,7 @@ class AttributeQuestions:
             (dimension,). What has none is not leant to.
         in_languages: the same in other languages, each judged by its own measure.
         generic: questions that are not about a contact, as vectors; None to call none strange.
+        personal: more questions about a contact, which ask for no attribute.
     """
 
     def __init__(
@@ -68,10 +69,11 @@ class AttributeQuestions:
         leanings: Mapping[str, Floats] | None = None,
         in_languages: Sequence[AttributeQuestions] = (),
         generic: Floats | None = None,
+        personal: Floats | None = None,
     ) -> None:
         self._names, self._vectors, self._measured = names, vectors, least
         self._leanings, self._in_languages = leanings or {}, in_languages
-        self._generic = generic
+        self._generic, self._personal = generic, vectors[:0] if personal is None else personal
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -127,7 +129,8 @@ class AttributeQuestions:
         """
         if self._generic is None:
             return 0.0
-        of_contacts = [self._vectors, *(each._vectors for each in self._in_languages)]
+        in_languages = (each._vectors for each in self._in_languages)
+        of_contacts = [self._vectors, self._personal, *in_languages]
         nearer = _nearness([self._generic], vector) - _nearness(of_contacts, vector)
         return min(max(_STRANGENESS * (nearer - _STRANGE_FROM), 0.0), _STRANGEST)
 
