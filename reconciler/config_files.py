@@ -238,8 +238,8 @@ def _question_vectors(kept: Mapping[str, NDArray[Any]]) -> AttributeQuestions:
     parts = list(zip(names, vectors, kept["least"].tolist(), strict=True))
     leanings = zip(kept["attributes"].tolist(), kept["leanings"].astype(np.float32), strict=True)
     in_languages = [AttributeQuestions(*part) for part in parts[1:]]
-    strange = kept["strange"].astype(np.float32)
-    return AttributeQuestions(*parts[0], dict(leanings), in_languages, strange)
+    others = (kept[kind].astype(np.float32) for kind in ("generic", "personal"))
+    return AttributeQuestions(*parts[0], dict(leanings), in_languages, *others)
 
 
 def _sentences(path: Path, given: Any, kind: str) -> tuple[str, ...]:

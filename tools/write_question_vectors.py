@@ -28,14 +28,6 @@ from reconciler.domain.recalling.languages import about_her
 from reconciler.resources import resource_path
 from reconciler.settings import load_settings
 
-_DAMPING = 0.002
-"""Damps the plane between the two kinds of questions, which is fitted by least squares."""
-
-_STRANGE_BELOW, _STRANGENESS = 0.0, 1.2
-"""A question is strange from there on, where 1 is a question about a contact and -1 one about
-anything else; and the floor grows by so much for each step. Source: benchmarks/recall.py, and
-memories of 3 to 51 of its notes."""
-
 TARGET = Path(__file__).resolve().parents[1] / "config" / "profiles" / "minilm.questions.npz"
 
 
@@ -59,7 +51,10 @@ def written() -> dict[str, NDArray[Any]]:
             named.append(names)
             rows.append(vectors)
         facts = [model.embed(each.facts) for each in known.values()]
-        generic = model.embed(list(map(about_her, _generic_questions())))
+        others = {
+            kind: model.embed(list(map(about_her, questions))).astype(np.float16)
+            for kind, questions in load_generic_questions().items()
+        }
     finally:
         model.close()
     return {
@@ -70,34 +65,14 @@ def written() -> dict[str, NDArray[Any]]:
         "least": np.array(least),
         "attributes": np.array([*known]),
         "leanings": leanings_of(facts).astype(np.float16),
-        "strange": strange_of(np.concatenate(rows), generic).astype(np.float16),
+        **others,
     }
 
 
-def _generic_questions() -> list[str]:
+def load_generic_questions() -> dict[str, list[str]]:
+    """Questions that ask for no attribute: ``generic`` and ``personal`` ones."""
     path = resource_path("config") / "generic_questions.toml"
-    return list(tomllib.loads(path.read_text(encoding="utf-8"))["questions"])
-
-
-def strange_of(about_contacts: Floats, generic: Floats) -> Floats:
-    """The plane from which a question's distance says how strange it is to a contact's memory.
-
-    Both kinds weigh the same, however many questions there are of each.
-
-    Args:
-        about_contacts: the vectors of questions about contacts.
-        generic: those of questions about anything else.
-    """
-    kinds = (about_contacts, 1.0), (generic, -1.0)
-    size = about_contacts.shape[1] + 1
-    squares, products = np.diag([*[_DAMPING] * (size - 1), 0.0]), np.zeros(size)
-    for vectors, wanted in kinds:
-        told = np.c_[vectors, np.ones(len(vectors))].astype(np.float64)
-        squares += told.T @ told / (2 * len(told))
-        products += wanted * told.mean(axis=0) / 2
-    plane = -_STRANGENESS * np.linalg.solve(squares, products)
-    plane[-1] += _STRANGENESS * _STRANGE_BELOW
-    return plane.astype(np.float32)
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def load_questions_in_languages() -> dict[str, dict[str, list[str]]]:

@@ -136,9 +136,8 @@ def test_a_question_of_any_person_is_one_about_her(said: str, told: str) -> None
 
 
 def test_a_strange_question_needs_nearer_facts() -> None:
-    plane = np.array([0.0, 0.5, -0.2], dtype=np.float32)
-    known = AttributeQuestions(["city"], unit(0), strange=plane)
-    assert known.strangeness(unit(90)[0]) == pytest.approx(0.3)
+    known = AttributeQuestions(["city"], unit(0), generic=unit(90))
+    assert known.strangeness(unit(90)[0]) > known.strangeness(unit(45)[0]) > 0.3
     assert (known.strangeness(NORTH), KNOWN.strangeness(unit(90)[0])) == (0.0, 0.0)
     floor = Recalling(ranking=RankingPolicy(), floor=RecallFloor(base=0.5))
     facts = Recallable(FACTS, unit(*range(len(FACTS))))
@@ -345,7 +344,7 @@ def test_a_question_that_asks_for_nothing_known_is_told_what_is_known() -> None:
 @every("clearness, count", [(0.0, 0), (0.3, 0), (0.8, 4)])
 def test_a_question_that_one_asks_about_contacts_needs_less(clearness: float, count: int) -> None:
     asks = {"decision_maker": clearness} if clearness else {}
-    floor = RecallFloor(base=0.2, fact=0.0, usual=0.5)
+    floor = RecallFloor(base=0.2, share=0.0, usual=0.5)
     assert answer("Who signs?", asks, floor).fitting == count
 
 

@@ -315,11 +315,16 @@ def test_no_value_of_a_fact_closes_its_mark(value: str) -> None:
     assert (line.count("["), line.count("]"), line.count("(")) == (1, 1, 1)
 
 
-@every(
-    "text", ["Prefers tea (green)", "Has {braces}", "Mail is [email:0123456789ab]", "Said (twice)"]
-)
+@every("text", ["Prefers tea (green)", "Has {braces}", "Said (twice)"])
 def test_an_ordinary_text_is_shown_as_it_is(text: str) -> None:
     assert text in lines(fact(text))[0]
+
+
+def test_a_token_tells_whether_its_value_is_kept() -> None:
+    text = "Mail is [street_address:0123456789ab]"
+    [kept] = lines(fact(text, slot=personal("ana@example.org", "email")))
+    assert "Mail is [street address] (email: ana@example.org)" in kept
+    assert "Mail is [street address, not kept] (" in lines(fact(text))[0]
 
 
 @every("line_break", BREAKS)

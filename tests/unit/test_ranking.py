@@ -212,7 +212,7 @@ def test_nothing_near_is_answered_by_nothing(cosine: float, is_answered: bool) -
 
 def test_what_is_far_is_left_out_where_something_is_near() -> None:
     facts, cosines = [fact("near"), fact("less"), fact("far")], [0.9, 0.3, 0.1]
-    assert ids(answer(facts, cosines, floor=RecallFloor(base=0.5, fact=0.2))) == ["near", "less"]
+    assert ids(answer(facts, cosines, floor=RecallFloor(base=0.5, share=0.3))) == ["near", "less"]
     assert ids(answer(facts, cosines, floor=RecallFloor(base=0.5))) == ["near"]
 
 
@@ -232,6 +232,11 @@ def test_the_floor_grows_with_the_number_of_facts_up_to_a_thousand(
     count: int, expected: float
 ) -> None:
     assert RecallFloor(base=0.2, growth=0.05).of(count) == pytest.approx(expected)
+
+
+def test_the_floor_never_falls_below_the_least() -> None:
+    floor = RecallFloor(base=0.3, usual=0.5, least=0.2)
+    assert (floor.of(1, clearness=0.1), floor.of(1, clearness=1.0)) == (0.25, 0.2)
 
 
 @pytest.mark.parametrize(("asked", "counted"), [(0, 0), (4, 4), (5, 5), (6, 5), (12, 5)])

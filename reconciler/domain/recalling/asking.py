@@ -7,7 +7,7 @@ facts about them. A linear map from questions to notes, fitted on the same sente
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,13 @@ other. Source: the half that was written on of benchmarks/questions_in_languages
 _LEANING = 4.0
 """The weight by which a question is moved towards the facts of an attribute that it asks for.
 Values from 2 to 5 find equally many facts. Source: benchmarks/recall.py."""
+
+_NEAREST = 5
+_STRANGE_FROM, _STRANGENESS, _STRANGEST = -0.05, 8.0, 0.6
+"""A question is strange if the nearest questions about anything else are about as near to it as the
+nearest ones about contacts, by their mean cosine; by how much the floor grows for what it is
+nearer, and at most. A plane between the two kinds left in twice as many near a contact's topics.
+Source: the questions that ``config/profiles/minilm.toml`` names."""
 
 _LEAST_MAX = 0.9
 _COMPARED_MAX = 400
@@ -50,8 +57,8 @@ class AttributeQuestions:
         leanings: by attribute where its facts lie, seen from the middle of all; float32, shape
             (dimension,). What has none is not leant to.
         in_languages: the same in other languages, each judged by its own measure.
-        strange: a plane between these and questions that are not about a contact, float32, shape
-            (dimension + 1,), the last its distance; None for no such plane.
+        generic: questions that are not about a contact, as vectors; None to call none strange.
+        personal: more questions about a contact, which ask for no attribute.
     """
 
     def __init__(
@@ -61,11 +68,12 @@ class AttributeQuestions:
         least: float | None = None,
         leanings: Mapping[str, Floats] | None = None,
         in_languages: Sequence[AttributeQuestions] = (),
-        strange: Floats | None = None,
+        generic: Floats | None = None,
+        personal: Floats | None = None,
     ) -> None:
         self._names, self._vectors, self._measured = names, vectors, least
         self._leanings, self._in_languages = leanings or {}, in_languages
-        self._strange = strange
+        self._generic, self._personal = generic, vectors[:0] if personal is None else personal
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -112,15 +120,19 @@ class AttributeQuestions:
     def strangeness(self, vector: Floats) -> float:
         """How much nearer facts must be to answer this question than one about a contact.
 
-        By it "What is the capital of Peru?" is not answered by where the contact lives. 0 or more,
-        as a sum of cosine and words; 0 for a question about a contact.
+        By it "What is the capital of Peru?" is not answered by where the contact lives: it is
+        nearer to questions about anything else than to those about contacts. 0 or more, as a sum
+        of cosine and words; 0 for a question about a contact.
 
         Args:
             vector: of the question, unit length.
         """
-        if self._strange is None:
+        if self._generic is None:
             return 0.0
-        return max(float(vector @ self._strange[:-1] + self._strange[-1]), 0.0)
+        in_languages = (each._vectors for each in self._in_languages)
+        of_contacts = [self._vectors, self._personal, *in_languages]
+        nearer = _nearness([self._generic], vector) - _nearness(of_contacts, vector)
+        return min(max(_STRANGENESS * (nearer - _STRANGE_FROM), 0.0), _STRANGEST)
 
     @cached_property
     def least(self) -> float:
@@ -146,6 +158,12 @@ def least_of(names: Sequence[str], vectors: Floats, *, in_language: bool = False
         return _LEAST_MAX
     spreads = _SPREADS_IN_LANGUAGE if in_language else _SPREADS
     return float(np.clip(others.mean() + spreads * others.std(), 0.0, _LEAST_MAX))
+
+
+def _nearness(vectors: Iterable[Floats], vector: Floats) -> float:
+    """The mean cosine of the nearest few."""
+    cosines = np.concatenate([cosines_to(each, vector) for each in vectors])
+    return float(np.sort(cosines)[-_NEAREST:].mean())
 
 
 def questions_of(name: str, questions: Sequence[str], description: str = "") -> Sequence[str]:

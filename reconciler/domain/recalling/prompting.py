@@ -20,6 +20,7 @@ from reconciler.domain.recalling.safety import holds_always, holds_until_settled
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.sensitive_data import VALUE_TOKEN
 
 _OPENING = (
     "<recalled_facts>\n"
@@ -329,16 +330,23 @@ def _line(
 ) -> str:
     marks = ", ".join(_marks(fact, others, handles))
     marked = f"[{marks}] " if marks else ""
-    value = filed_as(fact.text, fact.slot)
+    value, left = filed_as(fact.text, fact.slot), ", not kept"
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_escaped(fact.slot.attribute or '')}: {_escaped(fact.slot.value)})"
+        left = ""
+    text = VALUE_TOKEN.sub(lambda token: f"[{_kind(token[0])}{left}]", _escaped(fact.text))
     whose = f"{fact.system}'s word" if fact.system else _WORDS[fact.word]
     about = [*_holds(fact, is_upcoming=is_upcoming), whose]
     if fact.observations > 1:
         about.append(f"said {fact.observations} times")
     if fact.artefact and not fact.system:
         about.append(f"see {_escaped(fact.artefact)}")
-    return f"{marked}{_escaped(fact.text)}{value} ({', '.join(about)})"
+    return f"{marked}{text}{value} ({', '.join(about)})"
+
+
+def _kind(token: str) -> str:
+    """What a token stands for: "phone"."""
+    return token.strip("[]").partition(":")[0].replace("_", " ")
 
 
 def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> Iterator[str]:

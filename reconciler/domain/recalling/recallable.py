@@ -396,9 +396,10 @@ class _Closeness:
         if floor is None or not len(rows):
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
-        fits = evidence >= floor.of_each
+        nearest = evidence.max()
+        fits = evidence >= floor.of_each(nearest)
         least = floor.of(len(rows), len(self.words.asked), self.clearness) + self.strange
-        if evidence.max() < least:
+        if nearest < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > self.strange)]
 

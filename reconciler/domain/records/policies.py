@@ -188,17 +188,19 @@ class RecallFloor:
         growth: how much more for each e times as many facts.
         words: the weight of the share of the question's words, beside the cosine.
         question: how much more for each e times as many words of content in the question.
-        fact: the least sum for every other fact; None for ``base``.
+        share: of the nearest fact's sum, which every other fact must reach; None for ``base``.
         usual: how much lower the bound is if the question clearly asks for a common attribute; a
             less clear question lowers it less.
+        least: below this the bound never falls.
     """
 
     base: float
     growth: float = 0.0
     words: float = 0.0
     question: float = 0.0
-    fact: float | None = None
+    share: float | None = None
     usual: float = 1.0
+    least: float = -1.0
 
     def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
         """The least sum for the nearest fact.
@@ -210,12 +212,11 @@ class RecallFloor:
         """
         grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
         least = self.base + grown + self.question * math.log1p(min(asked, _FLOOR_WORDS_MAX))
-        return least - self.usual * clearness
+        return max(least - self.usual * clearness, self.least)
 
-    @property
-    def of_each(self) -> float:
-        """The least sum for every fact of an answer."""
-        return self.base if self.fact is None else self.fact
+    def of_each(self, nearest: float) -> float:
+        """The least sum for every fact of an answer, by that of the nearest one."""
+        return self.base if self.share is None else self.share * nearest
 
 
 @frozen
