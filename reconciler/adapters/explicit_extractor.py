@@ -1,4 +1,4 @@
-"""The extractor that needs no model: it reads the contact's explicit statements.
+"""The extractor that needs no model: it reads requests, and what fills a slot.
 
 It knows which speakers to read, how much their words weigh and how several mentions become one
 candidate; ``reconciler.domain.sessions.explicit_statements`` finds the statements. It uses no
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from reconciler.domain.records.jobs import WITHOUT_MODEL
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.records.turns import Role
@@ -19,20 +20,20 @@ from reconciler.domain.values.attributes import AttributeBook
 if TYPE_CHECKING:
     from reconciler.domain.sessions.explicit_statements import ExplicitStatement
 
-_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED, _IMPORTANCE_IN_PASSING = 0.8, 0.6, 0.4
+_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED = 0.8, 0.6
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
-"""In this order: for a request, a plain statement, a hedged one."""
+"""In this order: for a request, a slot, a hedged statement."""
 
 
 class ExplicitExtractor:
-    """Reads only the contact's explicit statements: no other speaker's, nothing between lines.
+    """Reads only what the contact asks to be remembered, or what fills a slot.
 
     Args:
-        attributes: the known attributes, for reading slots; for these "my … is …" is accepted more
-            readily. None for the few that the grammar itself knows.
+        attributes: the known attributes, for reading slots. None for the few that the
+            grammar itself knows.
     """
 
-    name = "explicit-statements-v2"
+    name = f"{WITHOUT_MODEL}-v3"
 
     def __init__(self, attributes: AttributeBook | None = None) -> None:
         self._attributes = attributes or AttributeBook.from_mapping({})
@@ -90,9 +91,7 @@ def _candidate(mentions: list[tuple[int, ExplicitStatement]]) -> Extracted:
 
 
 def _importance(statement: ExplicitStatement) -> float:
-    if statement.is_request:
-        return _IMPORTANCE_REQUESTED
-    return _IMPORTANCE_IN_PASSING if statement.is_passing else _IMPORTANCE_STATED
+    return _IMPORTANCE_REQUESTED if statement.is_request else _IMPORTANCE_STATED
 
 
 def _confidence(statement: ExplicitStatement) -> float:

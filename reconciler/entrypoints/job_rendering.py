@@ -184,8 +184,8 @@ def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:
         yield "done", _time(job.finished_at)
     elif job.state is not JobState.DEAD:
         yield "due", _time(job.due_at)
-    if job.extractor is not None:
-        yield "read by", job.extractor
+    if job.reader is not None:
+        yield "read by", job.reader
     if job.state is JobState.DONE:
         yield "candidates", outcomes_words(job.outcomes)
     if job.held_because:

@@ -170,7 +170,7 @@ def test_what_was_handed_over_is_recalled_once_it_is_drained(run: Run, job_id: s
 def test_drain_says_who_read_and_what_became_of_it(run: Run, job_id: str) -> None:
     code, out, _ = run("drain")
     assert (code, "1 added" in out, "done" in out) == (0, True, True)
-    assert "explicit-statements-v2: no ANTHROPIC_API_KEY" in out
+    assert "explicit-statements-v3: no ANTHROPIC_API_KEY" in out
 
 
 def test_drain_of_an_empty_queue_says_so(run: Run) -> None:
@@ -276,7 +276,7 @@ def test_a_state_that_no_job_has_is_refused(run: Run) -> None:
 def test_a_job_shows_its_session_and_numbers(run: Run, job_id: str) -> None:
     run("drain")
     code, out, _ = run("job", job_id, *SCOPE)
-    for shown in (job_id, "done", "call-17", "1 added", "explicit-statements-v2"):
+    for shown in (job_id, "done", "call-17", "1 added", "explicit-statements-v3, without a model"):
         assert shown in out
     assert code == 0
 
@@ -370,7 +370,7 @@ def test_a_drain_in_which_a_job_dies_says_why_and_ends_with_exit_code_one(
 
 def test_the_doctor_counts_jobs_and_names_the_extractor(run: Run, job_id: str) -> None:
     checks = {each["name"]: each for each in json_of(run, "doctor")}
-    assert checks["extractor"]["finding"] == "explicit-statements-v2: no ANTHROPIC_API_KEY"
+    assert checks["extractor"]["finding"] == "explicit-statements-v3: no ANTHROPIC_API_KEY"
     assert (checks["jobs"]["is_ok"], checks["jobs"]["numbers"]["waiting"]) == (True, 1)
     assert checks["jobs"]["numbers"]["oldest_job_age_seconds"] > 0
 
@@ -487,14 +487,16 @@ def test_of_an_export_with_several_one_is_chosen(run: Run, tmp_path: Path) -> No
     assert made["session_id"] == "11111111-aaaa-4aaa-8aaa-000000000002"
 
 
-def test_all_of_an_export_are_handed_over_each_as_its_own_session(run: Run) -> None:
-    made = json_of(run, "extract", str(THREE), *SCOPE, "--all-conversations")
+def test_all_of_an_export_are_handed_over_each_as_its_own_session(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / THREE.name
+    file.write_text(THREE.read_text("utf-8").replace("I moved to", "I live in"), "utf-8")
+    made = json_of(run, "extract", str(file), *SCOPE, "--all-conversations")
     assert [each["turns"] for each in made["sessions"]] == [3, 2]
     assert (made["refused"], made["without_words"]) == ([], 1)
     run("drain")
     facts = " ".join(each["fact"]["text"] for each in json_of(run, "recall", *SCOPE))
     assert ("Leeds" in facts, "Bergen" in facts, "moon" in facts) == (True, False, False)
-    code, out, _ = run("extract", str(THREE), *SCOPE, "--all-conversations")
+    code, out, _ = run("extract", str(file), *SCOPE, "--all-conversations")
     assert (code, "2 of 3 conversations handed over" in out) == (0, True)
     assert len(json_of(run, "jobs")) == 2
 

@@ -119,7 +119,7 @@ def test_what_the_contact_asked_to_have_remembered_in_march_is_known_in_november
 NINE = (
     *("My name is Ana.", "I live in Leeds.", "I work at Brightwave.", "My time zone is CET."),
     *("I'm allergic to walnuts.", "I'm a vegetarian.", "My budget is 40,000 EUR."),
-    *("Remember that I bill in euros.", "My dog's name is Max."),
+    *("Remember that I bill in euros.", "My birthday is 3 May."),
 )
 
 

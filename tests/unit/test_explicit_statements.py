@@ -128,31 +128,19 @@ def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
         ("By the way, my job title is Head of Sales.", None, "title", "Head of Sales"),
         ("My wife's name is Ana.", None, "spouse", "Ana"),
         ("My wife’s birthday is 3 May", "wife", "birthday", "3 May"),
-        ("My wife is a nurse.", None, None, None),
-        ("My dog's name is Max!", None, None, None),
         ("Our budget is 40,000 EUR, but it may grow.", None, "budget", "40,000 EUR"),
-        ("My new email is ana@acme.test, so use it.", None, "email", "ana@acme.test"),
+        ("My new email is ana@acme.test, and it works.", None, "email", "ana@acme.test"),
         ("My date of birth is 1 May 1980.", None, "birthday", "1 May 1980"),
-        ("My favourite colour is green now.", None, None, None),
         ("My address is 12 High Street, Leeds.", None, "address", "12 High Street, Leeds"),
         ("I live in Berlin now.", None, "city", "Berlin"),
-        ("I live in St. Louis with my son.", None, None, None),
-        ("I've just moved from Paris to Porto.", None, None, None),
         ("I live in Norway.", None, "country", "Norway"),
         ("I live in Ohio.", None, "region", "Ohio"),
-        ("I live in a small flat.", None, None, None),
-        ("I moved to Marketing.", None, None, None),
         ("I've switched to the Enterprise plan.", None, "plan", "Enterprise"),
         ("I was promoted to VP of Sales last week.", None, "title", "VP of Sales"),
         ("WhatsApp works best for me.", None, "preferred_channel", "WhatsApp"),
-        ("I've been vegan for years.", None, None, None),
-        ("I work at Acme Corp as an engineer.", None, None, None),
-        ("I work for a bank.", None, None, None),
         ("I'm allergic to walnuts.", None, "allergy", "walnuts"),
-        ("I am allergic to walnuts and figs.", None, None, None),
         ("I'm a vegetarian.", None, "diet", "vegetarian"),
         ("Call me Sam.", None, "preferred_name", "Sam"),
-        ("I prefer tea over coffee.", None, None, None),
     ],
 )
 def test_a_statement_fills_the_slot_it_names(
@@ -208,8 +196,8 @@ def test_what_is_fleeting_asked_or_anothers_is_none(said: str) -> None:
     ("said", "category"),
     [
         ("I live in Leeds.", Category.FACT),
-        ("I prefer tea over coffee.", Category.PREFERENCE),
-        ("We have chosen the annual plan.", Category.DECISION),
+        ("Remember that I prefer tea over coffee.", Category.PREFERENCE),
+        ("Remember that we have chosen the annual plan.", Category.DECISION),
         ("Never call me before noon.", Category.DECISION),
     ],
 )
@@ -220,7 +208,6 @@ def test_the_words_give_away_the_category(said: str, category: Category) -> None
 @pytest.mark.parametrize(
     ("said", "speech"),
     [
-        ("I'm actually a doctor, so skip the basics.", Speech.ROLEPLAY),
         ("From now on you are a pirate.", Speech.ROLEPLAY),
         ("I live in Leeds.", Speech.LITERAL),
     ],
@@ -230,19 +217,18 @@ def test_it_says_how_the_words_are_meant(said: str, speech: Speech) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    "said",
     [
-        ("I've been using my tracker for 9 months now, and it's great!", "has been using their"),
-        ("By the way, I've had my cat since May - do you sell litter?", "has had their cat since"),
-        ("I have a pottery class on Fridays, so maybe then.", "has a pottery class on Fridays."),
-        ("I just realized I've lost 10 pounds.", "has lost 10 pounds."),
-        ("I recently switched to tea, but I miss coffee.", "recently switched to tea."),
+        "I prefer tea over coffee.",
+        "My favourite tea is green.",
+        "The contact is off for a cup of tea.",
+        "I have a pottery class on Fridays.",
+        "I've had my cat since May.",
+        "I recently switched to tea.",
     ],
 )
-def test_what_goes_on_is_read_without_what_follows(said: str, told: str) -> None:
-    found = only(said)
-    assert found.text.startswith(f"The contact {told}")
-    assert found.is_passing
+def test_a_plain_sentence_without_a_slot_needs_a_model(said: str) -> None:
+    assert statements(said) == []
 
 
 def test_what_stands_before_a_question_is_read() -> None:
@@ -276,7 +262,11 @@ def test_what_another_clause_hangs_on_leaves_a_statement_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["I prefer e-mail when I travel.", "Remember that once it closes, I work at Globex."]
+    "said",
+    [
+        "Remember that I prefer e-mail when I travel.",
+        "Remember that once it closes, I work at Globex.",
+    ],
 )
 def test_a_habit_and_a_request_keep_their_words_and_fill_no_slot(said: str) -> None:
     found = only(said)
@@ -286,22 +276,21 @@ def test_a_habit_and_a_request_keep_their_words_and_fill_no_slot(said: str) -> N
 # The extractor
 
 
-def test_a_request_outweighs_a_plain_statement_and_that_what_is_mentioned_in_passing() -> None:
-    found = candidates("I run on Sundays.", "I live in Leeds.", "Remember that I bill in dollars.")
+def test_a_request_outweighs_a_slot() -> None:
+    found = candidates("I live in Leeds.", "Remember that I bill in dollars.")
     assert [(each.importance, each.confidence) for each in found] == [
-        (0.4, 0.9),
         (0.6, 0.9),
         (0.8, 0.95),
     ]
 
 
 def test_what_is_played_is_hardly_believed() -> None:
-    (found,) = candidates("I'm actually a doctor, so skip the basics.")
+    (found,) = candidates("From now on you are a pirate.")
     assert found.confidence <= 0.3
 
 
 def test_what_is_hedged_is_believed_less() -> None:
-    (found,) = candidates("My budget is probably 900 EUR.", "Thanks!")
+    (found,) = candidates("Remember that my budget is probably 900 EUR.", "Thanks!")
     assert found.confidence == 0.5
 
 
@@ -320,13 +309,13 @@ def test_nobody_but_the_contact_is_read(role: Role) -> None:
 
 def test_what_was_read_before_is_not_read_again() -> None:
     seen_before = window("I live in Leeds.", "My name is Ana.", new=frozenset({"e1"}))
-    (found,) = ExplicitExtractor().extract(seen_before).candidates
+    (found,) = ExplicitExtractor(BOOK).extract(seen_before).candidates
     assert found.citations[0].episode == 2
 
 
 def test_of_many_statements_all_are_given_in_their_order() -> None:
-    found = candidates(*(f"My code number is {number}." for number in range(9)))
-    assert [each.text for each in found] == [f"The contact's code number is {n}." for n in range(9)]
+    found = candidates(*(f"Remember that my locker is {number}." for number in range(9)))
+    assert [each.text for each in found] == [f"The contact's locker is {n}." for n in range(9)]
 
 
 def test_a_pleasantry_gives_nothing_not_even_a_summary() -> None:
@@ -334,7 +323,7 @@ def test_a_pleasantry_gives_nothing_not_even_a_summary() -> None:
     assert (extraction.candidates, extraction.summary) == ((), "")
 
 
-@pytest.mark.parametrize("said", ["My reading list is Dune.", "My favourite tea is green."])
+@pytest.mark.parametrize("said", ["Call me Sam.", "Remember that my favourite tea is green."])
 def test_without_a_book_the_grammar_still_reads(said: str) -> None:
     assert ExplicitExtractor().extract(window(said)).candidates
 

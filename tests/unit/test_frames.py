@@ -11,7 +11,7 @@ from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.sessions.frames import frames_of
-from tests.unit.test_explicit_statements import window
+from tests.unit.test_explicit_statements import BOOK, window
 
 TOKYO = "I live in Tokyo."
 
@@ -107,7 +107,7 @@ def test_what_was_said_in_front_of_a_frame_is_meant() -> None:
 )
 def test_what_is_read_without_a_model_is_meant_as_its_frame(said: str, meant: Speech) -> None:
     shown = window(said)
-    found = frames_of(shown.episodes).meant(shown, ExplicitExtractor().extract(shown))
+    found = frames_of(shown.episodes).meant(shown, ExplicitExtractor(BOOK).extract(shown))
     assert {each.speech for each in found.candidates} == {meant}
 
 

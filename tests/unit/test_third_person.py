@@ -1,4 +1,4 @@
-"""What the contact said of themselves, told about the contact; quoted where a form is not sure."""
+"""What the contact said of themselves, told about the contact; in doubt as it was said."""
 
 from __future__ import annotations
 
@@ -42,9 +42,6 @@ TOLD = {
         "The contact lives with their wife, who taught them chess."
     ),
     "My wife taught me chess.": "The contact's wife taught the contact chess.",
-    "I rent, and I'm glad I was told I'd get a garden.": (
-        "The contact rents, and they are glad they were told they'd get a garden."
-    ),
     "My boss knows I travel.": "The contact's boss knows the contact travels.",
     "The flat I live in is old.": "The flat the contact lives in is old.",
     "Call me Sam.": "Call the contact Sam.",
@@ -57,10 +54,6 @@ TOLD = {
     "We've decided to move.": "The contact and others have decided to move.",
     "Ship it to us.": "Ship it to the contact and others.",
     "The depot closes at four.": "The depot closes at four.",
-    "I fly when I can, because I hate trains.": (
-        "The contact flies when they can, because they hate trains."
-    ),
-    "I live in Leeds and I work in York.": ("The contact lives in Leeds and they work in York."),
 }
 
 
@@ -75,6 +68,8 @@ def test_the_first_person_is_told_in_the_third(said: str, told: str) -> None:
         "I quit my job.",
         "I put my savings into bonds.",
         "I yodel.",
+        "I fly when I can.",
+        "I live in Leeds and I work in York.",
         "I live in Leeds and work in York.",
         "I cook, travel and sing.",
         "My wife and I live in Leeds.",
@@ -96,13 +91,8 @@ def test_the_first_person_is_told_in_the_third(said: str, told: str) -> None:
         "We paid for it ourselves.",
     ],
 )
-def test_where_a_form_is_not_sure_the_words_are_quoted(said: str) -> None:
-    quoted = said.replace('"', "'")
-    assert about_the_contact(said) == f'The contact said: "{quoted}"'
-
-
-def test_a_quotation_holds_no_other_mark_of_its_kind() -> None:
-    assert about_the_contact('I yodel "Heidi".') == "The contact said: \"I yodel 'Heidi'.\""
+def test_where_a_form_is_not_sure_the_words_stay_as_they_were_said(said: str) -> None:
+    assert about_the_contact(said) == said
 
 
 def test_what_is_told_already_stays_as_it_is() -> None:
@@ -112,7 +102,7 @@ def test_what_is_told_already_stays_as_it_is() -> None:
 
 @given(st.text(max_size=400))
 def test_any_text_is_told(text: str) -> None:
-    assert about_the_contact(text).endswith((".", "!", "?", "…", '"'))
+    assert about_the_contact(text).endswith((".", "!", "?", "…"))
 
 
 @pytest.mark.parametrize("piece", ["I ", "a-", "and I work, ", "'", "my my "])

@@ -14,6 +14,9 @@ from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.scope import Scope
 from reconciler.frozen import frozen
 
+WITHOUT_MODEL = "explicit-statements"
+"""What the name of the extractor that needs no model begins with."""
+
 
 class Stage(IntEnum):
     """The points of a job's work at which a test may end the process; in their order."""
@@ -149,6 +152,13 @@ class Job:
         if self.state is not JobState.DEAD:
             return None
         return f"reconciler retry {self.job_id} {self.scope.as_options()}"
+
+    @property
+    def reader(self) -> str | None:
+        """Who read it, and what is left out by one without a model; None before it was read."""
+        if self.extractor is None or not self.extractor.startswith(WITHOUT_MODEL):
+            return self.extractor
+        return f"{self.extractor}, without a model: only requests and what fills a known attribute"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""

@@ -1,18 +1,19 @@
-"""Explicit statements: sentences in which people say plain facts about themselves.
+"""Explicit statements: what people ask to have remembered, and slots that they fill themselves.
 
-What a sentence says by the openings of ``config/lexicon/statements.toml`` ("from now on", "remember
-that", "I prefer") lives here, and so does what the slot reader finds in a sentence in the first
-person; it alone fills slots. Nothing is understood that neither gives away: a sentence that no list
-knows is left alone, which is what is wanted of a reader without a model. What becomes of a
-statement, and any model or clock, must never come in here. Every pattern is tried at places that it
-cannot move from, in sentences of bounded length, so a long text costs as it is long.
+A request ("from now on", "never call me"; ``config/lexicon/statements.toml``) lives
+here, and so does what the slot reader finds in a clause in the first person; it alone fills slots.
+Anything else is left alone: without a model a plain sentence cannot be told from a passing remark.
+What becomes of a statement, and any model or clock, must never come in here. Every pattern is tried
+at places that it cannot move from, in sentences of bounded length, so a long text costs as it is
+long.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from reconciler.domain.conditions import find_condition, is_reported
@@ -45,7 +46,6 @@ class ExplicitStatement:
         span: the sentence, letter by letter as it stands in the text.
         category: preference, fact, decision or procedure.
         is_request: whether it asks to be remembered or obeyed from now on.
-        is_passing: whether it was mentioned in passing.
         is_hedged: whether the speaker leaves it open.
         speech: how it is meant.
         subject, attribute, value: the slot that it fills, as far as it fills one.
@@ -55,7 +55,6 @@ class ExplicitStatement:
     span: str
     category: Category
     is_request: bool = False
-    is_passing: bool = False
     is_hedged: bool = False
     speech: Speech = Speech.LITERAL
     subject: str | None = None
@@ -90,7 +89,7 @@ def _statements(
         if is_left_alone and not claim.is_request:
             continue
         slot = _own_slot(attributes.read_slot(claim.text))
-        is_open = condition is not None and _hangs_on(claim, slot, condition, attributes)
+        is_open = condition is not None and _hangs_on(slot, condition)
         slot = None if is_open or is_left_alone else slot
         meant = Speech.HYPOTHETICAL if is_open and speech is Speech.LITERAL else speech
         yield ExplicitStatement(
@@ -98,7 +97,6 @@ def _statements(
             span=said,
             category=_lasting(infer_category(claim.text)),
             is_request=claim.is_request,
-            is_passing=claim.is_passing,
             is_hedged=find_hedge(_up_to(claim, said)) is not None,
             speech=_of_request(speech, said) if claim.is_request else meant,
             subject=slot.subject if slot else None,
@@ -107,31 +105,14 @@ def _statements(
         )
 
 
-def _hangs_on(
-    claim: _Claim, slot: ReadSlot | None, condition: re.Match[str], attributes: AttributeBook
-) -> bool:
-    """Whether the claim depends on a condition, so that it is not true yet.
-
-    A habit ("when I travel") is true, but fills no slot. A state would fill one without its
-    condition: "I work at Globex", if the deal closes.
+def _hangs_on(slot: ReadSlot | None, condition: re.Match[str]) -> bool:
+    """Whether a claim depends on a condition: "I work at Globex", if the deal closes.
 
     A condition of another clause does not count: "I live in Leeds, but once it closes, …".
     """
-    if slot and (at := condition.string.find(slot.value)) >= 0:
-        between = condition.string[at + len(slot.value) : condition.start()]
-        if _ANOTHER_CLAUSE.search(between):
-            return False
-    if slot or not _the("habitual").match(condition.group()):
-        return True
-    is_preference = infer_category(claim.text) is Category.PREFERENCE
-    return not is_preference and _is_state(condition, attributes)
-
-
-def _is_state(condition: re.Match[str], attributes: AttributeBook) -> bool:
-    """Whether the words before the condition, or after its comma, fill a slot by themselves."""
-    said = condition.string
-    parts = (said[: condition.start()], said[condition.end() :].partition(",")[2])
-    return any(attributes.read_slot(part.strip(" ,")) is not None for part in parts)
+    at = condition.string.find(slot.value) if slot else -1
+    between = condition.string[at + len(slot.value) : condition.start()] if slot else ""
+    return at < 0 or _ANOTHER_CLAUSE.search(between) is None
 
 
 _ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
@@ -160,12 +141,6 @@ def _lexicon() -> Cues:
 def _the(name: str) -> re.Pattern[str]:
     """The only cue of a list."""
     return _lexicon().pattern(name)
-
-
-@cache
-def _all(name: str) -> Sequence[re.Pattern[str]]:
-    """All cues of a list."""
-    return [_lexicon().pattern(name, at) for at in range(len(lexicon("statements").cues[name]))]
 
 
 # Sentences: a person's own words
@@ -238,7 +213,6 @@ def _of_request(speech: Speech, said: str) -> Speech:
 class _Claim:
     text: str
     is_request: bool = False
-    is_passing: bool = False
 
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -255,20 +229,27 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
         return [requested]
     if _the("forget").match(said, start):
         return []
-    if claims := _plain_claims(said, start) or _read_claim(said, start, attributes):
+    if claims := list(_read_claims(said, start, attributes)):
         return claims
     return [_Claim(_standing(said), is_request=True)] if find_taking_back(said) else []
 
 
-def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
-    """The claim that the slot reader finds in a sentence without a known opening."""
-    if _the("subordinate").match(said, start) or _the("unsettled").match(said, start):
-        return []
-    read = attributes.read_slot(said[start:])
-    if read is None or not _is_own(read):
-        return []
-    core_end = max(start, said.find(read.value) + len(read.value))
-    return [_Claim(_clause(said, start, core_end, len(said)))]
+def _read_claims(said: str, start: int, attributes: AttributeBook) -> Iterator[_Claim]:
+    """The claims that the slot reader finds in the clauses of a sentence."""
+    if _the("subordinate").match(said, start):
+        return
+    breaks = (match.end() for match in _the("break").finditer(said, start))
+    clauses = [start, *(at for at in breaks if _begins_clause(said, at))]
+    for begin, end in pairwise([*clauses, len(said)]):
+        clause = _the("loose_end").sub("", said[begin:end])
+        is_left = _the("subordinate").match(clause) or _the("unsettled").match(clause)
+        read = None if is_left else attributes.read_slot(clause)
+        if read is not None and _is_own(read):
+            yield _Claim(_standing(clause))
+
+
+def _begins_clause(said: str, at: int) -> bool:
+    return any(_the(each).match(said, at) for each in ("own", "subordinate", "unresolved"))
 
 
 def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
@@ -280,29 +261,6 @@ def _is_own(read: ReadSlot) -> bool:
     """Whether a slot belongs to the speaker or their people."""
     cut = _the("break").search(read.words)
     return bool(_the("own").search(read.words, 0, cut.start() if cut else len(read.words)))
-
-
-def _plain_claims(said: str, start: int) -> list[_Claim]:
-    """The clauses that state something; the first one with the words that it depends on."""
-    breaks = _the("break").finditer(said, start)
-    behind = (_after(_the("presupposed"), said, match.end()) for match in breaks)
-    starts = dict.fromkeys((start, *behind))
-    claims = [stated for at in starts if (stated := _stated(said, at)) is not None]
-    if not claims:
-        return []
-    leans = claims[0].is_passing or _the("subordinate").match(said, start)
-    begins = [start if leans else claims[0].at, *(stated.at for stated in claims[1:])]
-    ends = [*(stated.at for stated in claims[1:]), len(said)]
-    return [
-        _Claim(_clause(said, begin, stated.core_end, end), is_passing=stated.is_passing)
-        for stated, begin, end in zip(claims, begins, ends, strict=True)
-    ]
-
-
-def _clause(said: str, begin: int, core_end: int, end: int) -> str:
-    """The clause without an aside about something else."""
-    aside = _the("aside").search(said, core_end, end)
-    return _standing(_the("loose_end").sub("", said[begin : aside.start() if aside else end]))
 
 
 def _standing(clause: str) -> str:
@@ -341,35 +299,3 @@ def _remembered(said: str, start: int, wrapper: re.Match[str]) -> _Claim | None:
 
 
 _ASKED = re.compile(r"\s*\?+$")
-
-
-# Statements: clauses that say how things are
-
-
-@in_order
-class _Stated:
-    """A clause that states something: its beginning, and the end of its opening."""
-
-    at: int
-    core_end: int
-    is_passing: bool = False
-
-
-def _stated(said: str, at: int) -> _Stated | None:
-    """The statement of the clause that begins there; None without one."""
-    for pattern in _all("plain"):
-        if match := pattern.match(said, at):
-            return _Stated(at, match.end())
-    for pattern in _all("passing"):
-        if match := pattern.match(said, at):
-            return _passing(match)
-    return None
-
-
-def _passing(match: re.Match[str]) -> _Stated | None:
-    """A remark in passing, in one clause that points to nothing outside its sentence."""
-    said = match.string
-    is_torn = _the("aside").search(said, match.start(), match.end())
-    if is_torn or _the("pointing").search(_clause(said, 0, match.end(), len(said))):
-        return None
-    return _Stated(match.start(), match.end(), is_passing=True)

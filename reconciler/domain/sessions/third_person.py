@@ -1,9 +1,10 @@
 """Third person: turns the contact's words about themselves into a sentence about the contact.
 
 "I work at Brightwave." becomes "The contact works at Brightwave."; an order keeps its form and
-names whom it is about ("Never ring the contact before noon."). Only pronouns and the verbs that go
-with "I" change. Where a form is not sure, the sentence is quoted as it was said: a quotation is
-true, and a wrong verb or subject may not be. The words are in ``config/lexicon/third_person.toml``.
+names whom it is about ("Never ring the contact before noon."). Only pronouns and the verb that goes
+with "I" change. Where a form is not sure, or "I" comes twice, the words stay as they were said: a
+wrong verb or subject may be false, and a quotation is near every other one. The words are in
+``config/lexicon/third_person.toml``.
 """
 
 from __future__ import annotations
@@ -36,15 +37,6 @@ _PRONOUNS = {
 _REPEATED = _PRONOUNS | {"me": "them", "my": "their", "myself": "themselves"}
 """The same once the sentence has named the contact as its subject."""
 
-_THEY = {
-    "": "they",
-    " is": "they are",
-    " has": "they have",
-    " will": "they will",
-    " would": "they'd",
-}
-_BEING = {"am": "are", "was": "were", "wasn't": "weren't"}
-
 _UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "myself", "ain't", '"', "“"})
 """Words without a known form, and marks that begin another person's words."""
 
@@ -66,14 +58,13 @@ def about_the_contact(said: str) -> str:
     try:
         told = _in_third_person(_TOKENS.findall(said))
     except _UnsureError:
-        quoted = said.replace('"', "'")
-        return f'The contact said: "{quoted}"'
+        told = said
     told = told[:1].upper() + told[1:]
     return told if told.endswith((".", "!", "?", "…")) else f"{told}."
 
 
 def _in_third_person(tokens: Sequence[str]) -> str:
-    """The words in the third person: the first "I" is the contact, each one behind it is "they".
+    """The words in the third person.
 
     Raises:
         _UnsureError: a form is not known, or it is not sure who does what is said.
@@ -89,18 +80,18 @@ def _in_third_person(tokens: Sequence[str]) -> str:
             may_go_on = awaits == "i" and word not in _words_listed("invariable") | {"do", "don't"}
             awaits = ""
         elif word in _SUBJECTS:
-            _check_subject(tokens, at, is_named=is_named)
-            told.append(_THEY[_SUBJECTS[word]] if is_named else _CONTACT + _SUBJECTS[word])
-            may_go_on = not is_named and word in ("i'm", "i've")
-            awaits = {"i": "they" if is_named else "i", "i'd": "" if is_named else "i'd"}.get(
-                word, ""
-            )
+            if is_named:
+                raise _UnsureError
+            _check_subject(tokens, at)
+            told.append(_CONTACT + _SUBJECTS[word])
+            may_go_on = word in ("i'm", "i've")
+            awaits = word if word in ("i", "i'd") else ""
             is_named = True
         elif may_go_on and word in _words_listed("present") and _is_joined(tokens, at):
             raise _UnsureError  # the words alone do not say which subject the verb belongs to
         else:
             told.append(_other(tokens, at, _REPEATED if is_named else _PRONOUNS))
-    if awaits in ("i", "i'd"):
+    if awaits:
         raise _UnsureError
     return "".join(told)
 
@@ -119,7 +110,7 @@ def _small_word(token: str) -> str:
     return token.replace("’", "'").casefold()
 
 
-def _check_subject(tokens: Sequence[str], at: int, *, is_named: bool) -> None:
+def _check_subject(tokens: Sequence[str], at: int) -> None:
     """Check that an "I" stands in front of its verb and is its only subject.
 
     Raises:
@@ -128,7 +119,7 @@ def _check_subject(tokens: Sequence[str], at: int, *, is_named: bool) -> None:
     """
     before = _word_before(tokens, at)
     is_in_a_name = at > 2 and tokens[at - 2].istitle()
-    if before in _AUXILIARIES or (before == "and" and not is_named) or is_in_a_name:
+    if before in _AUXILIARIES | {"and"} or is_in_a_name:
         raise _UnsureError
 
 
@@ -149,8 +140,6 @@ def _agreeing(verb: str, subject: str) -> str:
         _UnsureError: it is not known.
     """
     word = _small_word(verb)
-    if subject == "they":
-        return _BEING.get(word, verb)
     if subject == "i'd" and word in _words_listed("after_would"):
         return verb
     if subject == "i'd" or word != verb.replace("’", "'"):
