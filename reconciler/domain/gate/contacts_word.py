@@ -340,7 +340,7 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
 
 
 def _relatives(text: str) -> frozenset[str]:
-    """The people whom a text names by what they are to somebody; "the assistant" is the agent."""
+    """The people in a text, by what they are to another; "the assistant" is the agent."""
     said = _spaced(text).replace("the assistant", "")
     return vocabulary().relatives.intersection(said.split())
 

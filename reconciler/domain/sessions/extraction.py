@@ -135,7 +135,7 @@ class Extraction:
         summary: the window in a sentence or two; may be empty.
         left_out: the number of findings beyond the extractor's own limit, as far as it knows.
         usage: the cost of its calls, or None.
-        tells_quotes: whether the extractor was asked which words are another's (``Speech.QUOTED``).
+        tells_quotes: whether the extractor was asked for another's words (``Speech.QUOTED``).
     """
 
     candidates: tuple[Extracted, ...] = ()

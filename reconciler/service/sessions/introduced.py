@@ -38,8 +38,8 @@ class Introduced:
         """The extraction; a claim of the contact's introduced words alone is marked so.
 
         A claim that also rests on plain words of the contact rests only on those. Beside an
-        extractor that was asked whose words it cites only marks of quotation count: the head takes
-        a quarter of the contact's own sentences in real conversations for another's.
+        extractor that was asked about quotations only their marks count: the head takes a quarter
+        of the contact's own sentences in real conversations for another's.
         """
         return replace(
             extraction,
