@@ -282,7 +282,7 @@ def arguments(signature: inspect.Signature) -> dict[str, Any]:
     """What a method takes beside scope and ids, where it is right."""
     given = {name: GIVEN[name] for name in signature.parameters if name in GIVEN}
     if "contact_name" in signature.parameters:  # one person speaks
-        del given["speakers"]
+        given.pop("speakers", None)
     if "out" in signature.parameters:
         given["out"] = io.BytesIO()
     if "lines" in signature.parameters:

@@ -253,12 +253,9 @@ def _pydantic_ai(values: Values) -> Values:
 def _adk(values: Values) -> Values | None:
     if values.get("partial"):  # a piece of an answer that comes again as a whole
         return None
-    return {
-        "role": "user" if values["author"] == "user" else "agent",
-        "content": _blocks(as_object(values.get("content")).get("parts")),
-        "timestamp": values.get("timestamp"),
-        "id": values.get("id"),
-    }
+    role = "user" if values["author"] == "user" else "agent"
+    said = _blocks(as_object(values.get("content")).get("parts"))
+    return {**values, "role": role, "content": said, "name": None}
 
 
 # Help desks and CRMs: Intercom's parts, Zendesk's events and comments, HubSpot's engagements
@@ -281,13 +278,8 @@ def _desk(values: Values) -> Values:
 def desk_message(values: Values, author: Values, said: object) -> Values:
     """A help desk's message; its name is what a person cannot choose, if it is there."""
     names = map(author.get, ("email", "id", "userId", "zen:sunco:user_id"))
-    return {
-        "role": DESK_ROLES[author["type"]],
-        "name": str(next(filter(None, names), "")),
-        "content": said,
-        "timestamp": values.get("created_at") or values.get("received"),
-        "id": values.get("id"),
-    }
+    name = str(next(filter(None, names), ""))
+    return {**values, "role": DESK_ROLES[author["type"]], "name": name, "content": said}
 
 
 def _hubspot(values: Values) -> Values:
@@ -298,11 +290,11 @@ def _hubspot(values: Values) -> Values:
     written = next(filter(None, map(told.get, keys)), None)
     is_note = bool(told.get("hs_note_body"))
     return {
+        **values,
         "role": "operator" if is_note else kinds.get(str(told.get("hs_email_direction")), "system"),
         "name": told.get("hs_email_from_email"),
         "content": told.get("hs_email_text") or without_markup(written),
         "timestamp": told["hs_timestamp"],
-        "id": values.get("id"),
     }
 
 
@@ -322,12 +314,8 @@ def _slack(values: Values) -> Values | None:
     if values.get("subtype") not in _SLACK_SAID:
         return None
     is_bot = values.get("subtype") == "bot_message" or bool(values.get("bot_id"))
-    return {
-        "role": "agent" if is_bot else "user",
-        "name": values["user"],
-        "content": unescape(str(values["text"] or "")),
-        "ts": values["ts"],
-    }
+    role, text = "agent" if is_bot else "user", unescape(str(values["text"] or ""))
+    return {**values, "role": role, "name": values["user"], "content": text}
 
 
 def _has_role(values: Values) -> bool:
