@@ -84,8 +84,8 @@ CHANNEL = Extracted(
     value="e-mail",
     single_valued=True,
 )
-FOUND = Extraction(candidates=(CHANNEL,), summary="They agreed on a channel.", usage=USAGE)
-NOTHING = Extraction(summary="They agreed on a channel.", usage=USAGE)
+NOTHING = Extraction(summary="They agreed on a channel.", usage=USAGE, tells_quotes=True)
+FOUND = replace(NOTHING, candidates=(CHANNEL,))
 
 VENDORS: dict[str, Callable[[], Vendor]] = {"anthropic": Anthropic, "openai": OpenAI}
 

@@ -41,7 +41,7 @@ _ASKED_IN_MAX = 2
 """Conversations in which a question is put; if it has no answer then, it is not put again."""
 
 _OPENING = frozenset({"name", "preferred_name", "employer", "preferred_channel"})
-_SOON = timedelta(days=30)
+_SOON = 30
 _DAY, _NOTHING = timedelta(days=1), timedelta(0)
 CONVERSATION = timedelta(hours=1)
 """A recall no longer ago than this belongs to the present conversation."""
@@ -222,7 +222,8 @@ def _is_due(fact: Fact, now: datetime) -> bool:
             days += [] if day.is_weekly else [day.no_earlier_than(said).last]
     except (ValueError, OverflowError):  # 29 February of a year without one
         pass
-    return any(now.date() <= day <= now.date() + _SOON and day != said for day in days)
+    today = now.date().toordinal()  # the calendar ends at the year 9999
+    return any(0 <= day.toordinal() - today <= _SOON and day != said for day in days)
 
 
 def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str, ...]:
