@@ -15,6 +15,7 @@ import numpy as np
 
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
 from reconciler.domain.recalling.history import HeldFacts, true_at
+from reconciler.domain.recalling.languages import without_names
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.words import WordIndex
@@ -88,6 +89,8 @@ class Recall:
         begun = self._begin(scope, has_vector=bool(query))
         question = question_of(self.embedder, query)
         known = begun()
+        if (told := without_names(query, known.own_names)) != query:
+            question = question_of(self.embedder, told)
         question = with_asked(question, known.attributes, self.asked)
         recalled = known.answer(question, wanted, self.how, self.clock(), limit)
         self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
@@ -286,6 +289,8 @@ class PastRecall:
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
         question = question_of(self.embedder, query)
         recallable = self._recallable(scope, facts, known, question)
+        if (told := without_names(query, recallable.own_names)) != query:
+            question = question_of(self.embedder, told)
         question = with_asked(question, recallable.attributes, self.asked)
         recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)

@@ -21,7 +21,7 @@ from reconciler.config_files import (
 )
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
-from reconciler.domain.recalling.languages import about_her
+from reconciler.domain.recalling.languages import about_her, without_names
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
@@ -133,6 +133,30 @@ def test_the_packaged_model_meets_attributes_in_other_languages() -> None:
 )
 def test_a_question_of_any_person_is_one_about_her(said: str, told: str) -> None:
     assert about_her(said) == told
+
+
+@every(
+    ("said", "told"),
+    [
+        ("What is Leona's address?", "What is her address?"),
+        ("Does Leona Varga fly?", "Does she fly?"),
+        ("Where is leona?", "Where is she?"),
+        ("Where is Leonard?", "Where is Leonard?"),
+        ("Where is Petra?", "Where is Petra?"),
+    ],
+)
+def test_a_question_by_the_contacts_name_is_one_about_her(said: str, told: str) -> None:
+    assert without_names(said, ["Leona Varga"]) == told
+    assert without_names(said, []) == said
+
+
+def test_what_all_facts_have_in_common_brings_none_of_them() -> None:
+    near = np.array([[0.8, 0.6], *[[0.5, 0.866]] * 5], dtype=np.float32)
+    facts = [fact(str(number), f"fact {number}") for number in range(len(near))]
+    asked = RecallQuery("which", np.array([1, 0], dtype=np.float32))
+    how = Recalling(RankingPolicy(), floor=RecallFloor(base=0.0, share=0.5))
+    found = Recallable(facts, near).answer(asked, EVERYTHING, how, NOON, 10)
+    assert [hit.fact.text for hit in found] == ["fact 0"]
 
 
 def test_a_strange_question_needs_nearer_facts() -> None:

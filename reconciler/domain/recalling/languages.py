@@ -69,6 +69,23 @@ def about_her(question: str) -> str:
     )
 
 
+def without_names(question: str, names: Iterable[str]) -> str:
+    """The question with "she" and "her" for the contact's own names.
+
+    Their name tells nothing apart in their memory, and is near to the fact that gives it.
+
+    Args:
+        question: what is asked.
+        names: the contact's, as they are filed.
+    """
+    words = {word for name in names for word in _WORD.findall(name) if len(word) > 1}
+    if not words:
+        return question
+    called = rf"\b(?:{'|'.join(map(re.escape, sorted(words)))})"
+    name = re.compile(rf"{called}(?:\s+{called})*(?P<owns>['’]s?\b)?(?!\w)", re.IGNORECASE)
+    return name.sub(lambda found: "her" if found["owns"] else "she", question)
+
+
 def plain_words(text: str) -> list[str]:
     """The words of a text in small letters; pairs of letters in scripts without spaces."""
     if text.isascii():  # as most are; the canonical form has the same words

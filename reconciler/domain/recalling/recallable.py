@@ -42,6 +42,7 @@ from reconciler.domain.recalling.words import WordIndex, WordMatches, content_wo
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.domain.values.subjects import NAMING
 from reconciler.frozen import frozen, in_order
 
 _OTHERS_PART = 0.5
@@ -52,6 +53,9 @@ _ASKED_RANKS = 2.0
 
 _OF_SUBJECT = 0.2
 """The clearness with which a question that names a person asks for each fact about that person."""
+
+_COMMON_MIN = 5
+"""Facts from which on there is something that all have in common."""
 
 _NAMED = 0.2
 """The clearness with which a question asks for facts that hold its number or name ("SL-204")."""
@@ -156,6 +160,15 @@ class Recallable:
         """The attributes of the facts, the most frequent first."""
         rows = self._filed
         return tuple(sorted(rows, key=lambda name: (-len(rows[name]), name)))
+
+    @cached_property
+    def own_names(self) -> tuple[str, ...]:
+        """What the contact is called, as it is filed."""
+        rows = sorted(row for name in NAMING for row in self._filed.get(name, ()))
+        slots = (self._facts[row].slot for row in rows)
+        return tuple(
+            slot.value for slot in slots if slot and slot.subject == CONTACT_SUBJECT and slot.value
+        )
 
     def answer(
         self, question: RecallQuery, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
@@ -397,7 +410,9 @@ class _Closeness:
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         nearest = evidence.max()
-        fits = evidence >= floor.of_each(nearest)
+        # What all facts have in common, such as how they begin, tells nothing for one of them.
+        common = max(float(np.median(evidence)), 0.0) if len(rows) >= _COMMON_MIN else 0.0
+        fits = evidence - common >= floor.of_each(nearest - common)
         least = floor.of(len(rows), len(self.words.asked), self.clearness) + self.strange
         if nearest < least:
             fits = np.zeros(len(rows), dtype=np.bool_)

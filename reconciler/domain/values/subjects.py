@@ -30,9 +30,11 @@ _FULL_NAME = re.compile(r"\b([A-Z]\w+) ([A-Z]\w+)")
 _TEXTS_MAX = 20
 """Texts about a person that are read for its names."""
 
-_NAMING = frozenset({"name", "preferred_name"})
+NAMING = frozenset({"name", "preferred_name"})
+"""Attributes with the name of a person."""
+
 _TELLING = frozenset({"title", "relation", "relationship"})
-"""Attributes with the name of a person, and those that say who it is to the contact."""
+"""Attributes that say who a person is to the contact."""
 
 
 class Meant(NamedTuple):
@@ -78,7 +80,7 @@ class People:
             about.setdefault(slot.subject, []).append((slot, said))
         own = [slot for slot, _ in about.pop(CONTACT_SUBJECT, [])]
         self._own = [((each.attribute or "").replace("_", " "), _names(each)) for each in own]
-        named = [each for each in own if each.attribute in _NAMING]
+        named = [each for each in own if each.attribute in NAMING]
         full_names = {*map(_names, called), *map(_names, named)} - {frozenset()}
         self._known_names = self._owners = frozenset(chain(*full_names))
         self._people = [_Person(CONTACT_SUBJECT, each) for each in full_names]
@@ -107,7 +109,7 @@ class People:
         """A person on file, with what the contact's own facts tell of it: "spouse: Martin"."""
         texts = " ".join(said for _, said in facts[:_TEXTS_MAX])
         read = _person(subject, texts, self._owners, self._known_names)
-        names = read.names.union(*(_names(slot) for slot, _ in facts if slot.attribute in _NAMING))
+        names = read.names.union(*(_names(slot) for slot, _ in facts if slot.attribute in NAMING))
         pairs = [map(_compared, pair) for pair in _FULL_NAME.findall(_bare(texts))]
         names = names.union(family for first, family in pairs if first in names)
         also = {_compared(slot.value or "") for slot, _ in facts if slot.attribute in _TELLING}
