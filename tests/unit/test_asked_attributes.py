@@ -154,7 +154,7 @@ def test_what_all_facts_have_in_common_brings_none_of_them() -> None:
     near = np.array([[0.8, 0.6], *[[0.5, 0.866]] * 5], dtype=np.float32)
     facts = [fact(str(number), f"fact {number}") for number in range(len(near))]
     asked = RecallQuery("which", np.array([1, 0], dtype=np.float32))
-    how = Recalling(RankingPolicy(), floor=RecallFloor(base=0.0, share=0.5))
+    how = Recalling(ranking=RankingPolicy(), floor=RecallFloor(base=0.0, share=0.5))
     found = Recallable(facts, near).answer(asked, EVERYTHING, how, NOON, 10)
     assert [hit.fact.text for hit in found] == ["fact 0"]
 
