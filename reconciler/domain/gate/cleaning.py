@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.gate.asking import asked_for
 from reconciler.domain.gate.leanings import NO_LEANINGS, Leanings
+from reconciler.domain.guard import is_english
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
@@ -69,6 +70,13 @@ class Cleaned:
     refused: frozenset[SensitiveKind] = frozenset()
     missing_spans: int = 0
     leanings: Leanings = NO_LEANINGS
+
+    @property
+    def believed_topic(self) -> str | None:
+        """The topic that was given; of what an extractor read in English its words decide."""
+        candidate = self.candidate
+        is_read = candidate.confidence is not None and is_english(candidate.claim)
+        return None if is_read else candidate.note.topic
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ anything to any person. Whether the claim is written at all is not decided here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -35,6 +35,7 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.text_reading import read_text
 from reconciler.sensitive_data import TOKEN
 
@@ -72,6 +73,16 @@ _NEVER_ENDED = re.compile(
 
 _OF_ANOTHER = re.compile(r"\b(?:he|she|they)(?:'s|['’]re)?\s*\Z", re.IGNORECASE)
 """What stands before cited words that have another subject than the contact."""
+
+_FIRST = re.compile(
+    r"\b(?:ich|mi[rc]h?|wir|uns|yo|me|nos|nosotr[oa]s|je|j(?=['’])|moi|nous|io|mi|ci|noi|eu|nós|ik|wij|we)\b",
+    re.IGNORECASE,
+)
+"""Speakers in sentences of other languages; a sentence without one may tell of anybody."""
+
+_THIRD = re.compile(r"\s*(?:he|she|they)\b", re.IGNORECASE)
+_LIMITS = re.compile(r"\b(?:only|except|unless|until|till|just)\b", re.IGNORECASE)
+"""What leaves less of a statement than its other words say."""
 
 _WAS = re.compile(r"\b(?:was|were|had)\b(?! \w+(?:ed|en|born)\b)", re.IGNORECASE)
 _IS = re.compile(r"(?:'(?:m|s|re|ve)|\b(?:am|is|are|has|have|does|do|now))\b", re.IGNORECASE)
@@ -257,15 +268,17 @@ def _is_carried(candidate: Candidate) -> bool:
         for evidence in candidate.evidence
         for sentence in _sentences(evidence)
     ]
-    slot, said = candidate.note.slot, " ".join((*cited, *_answered(candidate, cited)))
+    slot, said = candidate.note.slot, " ".join(cited)
     heard = " ".join((said, *candidate.said_before))
     shown = None if slot is None or slot.is_personal else slot.value  # else a token stands for it
     value = _without_hyphens(_undated(shown or "", candidate.evidence))
-    if not is_english(candidate.claim):
+    if not (is_english(candidate.claim) and is_english(said)):
         days = (f"{each.said_at:%-d %-m %Y}" for each in candidate.evidence)
         told = _numbers(" ".join((said, _days(candidate), *days)))
         stated = f"{claim} {value}"
-        return _numbers(stated) <= told and bool(shared_words(stated, said))
+        is_about = _numbers(stated) <= told and bool(shared_words(stated, said))
+        is_own = candidate.subject != CONTACT_SUBJECT or bool(_FIRST.search(said))
+        return is_about and is_own and _denies(claim) == _denies(said)
     news = (each for part in (claim, value) for each in find_news(part, said))
     if any(_is_hard(each, candidate) and not _is_heard(each, heard) for each in news):
         return False
@@ -280,20 +293,16 @@ def _is_carried(candidate: Candidate) -> bool:
     return is_about and not _is_said_otherwise(candidate, claim, list(_clauses(cited)))
 
 
-def _answered(candidate: Candidate, cited: Sequence[str]) -> tuple[str, ...]:
-    """The questions that the cited words answer; a "no" to one carries nothing but a denial."""
-    is_denial = bool(_negations(" ".join(cited))) and not _negations(candidate.claim)
-    return () if is_denial else candidate.asked_before
-
-
 def _is_heard(found: Finding, heard: str) -> bool:
     """Whether a name that the cited words leave out was said earlier in the conversation."""
     named = frozenset(_WORDS.findall(found.in_note.casefold()))
     return found.kind is Difference.NAME and named <= frozenset(_WORDS.findall(heard.casefold()))
 
 
-def _negations(text: str) -> frozenset[str]:
-    return vocabulary().negations.intersection(_WORDS.findall(read_text(text).plain.casefold()))
+def _denies(text: str) -> bool:
+    """Whether a text of any language holds a word that denies."""
+    words = frozenset(_WORDS.findall(read_text(text).plain.casefold()))
+    return not words.isdisjoint(vocabulary().foreign_negations | vocabulary().negations)
 
 
 def _is_hard(found: Finding, candidate: Candidate) -> bool:
@@ -346,10 +355,18 @@ def _relatives(text: str) -> frozenset[str]:
 
 
 def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str]) -> bool:
-    """Whether the words about the same tell it of another person, or none of them denies it so."""
-    about = [find_differences(claim, clause) for clause in clauses if share_a_word(claim, clause)]
-    if any(each.kind is Difference.SUBJECT and each.in_fact for said in about for each in said):
-        return True
+    """Whether the words about the same tell it of another, deny or limit it, or do not deny it."""
+    telling = [clause for clause in clauses if share_a_word(claim, clause)]
+    about = [find_differences(claim, clause) for clause in telling]
+    about_others = _relatives(claim) or candidate.subject != CONTACT_SUBJECT
+    for clause, found in zip(telling, about, strict=True):
+        is_anothers = any(each.kind is Difference.SUBJECT and each.in_fact for each in found)
+        if is_anothers or (_THIRD.match(clause) and not about_others):
+            return True
+        if any(each.kind in _DENIED and each.in_fact and not each.in_note for each in found):
+            return True
+        if _LIMITS.search(clause) and not _LIMITS.search(claim):
+            return True
     if candidate.relations is not None and candidate.relations.ended_ids:
         return False
     return bool(about) and all(

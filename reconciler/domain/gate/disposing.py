@@ -253,9 +253,7 @@ def _is_hedged(case: Case) -> bool:
 def _sensitivity(cleaned: Cleaned, reading: ClaimReading) -> Sensitivity:
     if "secret" in cleaned.refused | cleaned.redacted | cleaned.kept:
         return Sensitivity.SECRET
-    note = cleaned.candidate.note
-    topic = note.topic if cleaned.candidate.confidence is None else None
-    if "health" in (topic, *reading.topics):
+    if "health" in (cleaned.believed_topic, *reading.topics):
         return Sensitivity.PHI
     if cleaned.redacted or cleaned.kept or cleaned.refused:
         return Sensitivity.PII

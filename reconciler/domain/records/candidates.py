@@ -112,7 +112,6 @@ class Candidate:
             Time-zone aware, kept in UTC.
         relations: how a model that read the claim and the facts relates them; None without one.
         said_before: what the contact said earlier in the conversation.
-        asked_before: the questions right before the evidence.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -130,7 +129,6 @@ class Candidate:
     holds_until: datetime | None = None
     relations: Relations | None = None
     said_before: tuple[str, ...] = ()
-    asked_before: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):

@@ -35,7 +35,7 @@ def as_object(value: object) -> Values:
     return value if isinstance(value, Mapping) else {}
 
 
-_QUOTE, _QUOTE_END = "<blockquote", "</blockquote>"
+_QUOTE = re.compile(r"<blockquote\b(?:.*</blockquote>|.*)", re.IGNORECASE | re.DOTALL)
 _LINE_END = re.compile(r"<(?:br|/p|/div|/li|/tr)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
 
@@ -43,8 +43,7 @@ _TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
 def without_markup(text: object) -> str:
     """The words of HTML or of a caption, without what a mail quotes: that is another's."""
     text = text if isinstance(text, str) else ""
-    own, quote, rest = text.partition(_QUOTE)
-    lines = _LINE_END.sub("\n", own + rest.rpartition(_QUOTE_END)[2] if quote else own)
+    lines = _LINE_END.sub("\n", _QUOTE.sub("", text))
     return unescape(_TAG.sub("", lines)).strip()
 
 

@@ -95,7 +95,8 @@ class Extracted:
         if self.speech is not Speech.LITERAL:
             capped = min(self.confidence, CONFIDENCE_MAX_UNLESS_LITERAL)
             object.__setattr__(self, "confidence", capped)
-        if self.valid_from and self.valid_to and self.valid_to < self.valid_from:
+        is_backwards = self.valid_from and self.valid_to and self.valid_to < self.valid_from
+        if is_backwards or self.valid_to == date.max:  # which a model writes for "for good"
             object.__setattr__(self, "valid_to", None)
 
     @property
@@ -353,7 +354,6 @@ def candidate_from(
         proposed_by=proposed_by,
         relations=proposal.relations,
         said_before=tuple(_said_before(cited, episodes.values())),
-        asked_before=tuple(_asked_before(cited, episodes.values())),
     )
 
 
@@ -363,21 +363,6 @@ def _said_before(cited: Sequence[Episode], episodes: Iterable[Episode]) -> Itera
     own = [each for each in episodes if each.role is Role.CONTACT and each.position <= last]
     own.sort(key=lambda each: each.position)
     yield from (each.text for each in own[-SAID_BEFORE_MAX:])
-
-
-def _asked_before(cited: Sequence[Episode], episodes: Iterable[Episode]) -> Iterator[str]:
-    """The questions of the turns right before the cited ones, which these may answer."""
-    # Who only lists jobs reads no lexicon.
-    from reconciler.domain.text_reading import read_text
-
-    before = {each.position - 1 for each in cited if each.role is Role.CONTACT}
-    for each in episodes:
-        if each.position in before and each.role in (Role.AGENT, Role.OPERATOR):
-            yield from (
-                sentence.text
-                for sentence in read_text(each.text).sentences
-                if sentence.text.endswith("?")
-            )
 
 
 def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:

@@ -29,6 +29,9 @@ _QUOTED_WORDS_MIN = 3
 _LINE = re.compile(r"[ \t]*(?:[>|]|(?P<fence>```|~~~))")
 _FORWARDED = re.compile(r"\s*(?:fwd?|wg|tr|rv)\s*:", re.I)
 _RULE = "----"
+_ANSWERED = re.compile(r"(?:On|Am|Le|El|Il|Em|Op)\b[^\n]{1,200}\d[^\n]{1,200}:\s*\Z")
+"""The line with which a mail's program leads to the mail that is answered: date and writer."""
+
 _WORD = re.compile(r"\w")
 _LABEL = re.compile(r"(?m)^[ \t]*([^\W\d_]{1,20}):[ \t]")
 _MARK = re.compile(r"\n\s*\n|[\"“”„«»]|(?<!\w)['‘](?=\w)|(?<=\S)['’](?!\w)")
@@ -120,7 +123,8 @@ def _end_of_header(text: str) -> int | None:
     for line in text.split("\n"):
         at += len(line)
         words = line.strip(" \t")
-        if words.startswith(_RULE) and words.endswith(_RULE) and _WORD.search(words):
+        is_rule = words.startswith(_RULE) and words.endswith(_RULE) and _WORD.search(words)
+        if is_rule or _ANSWERED.match(words):
             return at
         at += 1
     return None

@@ -383,7 +383,10 @@ class SessionReader:
                 given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
                 judged = self.gate.judge(given).candidate
             except InvalidRequestError:  # it makes no fact, and settling it reports the error
-                proposals.append(proposal)
+                unread = replace(proposal, extracted=replace(proposal.extracted, value=None))
+                proposals.append(
+                    unread.mapped(lambda text: self.cleaner.clean_texts(scope, [text])[0])
+                )
                 continue
             taken |= self._taken(proposal, given, judged)
             if _is_personal(judged) and not _is_held(given):

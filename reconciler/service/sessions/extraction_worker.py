@@ -196,7 +196,7 @@ class ExtractionWorker:
             read, episodes = self.reader.cleaned(
                 self._read_episodes(lease, before), job.scope, job.session_id, before
             )
-            self.store.clean_episodes(before, episodes)
+            self._write(job, before, episodes)
             self.store.keep_read(job.job_id, lease.lease_id, read)
         self._at(Stage.KEPT, lease)
         self._settle_all(lease, read, episodes)
@@ -206,8 +206,13 @@ class ExtractionWorker:
     ) -> list[Episode]:
         raw = self.store.list_episodes(job.scope, job.session_id)
         cleaned = clean(job.scope, raw)
-        self.store.clean_episodes(raw, cleaned)
+        self._write(job, raw, cleaned)
         return cleaned
+
+    def _write(self, job: Job, before: Sequence[Episode], after: Sequence[Episode]) -> None:
+        """Write the cleaned turns of this job; those of a later one are still to be read."""
+        own = [pair for pair in zip(before, after, strict=True) if pair[0].job_id == job.job_id]
+        self.store.clean_episodes([old for old, _ in own], [new for _, new in own])
 
     def _read_episodes(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
         job = lease.job
