@@ -304,9 +304,10 @@ def findings(case: Case) -> Iterator[CheckFinding]:
 def consent_topic(case: Case) -> str | None:
     """The topic that is kept only with consent; None where there is none.
 
-    A field that an extractor named is none: of what it read, the words decide, in English.
+    A field that an extractor named is none: of what it read, the words decide.
     """
-    own = (case.cleaned.believed_topic or "").casefold()
+    is_read = case.candidate.confidence is not None
+    own = "" if is_read else (case.candidate.note.topic or "").casefold()
     named = [*([own] if own else []), *case.reading.topics]
     wanted = next((topic for topic in named if case.policy.needs_consent(topic)), None)
     is_everything = "*" in case.policy.domain_rule.consent_topics
