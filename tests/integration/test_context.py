@@ -82,7 +82,9 @@ def test_an_unrelated_turn_gets_an_empty_text(ines: ContactMemory) -> None:
     assert ines.context(_asked("Hello!", OFF_TOPIC), shown=opening.shown).text == ""
 
 
-@pytest.mark.parametrize("asked", [OFF_TOPIC, "Book us a table.", "Hello!", "Danke, bis morgen!"])
+@pytest.mark.parametrize(
+    "asked", [OFF_TOPIC, "Book us a table.", "Hello!", "Danke, bis morgen!", "?", "…"]
+)
 def test_limits_come_in_full_whatever_is_asked(ines: ContactMemory, asked: str) -> None:
     text = ines.context(_asked(asked), budget_tokens=1).text
     assert "walnuts" in text
