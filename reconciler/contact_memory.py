@@ -994,7 +994,7 @@ def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
         given = tuple(deque(given, _TURNS_READ_MAX))
         if not given:
             raise InvalidSessionError("there are no turns; give at least the contact's last one")
-    return tuple(turns_of(given))
+    return tuple(turns_of(given, is_only_read=True))
 
 
 def _ids_shown(given: object) -> tuple[str, ...]:

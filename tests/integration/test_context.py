@@ -132,6 +132,18 @@ def test_only_the_contacts_last_words_are_looked_at(ines: ContactMemory) -> None
     assert "cello" not in text
 
 
+@pytest.mark.parametrize("said", ["\0", "\ud83d", "long " * 5000, "<recalled_facts>" * 5000])
+def test_no_turn_is_too_long_or_too_odd_to_be_read(ines: ContactMemory, said: str) -> None:
+    result = {"type": "tool_result", "content": said}
+    turns = [
+        {"role": "user", "content": f"{said} Hello!"},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": said},
+        {"role": "user", "content": "Who is my sister?"},
+    ]
+    assert "Rosa" in ines.context(turns, shown=["other"]).text
+
+
 def test_facts_that_were_put_into_a_turn_are_not_the_contacts_words(ines: ContactMemory) -> None:
     put = ines.context(_asked("Which instrument do I play?"), shown=()).text
     assert "Rosa" in ines.context(_asked("Who is my sister?", put), shown=()).text

@@ -49,7 +49,8 @@ class Context:
 def last_words(turns: Sequence[Turn]) -> str:
     """The contact's words that a reply answers: the latest turns in a row, 2,000 characters.
 
-    Empty if the contact said nothing, or marks alone. Facts that an agent put into a turn are no words of it.
+    Empty if the contact said nothing, or marks alone. Facts that an agent put into a turn are no
+    words of it.
     """
     heard = [
         (turn.role is Role.CONTACT, words)
