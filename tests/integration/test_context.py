@@ -100,6 +100,7 @@ def test_a_limit_that_is_noted_later_comes_with_the_next_turn_once(
     ines.note("I am allergic to shellfish.")
     second = ines.context(_asked(said), shown=opening.shown)
     assert "shellfish" in second.text
+    assert "Nothing that is known" not in second.text
     assert "walnuts" not in second.text
     assert "cello" not in second.text
     assert ines.context(_asked(said), shown=second.shown).text == ""

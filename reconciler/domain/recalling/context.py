@@ -105,4 +105,7 @@ def following(recalled: Recalled, shown: Sequence[str], budget_tokens: int) -> C
         return Context(facts=Recalled(), shown=tuple(shown))
     facts = within_budget(Recalled(new), budget_tokens).as_whole()
     ids = (*shown, *shown_ids(facts))
-    return Context(text=as_prompt(facts), facts=facts, shown=tuple(dict.fromkeys(ids)))
+    told_now = copy(facts)  # it must not say that nothing fits: what does may have been shown
+    told_now[:] = [replace(hit, fits=True) for hit in facts]
+    told_now.fitting = len(told_now)
+    return Context(text=as_prompt(told_now), facts=facts, shown=tuple(dict.fromkeys(ids)))
