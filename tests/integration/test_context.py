@@ -211,3 +211,12 @@ def test_other_standing_constraints_come_before_facts_at_the_opening(opened: Mem
     context = tove.context(_asked("Hello!"), budget_tokens=70)
     assert {*limits} <= {hit.fact.text for hit in context.facts}
     assert "tractor" not in context.text
+
+
+@pytest.mark.parametrize(("session_id", "times"), [("chat-1", 1), (None, 2)])
+def test_tools_tell_a_limit_once_in_a_conversation_and_withhold_it_from_no_other(
+    ines: ContactMemory, session_id: str | None, times: int
+) -> None:
+    tools = ines.tools(session_id=session_id)
+    asked = [tools.call("recall_contact", {"query": OFF_TOPIC}).text for _ in range(2)]
+    assert sum("walnuts" in text for text in asked) == times
