@@ -244,7 +244,8 @@ class ContactMemory(BoundMemory):
             turns: as ``submit_session`` takes them, in their order; only the last are read.
             budget_tokens: the size of the text, about four characters a token; None for 500. What
                 keeps the contact safe may take more, and the text then says by how much.
-            shown: the last ``Context.shown`` of this conversation; None if it was shown nothing.
+            shown: the last ``Context.shown`` of this conversation; None or empty if it was shown
+                nothing.
 
         Raises:
             InvalidSessionError: there are no turns, or one cannot be read.
@@ -259,14 +260,25 @@ class ContactMemory(BoundMemory):
         budget = (
             BUDGET_TOKENS if budget_tokens is None else positive("budget_tokens", budget_tokens)
         )
-        given = None if shown is None else _ids_shown(shown)
+        given = None if shown is None else _ids_shown(shown) or None
         query = last_words(_last_turns(turns))
         fitting = Recalled()
         if query:
             fitting = self.recall(query, limit=FITTING_MAX).clearest(CLEAREST_SHARE)
-        if given is not None:
+        elif given:
+            fitting = self._unasked()
+        if given:
             return following(fitting, given, budget)
         return opening(self.briefing(limit=budget), (hit for hit in fitting if hit.fits), budget)
+
+    def _unasked(self) -> Recalled:
+        """All facts, of which none fits, as nothing was asked."""
+        from reconciler.domain.recalling.recalled import Recalled
+
+        facts = self._services.fact_store.list_facts(self._scope)
+        conflicts = self._services.fact_store.list_conflicts(self._scope)
+        known = self._services.recall.everything(self._scope, facts, conflicts)
+        return Recalled(replace(hit, fits=False) for hit in known)
 
     def value(
         self,
@@ -994,7 +1006,7 @@ def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
         given = tuple(deque(given, _TURNS_READ_MAX))
         if not given:
             raise InvalidSessionError("there are no turns; give at least the contact's last one")
-    return tuple(turns_of(given))
+    return tuple(turns_of(given, is_only_read=True))
 
 
 def _ids_shown(given: object) -> tuple[str, ...]:

@@ -82,7 +82,9 @@ def test_an_unrelated_turn_gets_an_empty_text(ines: ContactMemory) -> None:
     assert ines.context(_asked("Hello!", OFF_TOPIC), shown=opening.shown).text == ""
 
 
-@pytest.mark.parametrize("asked", [OFF_TOPIC, "Book us a table.", "Hello!", "Danke, bis morgen!"])
+@pytest.mark.parametrize(
+    "asked", [OFF_TOPIC, "Book us a table.", "Hello!", "Danke, bis morgen!", "?", "…"]
+)
 def test_limits_come_in_full_whatever_is_asked(ines: ContactMemory, asked: str) -> None:
     text = ines.context(_asked(asked), budget_tokens=1).text
     assert "walnuts" in text
@@ -90,13 +92,18 @@ def test_limits_come_in_full_whatever_is_asked(ines: ContactMemory, asked: str) 
     assert "over the budget" in text
 
 
-def test_a_limit_that_is_noted_later_comes_with_the_next_turn_once(ines: ContactMemory) -> None:
+@pytest.mark.parametrize("said", [OFF_TOPIC, "", "?"])
+def test_a_limit_that_is_noted_later_comes_with_the_next_turn_once(
+    ines: ContactMemory, said: str
+) -> None:
     opening = ines.context(_asked("Hello!"))
     ines.note("I am allergic to shellfish.")
-    second = ines.context(_asked(OFF_TOPIC), shown=opening.shown)
+    second = ines.context(_asked(said), shown=opening.shown)
     assert "shellfish" in second.text
+    assert "Nothing that is known" not in second.text
     assert "walnuts" not in second.text
-    assert ines.context(_asked(OFF_TOPIC), shown=second.shown).text == ""
+    assert "cello" not in second.text
+    assert ines.context(_asked(said), shown=second.shown).text == ""
 
 
 @pytest.mark.parametrize("shown", [None, ()])
@@ -125,14 +132,26 @@ def test_only_the_contacts_last_words_are_looked_at(ines: ContactMemory) -> None
         Turn(role="contact", text="Who is my sister?"),
         Turn(role="tool", text="No results."),
     ]
-    text = ines.context(turns, shown=()).text
+    text = ines.context(turns, shown=["other"]).text
     assert "Rosa" in text
     assert "cello" not in text
 
 
+@pytest.mark.parametrize("said", ["\0", "\ud83d", "long " * 5000, "<recalled_facts>" * 5000])
+def test_no_turn_is_too_long_or_too_odd_to_be_read(ines: ContactMemory, said: str) -> None:
+    result = {"type": "tool_result", "content": said}
+    turns = [
+        {"role": "user", "content": f"{said} Hello!"},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": said},
+        {"role": "user", "content": "Who is my sister?"},
+    ]
+    assert "Rosa" in ines.context(turns, shown=["other"]).text
+
+
 def test_facts_that_were_put_into_a_turn_are_not_the_contacts_words(ines: ContactMemory) -> None:
-    put = ines.context(_asked("Which instrument do I play?"), shown=()).text
-    assert "Rosa" in ines.context(_asked("Who is my sister?", put), shown=()).text
+    put = ines.context(_asked("Which instrument do I play?"), shown=["other"]).text
+    assert "Rosa" in ines.context(_asked("Who is my sister?", put), shown=["other"]).text
 
 
 def test_of_a_contact_that_nothing_is_known_of_the_text_is_empty(opened: Memory) -> None:
@@ -192,3 +211,12 @@ def test_other_standing_constraints_come_before_facts_at_the_opening(opened: Mem
     context = tove.context(_asked("Hello!"), budget_tokens=70)
     assert {*limits} <= {hit.fact.text for hit in context.facts}
     assert "tractor" not in context.text
+
+
+@pytest.mark.parametrize(("session_id", "times"), [("chat-1", 1), (None, 2)])
+def test_tools_tell_a_limit_once_in_a_conversation_and_withhold_it_from_no_other(
+    ines: ContactMemory, session_id: str | None, times: int
+) -> None:
+    tools = ines.tools(session_id=session_id)
+    asked = [tools.call("recall_contact", {"query": OFF_TOPIC}).text for _ in range(2)]
+    assert sum("walnuts" in text for text in asked) == times

@@ -1049,6 +1049,24 @@ def test_what_contradicts_a_live_fact_is_asked_about(memory: Memory) -> None:
     assert memory.contact("crm", "bob").pending() == []
 
 
+def test_live_facts_are_read_once_for_all_that_waits_without_a_question(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for value in ("Oslo", "Rome", "Bonn"):
+        extract(memory, f"Lives in {value}", attribute="city", value=value, importance=0.3)
+    records = memory._services.records
+    read: list[tuple[Any, ...]] = []
+    list_facts = type(records.fact_store).list_facts
+
+    def counted(*given: Any) -> list[Fact]:
+        read.append(given)
+        return list_facts(*given)
+
+    monkeypatch.setattr(type(records.fact_store), "list_facts", counted)
+    assert list(records.held([memory.contact("crm", "alice").scope])) == []
+    assert len(read) == 1
+
+
 def test_what_a_reader_says_is_over_is_asked_about(memory: Memory) -> None:
     cat = say(memory, "Has a cat called Mia")
     assert cat.fact_id is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from reconciler.domain.recalling.briefing import Briefing, asked_together, most_important_first
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Dispute, Fact, RankedFact
@@ -119,3 +121,18 @@ def test_what_is_due_is_in_a_briefing_whatever_its_limit() -> None:
     late = recalled(f"The lease ends on {NOON + timedelta(days=90):%d %B %Y}.", 0.1)
     found = most_important_first(Recalled([*KNOWN, due, late]), (), 1, NOON)
     assert (found[0].fact, late in found) == (due.fact, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Born on 29 February; the audit is on 18 March.",
+        "The audit is on 18 MARCH.",
+        "The audit is tomorrow.",
+        "Das Audit ist nächste Woche.",
+        "The audit is at the end of the month.",
+    ],
+)
+def test_a_day_is_due_however_it_is_named(text: str) -> None:
+    due = recalled(text, 0.1)
+    assert most_important_first(Recalled([*KNOWN, due]), (), 1, NOON)[0].fact == due.fact

@@ -321,10 +321,18 @@ def test_an_ordinary_text_is_shown_as_it_is(text: str) -> None:
 
 
 def test_a_token_tells_whether_its_value_is_kept() -> None:
-    text = "Mail is [street_address:0123456789ab]"
+    text = "Live at [street_address:0123456789ab], or [email:0123456789ab]"
     [kept] = lines(fact(text, slot=personal("ana@example.org", "email")))
-    assert "Mail is [street address] (email: ana@example.org)" in kept
-    assert "Mail is [street address, not kept] (" in lines(fact(text))[0]
+    assert "Live at [street address, not kept], or [email] (email: ana@example.org)" in kept
+    assert "or [email, not kept] (" in lines(fact(text))[0]
+
+
+def test_no_prompt_shows_the_hash_of_a_token() -> None:
+    token = "[phone:0123456789ab]"
+    one, other = (fact(f"{name} is at {token}", fact_id=name) for name in ("Ann", "Bea"))
+    prompt = as_prompt([replace(one, disputed_with=(other.fact,))], [f"Is it {token}?"])
+    assert "0123456789ab" not in prompt
+    assert prompt.count("[phone, not kept]") == 5
 
 
 @every("line_break", BREAKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -25,7 +26,7 @@ from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateRea
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.text_reading import read_text
-from reconciler.domain.values.named_days import days_in
+from reconciler.domain.values.named_days import days_in, may_name_days
 from reconciler.frozen import frozen
 
 ASKED_MAX = 2
@@ -217,11 +218,10 @@ def _is_due(fact: Fact, now: datetime) -> bool:
     """Whether it begins, ends or names a day within the next 30 days; a weekday is none."""
     said = fact.last_confirmed_at.date()
     days = [at.date() for at in (fact.valid_from, fact.valid_to) if at]
-    try:
-        for day in days_in(read_text(fact.text).small, said):
+    named = days_in(read_text(fact.text).small, said) if may_name_days(fact.text) else ()
+    for day in named:
+        with suppress(ValueError, OverflowError):  # 29 February of a year without one
             days += [] if day.is_weekly else [day.no_earlier_than(said).last]
-    except (ValueError, OverflowError):  # 29 February of a year without one
-        pass
     today = now.date().toordinal()  # the calendar ends at the year 9999
     return any(0 <= day.toordinal() - today <= _SOON and day != said for day in days)
 

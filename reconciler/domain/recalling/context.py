@@ -21,7 +21,7 @@ from reconciler.domain.recalling.prompting import (
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, has_words
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.frozen import frozen
 
@@ -49,7 +49,8 @@ class Context:
 def last_words(turns: Sequence[Turn]) -> str:
     """The contact's words that a reply answers: the latest turns in a row, 2,000 characters.
 
-    Empty if the contact said nothing. Facts that an agent put into a turn are no words of it.
+    Empty if the contact said nothing, or marks alone. Facts that an agent put into a turn are no
+    words of it.
     """
     heard = [
         (turn.role is Role.CONTACT, words)
@@ -58,7 +59,8 @@ def last_words(turns: Sequence[Turn]) -> str:
     ]
     since = dropwhile(lambda turn: not turn[0], heard)  # what tools and the agent said after it
     said = [words for _, words in takewhile(lambda turn: turn[0], since)]
-    return "\n".join(reversed(said))[-TEXT_LENGTH_MAX:].strip()
+    asked = "\n".join(reversed(said))[-TEXT_LENGTH_MAX:].strip()
+    return asked if has_words(asked) else ""
 
 
 def opening(briefing: Briefing, fitting: Iterable[RankedFact], budget_tokens: int) -> Context:
@@ -103,4 +105,7 @@ def following(recalled: Recalled, shown: Sequence[str], budget_tokens: int) -> C
         return Context(facts=Recalled(), shown=tuple(shown))
     facts = within_budget(Recalled(new), budget_tokens).as_whole()
     ids = (*shown, *shown_ids(facts))
-    return Context(text=as_prompt(facts), facts=facts, shown=tuple(dict.fromkeys(ids)))
+    told_now = copy(facts)  # it must not say that nothing fits: what does may have been shown
+    told_now[:] = [replace(hit, fits=True) for hit in facts]
+    told_now.fitting = len(told_now)
+    return Context(text=as_prompt(told_now), facts=facts, shown=tuple(dict.fromkeys(ids)))

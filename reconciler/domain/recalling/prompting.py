@@ -20,6 +20,7 @@ from reconciler.domain.recalling.safety import holds_always, holds_until_settled
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.named_secrets import kind_of_name
 from reconciler.sensitive_data import VALUE_TOKEN
 
 _OPENING = (
@@ -116,7 +117,7 @@ def as_prompt(
     """
     answer = (ranked if isinstance(ranked, Recalled) else Recalled(ranked)).touching(told_ids)
     opening = _OPENING + _how_disputed(answer)
-    told = [f"- {in_braces(_one_line(question))}" for question in questions]
+    told = [f"- {_without_tokens(in_braces(_one_line(question)))}" for question in questions]
     asked = [_TO_ASK, *told] if told else []
     if answer.waiting:
         asked.append(_waiting_line(answer))
@@ -330,23 +331,33 @@ def _line(
 ) -> str:
     marks = ", ".join(_marks(fact, others, handles))
     marked = f"[{marks}] " if marks else ""
-    value, left = filed_as(fact.text, fact.slot), ", not kept"
+    value = filed_as(fact.text, fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_escaped(fact.slot.attribute or '')}: {_escaped(fact.slot.value)})"
-        left = ""
-    text = VALUE_TOKEN.sub(lambda token: f"[{_kind(token[0])}{left}]", _escaped(fact.text))
     whose = f"{fact.system}'s word" if fact.system else _WORDS[fact.word]
     about = [*_holds(fact, is_upcoming=is_upcoming), whose]
     if fact.observations > 1:
         about.append(f"said {fact.observations} times")
     if fact.artefact and not fact.system:
         about.append(f"see {_escaped(fact.artefact)}")
-    return f"{marked}{text}{value} ({', '.join(about)})"
+    return f"{marked}{_text(fact)}{value} ({', '.join(about)})"
 
 
-def _kind(token: str) -> str:
-    """What a token stands for: "phone"."""
-    return token.strip("[]").partition(":")[0].replace("_", " ")
+def _text(fact: Fact) -> str:
+    """Its text; of a value that was taken out the kind, and whether its slot keeps it."""
+    slot = fact.slot
+    kept = kind_of_name(slot.attribute) if slot and slot.is_personal and slot.value else None
+    return _without_tokens(_escaped(fact.text), kept)
+
+
+def _without_tokens(text: str, kept: str | None = None) -> str:
+    """The text with "[phone, not kept]" in place of a token; with "[phone]" if that is kept."""
+
+    def kind(token: re.Match[str]) -> str:
+        name = token[0].strip("[]").partition(":")[0]
+        return f"[{name.replace('_', ' ')}{'' if name == kept else ', not kept'}]"
+
+    return VALUE_TOKEN.sub(kind, text)
 
 
 def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> Iterator[str]:
@@ -362,7 +373,10 @@ def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> It
     if holds_until_settled(fact, others):
         yield "holds until settled"
     if others:
-        told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
+        told = (
+            handles.get(other.fact_id) or in_quotes(shortened(_text(other), _QUOTE_LENGTH_MAX))
+            for other in others
+        )
         yield f"disputed: see {', '.join(told)}"
 
 

@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.choices import not_one_of
 from reconciler.domain.records.message_forms import plain_message
-from reconciler.domain.records.notes import is_blank, utc
+from reconciler.domain.records.notes import is_blank, storable, utc
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 from reconciler.frozen import in_order
@@ -64,6 +65,7 @@ class Message:
 
     where: str
     values: Mapping[str, Any]
+    is_only_read: bool = False
 
     def turns(self) -> Iterator[Turn]:
         """What was said in it: its words, and before them what tools answered; none without words.
@@ -79,13 +81,17 @@ class Message:
         return InvalidSessionError(f"{self.where}: {complaint}")
 
 
-def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
+def turns_of(
+    given: Iterable[Turn | Mapping[str, Any]], *, is_only_read: bool = False
+) -> Iterator[Turn]:
     """Turns unchanged, and messages as the turns in them; a message without words gives none.
 
     Args:
         given: in their order. A message has a ``role``, and ``content`` (a string or a list of
             blocks) or ``text``; it may have a time, an ``id``, and the ``name`` of who speaks. One
             of another form is read as ``message_forms`` says.
+        is_only_read: nothing of it is stored. So of a message that is too long the end is taken,
+            and what no engine stores is replaced; else both are refused.
 
     Raises:
         InvalidSessionError: something is neither, or cannot be read.
@@ -96,7 +102,7 @@ def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
         if isinstance(message, Turn):
             yield message
         elif isinstance(message, Mapping):
-            yield from Message(f"message {number}", message).turns()
+            yield from Message(f"message {number}", message, is_only_read).turns()
         else:
             raise InvalidSessionError(_WANTED)
 
@@ -111,10 +117,10 @@ def _turns(message: Message) -> Iterator[Turn]:
         raise message.wrong("neither content nor text is there; one of them says what was said")
     said, answers = _text_and_answers(message, message.values)
     said_at = _said_at(message)
-    for answer in answers:
-        yield _turn(message, Role.TOOL, answer, said_at)
-    if not is_blank(said):
-        yield _turn(message, role, said, said_at)
+    for speaker, text in (*((Role.TOOL, answer) for answer in answers), (role, said)):
+        words = storable(text[-EVIDENCE_LENGTH_MAX:]) if message.is_only_read else text
+        if not is_blank(words):
+            yield _turn(message, speaker, words, said_at)
 
 
 def _turn(message: Message, role: Role, text: str, said_at: datetime | None) -> Turn:
@@ -184,7 +190,7 @@ def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str,
             answers.append(_text_and_answers(message, block)[0])
         else:
             said.append(_text(message, block))
-    return _joined(said), [answer for answer in answers if not is_blank(answer)]
+    return _joined(said), answers
 
 
 def _as_dict(block: object) -> object:

@@ -254,10 +254,15 @@ def check_text(name: str, value: object, length_max: int) -> None:
         InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
     """
     check_utterance(name, value, length_max)
-    if not any(unicodedata.category(character)[0] in "LNS" for character in str(value)):
+    if not has_words(str(value)):
         raise InvalidNoteError(
             f"{name} is blank: it holds no letter, digit or symbol; give it words"
         )
+
+
+def has_words(text: str) -> bool:
+    """Whether it holds a letter, a digit or a symbol: "?" says nothing."""
+    return any(unicodedata.category(character)[0] in "LNS" for character in text)
 
 
 def storable(text: str) -> str:

@@ -88,6 +88,11 @@ def named_at(text: str, start: int, today: date, *, is_english: bool = True) -> 
         return None
 
 
+def may_name_days(text: str) -> bool:
+    """Whether a text may name other days than those of the week: most name none, which is cheap."""
+    return _hint().search(text.lower()) is not None
+
+
 def days_in(text: str, today: date) -> Iterator[NamedDay]:
     """All days that a text names."""
     for word in re.finditer(r"(?<![\w.-])\w", text):
@@ -115,6 +120,13 @@ def _forms() -> tuple[re.Pattern[str], ...]:
         _words("tomorrow"),
     )
     return tuple(re.compile(rf"(?:{form})(?![\w/-]|\.\d)") for form in forms)
+
+
+@cache
+def _hint() -> re.Pattern[str]:
+    """A digit, a month, or what counts from today."""
+    counted = map(_words, ("next", "end_of", "tomorrow"))
+    return re.compile(rf"\d|\b(?:{'|'.join((_any(_months()), *counted))})\b")
 
 
 @cache

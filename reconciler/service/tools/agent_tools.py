@@ -159,6 +159,7 @@ class AgentTools:
             self._tools[RECALL_CONTACT] = recall_tool()
         self._unsettled: dict[str, tuple[str, Callable[[], datetime]]] = {}
         self._shown = Shown()
+        self._is_one_conversation = session_id is not None
         self._lock = Lock()
         self._maker = Maker()
 
@@ -378,7 +379,12 @@ class AgentTools:
         return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled, told)))
 
     def _tell(self, recalled: Recalled) -> set[str]:
-        """Keep what is told that no budget cuts; gives what the conversation was told before."""
+        """Keep what is told that no budget cuts; gives what the conversation was told before.
+
+        Without a session it may be another conversation, which was told nothing.
+        """
+        if not self._is_one_conversation:
+            return set()
         safe = [hit.fact.fact_id for hit in recalled if is_never_cut(hit.fact)]
         with self._lock:
             return self._shown.tell(safe, self._door.now())
