@@ -57,6 +57,7 @@ USUAL: Mapping[str, Any] = {
     "contact_id": "alice",
     "text": "Lives in Pune",
     "turns": [TURN],
+    "speakers": {"Bea": "contact:bea"},
     "lines": [],
     "system": "mem0",
     "source": Path(__file__).parents[1] / "peer_exports" / "mem0.json",
