@@ -56,7 +56,7 @@ USUAL: Mapping[str, Any] = {
     "agent_id": "crm",
     "contact_id": "alice",
     "text": "Lives in Pune",
-    "turns": [TURN],
+    "turns": [replace(TURN, name="Bea")],
     "speakers": {"Bea": "contact:bea"},
     "lines": [],
     "system": "mem0",
