@@ -89,6 +89,7 @@ if __name__ == "__main__":
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
         tell("pool", "note", lambda: pool.submit(of_pool, "Has a cat.").result(SECONDS_MAX))
     tell("parent", "note", lambda: memory.add_contact_note(*WHO, "Plays chess.").action)
-    tell("parent", "recall", lambda: len(memory.contact(*WHO).recall("chess")))
+    tell("parent", "recall", lambda: memory.contact(*WHO).recall("chess")[0].fact.text)
+    tell("parent", "history", lambda: len(memory.contact(*WHO).history()))
     memory.close()
     say("parent closed")

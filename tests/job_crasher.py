@@ -151,7 +151,7 @@ class PleadingExtractor:
             text=_claim(attribute, value, self._wording),
             category=Category.PREFERENCE if is_hunch else Category.FACT,
             importance=0.8,
-            confidence=0.7 if is_hunch else 0.95,
+            confidence=0.5 if is_hunch else 0.95,
             citations=(Citation(episode=number, span=span),),
             attribute=attribute,
             value="something that was not said" if is_hunch else value,

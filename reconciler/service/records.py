@@ -147,6 +147,7 @@ class Records:
         Raises:
             UnknownFactError: no fact of that id is in scope.
         """
+        check_identifier("fact_id", fact_id, UnknownFactError)
         head = self.fact_store.get_fact(scope, head_of(fact_id, links))
         return PlaceInHistory(head.fact_id, head.last_confirmed_at, head.recorded_at)
 

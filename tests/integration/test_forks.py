@@ -51,5 +51,6 @@ def test_a_forked_child_is_told_at_once_and_the_parent_goes_on(
     assert (outcomes["child own"] == "ADD") != is_embedded
     assert outcomes["parent waited"] == "0", outcomes
     assert outcomes["pool note"] == "GraphClosedError"
-    assert (outcomes["parent note"], outcomes["parent recall"]) == ("ADD", "2")
+    assert (outcomes["parent note"], outcomes["parent recall"]) == ("ADD", "Plays chess.")
+    assert outcomes["parent history"] == "2"
     assert "parent closed" in outcomes

@@ -110,10 +110,10 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         "task": (OWN, "task_id", "session_id"),
         "propose": (OWN,),
         **dict.fromkeys(
-            (*BOTH, "briefing", "digest", "evidence_about", "export_page", "profile", "recall"),
+            (*BOTH, "briefing", "context", "digest", "evidence_about", "export_page", "profile"),
             (SCOPED,),
         ),
-        **dict.fromkeys(("value", "version"), (SCOPED,)),
+        **dict.fromkeys(("recall", "value", "version"), (SCOPED,)),
     },
 }
 """Every public method of a memory and of its views: what comes of it, and the parameters that take

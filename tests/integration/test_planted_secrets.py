@@ -226,7 +226,10 @@ RECORDS: Mapping[type, Mapping[str, Any]] = {
         "spans": (),
         "source_reference": None,
     },
-    Candidate: {"proposed_by": "agent:crm", "confirmed_by": ()},
+    Candidate: {
+        "proposed_by": "agent:crm",
+        **dict.fromkeys(("confirmed_by", "said_before", "asked_before"), ()),
+    },
     Scope: {"tenant": "t", "agent_id": "crm", "contact_id": "ann"},
 }
 
