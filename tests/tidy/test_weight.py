@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TOKENS_MAX = 438_500
+TOKENS_MAX = 439_500
 LEXICON_BYTES_MAX = 250_500
 
 LAYOUT = {
