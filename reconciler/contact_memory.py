@@ -260,25 +260,19 @@ class ContactMemory(BoundMemory):
         budget = (
             BUDGET_TOKENS if budget_tokens is None else positive("budget_tokens", budget_tokens)
         )
-        given = None if shown is None else _ids_shown(shown) or None
+        given = () if shown is None else _ids_shown(shown)
         query = last_words(_last_turns(turns))
         fitting = Recalled()
         if query:
             fitting = self.recall(query, limit=FITTING_MAX).clearest(CLEAREST_SHARE)
         elif given:
-            fitting = self._unasked()
+            facts = self._services.fact_store.list_facts(self._scope)
+            conflicts = self._services.fact_store.list_conflicts(self._scope)
+            known = self._services.recall.everything(self._scope, facts, conflicts)
+            fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
         if given:
             return following(fitting, given, budget)
         return opening(self.briefing(limit=budget), (hit for hit in fitting if hit.fits), budget)
-
-    def _unasked(self) -> Recalled:
-        """All facts, of which none fits, as nothing was asked."""
-        from reconciler.domain.recalling.recalled import Recalled
-
-        facts = self._services.fact_store.list_facts(self._scope)
-        conflicts = self._services.fact_store.list_conflicts(self._scope)
-        known = self._services.recall.everything(self._scope, facts, conflicts)
-        return Recalled(replace(hit, fits=False) for hit in known)
 
     def value(
         self,

@@ -459,20 +459,29 @@ class Records:
 
         Bare ones are without what they were compared with, and in no order.
         """
-        live_facts = cache(self._live_facts)  # a contact may have many silent notes
+        list_facts = cache(self.fact_store.list_facts)  # a contact may have many silent notes
         pending = (
             decision
             for decision in self.decision_store.list_pending(
                 scopes, self.clock(), after, is_bare=is_bare
             )
-            if with_silent or decision.question is not None or _is_against(decision, live_facts)
+            if with_silent
+            or decision.question is not None
+            or self._is_against(decision, list_facts)
         )
         for some in batches(pending, _HELD_AT_ONCE):
             yield from self._unanswered(some)
 
-    def _live_facts(self, scope: Scope) -> list[Fact]:
-        now = self.clock()
-        return [fact for fact in self.fact_store.list_facts(scope) if fact.as_of(now).is_live]
+    def _is_against(self, held: Decision, list_facts: Callable[[Scope], list[Fact]]) -> bool:
+        """Whether a held note says otherwise than a live fact."""
+        from reconciler.domain.gate.questions import contradicted
+
+        told = held.proposal.relations
+        if (held.note.slot is None or held.note.slot.key is None) and told is None:
+            return False
+        now, facts = self.clock(), list_facts(held.scope)
+        live = (fact for fact in facts if fact.as_of(now).is_live)
+        return contradicted(held.note.slot, told, live) is not None
 
     def _unanswered(self, held: Sequence[Decision]) -> Iterator[Decision]:
         """Those of these held notes that later words have not answered.
@@ -492,16 +501,6 @@ class Records:
             _, facts = self.fact_store.find_facts(decision.scope, ids)
             if answer_to(decision, facts.values()) is None:
                 yield decision
-
-
-def _is_against(held: Decision, live_facts: Callable[[Scope], Sequence[Fact]]) -> bool:
-    """Whether a held note says otherwise than a live fact."""
-    from reconciler.domain.gate.questions import contradicted
-
-    told = held.proposal.relations
-    if (held.note.slot is None or held.note.slot.key is None) and told is None:
-        return False
-    return contradicted(held.note.slot, told, live_facts(held.scope)) is not None
 
 
 def _ids_of(chain: FactHistory) -> list[str]:

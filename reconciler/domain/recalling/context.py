@@ -32,7 +32,7 @@ class Context:
 
     Attributes:
         text: them as a model is given them: fenced, as data; empty if there are none.
-        facts: them as ``recall`` returns them.
+        facts: them as ``recall`` returns them; those of a later turn all count as fitting.
         shown: the ids of all facts that the conversation was shown, these included. Keep it with
             the conversation and give it to the next call; it is plain strings, without words.
     """
@@ -97,7 +97,7 @@ def following(recalled: Recalled, shown: Sequence[str], budget_tokens: int) -> C
     """
     told = set(shown)
     new = [
-        hit
+        replace(hit, fits=True)  # else it would say that nothing fits: what does may be shown
         for hit in recalled
         if hit.fact.fact_id not in told and (hit.fits or is_never_cut(hit.fact))
     ]
@@ -105,7 +105,4 @@ def following(recalled: Recalled, shown: Sequence[str], budget_tokens: int) -> C
         return Context(facts=Recalled(), shown=tuple(shown))
     facts = within_budget(Recalled(new), budget_tokens).as_whole()
     ids = (*shown, *shown_ids(facts))
-    told_now = copy(facts)  # it must not say that nothing fits: what does may have been shown
-    told_now[:] = [replace(hit, fits=True) for hit in facts]
-    told_now.fitting = len(told_now)
-    return Context(text=as_prompt(told_now), facts=facts, shown=tuple(dict.fromkeys(ids)))
+    return Context(text=as_prompt(facts), facts=facts, shown=tuple(dict.fromkeys(ids)))

@@ -159,7 +159,6 @@ class AgentTools:
             self._tools[RECALL_CONTACT] = recall_tool()
         self._unsettled: dict[str, tuple[str, Callable[[], datetime]]] = {}
         self._shown = Shown()
-        self._is_one_conversation = session_id is not None
         self._lock = Lock()
         self._maker = Maker()
 
@@ -383,7 +382,7 @@ class AgentTools:
 
         Without a session it may be another conversation, which was told nothing.
         """
-        if not self._is_one_conversation:
+        if self._session_id == _AGENTS_SESSION:
             return set()
         safe = [hit.fact.fact_id for hit in recalled if is_never_cut(hit.fact)]
         with self._lock:
