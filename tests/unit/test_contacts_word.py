@@ -153,6 +153,8 @@ def test_a_day_that_the_extractor_read_from_the_words_is_carried(
         ("Don't call me before nine.", "Wants to be called before nine.", "", False),
         ("No calls please.", "Wants calls.", "", False),
         ("My brother is here, he owns a van.", "The contact owns a van.", "", False),
+        ("Theo. He may change my bookings.", "Theo may change the contact's bookings.", "", True),
+        ("I fly from DEN and not CMH anymore.", "Flies from DEN and no longer CMH.", "", True),
     ],
 )
 def test_a_claim_adds_nothing_to_what_the_words_and_the_talk_before_say(
@@ -171,6 +173,7 @@ def test_a_claim_adds_nothing_to_what_the_words_and_the_talk_before_say(
         ("Ya no trabajo en Nordlys.", "El contacto trabaja en Nordlys.", False),
         ("Meine Schwester arbeitet bei Nordlys.", "Der Kontakt arbeitet bei Nordlys.", False),
         ("Ich arbeite bei Nordlys.", "Der Kontakt arbeitet bei Nordlys.", True),
+        ("Ich bin Busfahrer", "Der Kontakt ist Busfahrer.", True),
     ],
 )
 def test_a_denial_or_another_person_is_told_apart_in_other_languages(

@@ -272,7 +272,7 @@ def _is_carried(candidate: Candidate) -> bool:
     heard = " ".join((said, *candidate.said_before))
     shown = None if slot is None or slot.is_personal else slot.value  # else a token stands for it
     value = _without_hyphens(_undated(shown or "", candidate.evidence))
-    if not (is_english(candidate.claim) and is_english(said)):
+    if not is_english(f"{candidate.claim} {heard}"):
         days = (f"{each.said_at:%-d %-m %Y}" for each in candidate.evidence)
         told = _numbers(" ".join((said, _days(candidate), *days)))
         stated = f"{claim} {value}"
@@ -358,12 +358,14 @@ def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str])
     """Whether the words about the same tell it of another, deny or limit it, or do not deny it."""
     telling = [clause for clause in clauses if share_a_word(claim, clause)]
     about = [find_differences(claim, clause) for clause in telling]
-    about_others = _relatives(claim) or candidate.subject != CONTACT_SUBJECT
+    is_about_contact = CLAIMS_OPENING.match(candidate.claim) and not _relatives(claim)
+    is_about_contact = is_about_contact and candidate.subject == CONTACT_SUBJECT
+    denied = frozenset() if _denies(claim) else _DENIED
     for clause, found in zip(telling, about, strict=True):
         is_anothers = any(each.kind is Difference.SUBJECT and each.in_fact for each in found)
-        if is_anothers or (_THIRD.match(clause) and not about_others):
+        if is_anothers or (_THIRD.match(clause) and is_about_contact):
             return True
-        if any(each.kind in _DENIED and each.in_fact and not each.in_note for each in found):
+        if any(each.kind in denied and each.in_fact for each in found):
             return True
         if _LIMITS.search(clause) and not _LIMITS.search(claim):
             return True
