@@ -34,7 +34,7 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 ANN = "crm", "ann"
 ASKED: dict[str, Any] = {"by": "contact", "reason": "I asked for it."}
 WORDLESS = (NoneType, bool, int, float, datetime, Scope, Relations)
-NEVER_STORED = {"said_subject", "said_attribute", "said_before", "asked_before"}
+NEVER_STORED = {"said_subject", "said_attribute", "said_before"}
 PARTS = ("contact", "fact", "session", "attribute", "fact that cannot be read")
 
 ERASED_BY = {

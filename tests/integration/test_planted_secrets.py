@@ -228,7 +228,7 @@ RECORDS: Mapping[type, Mapping[str, Any]] = {
     },
     Candidate: {
         "proposed_by": "agent:crm",
-        **dict.fromkeys(("confirmed_by", "said_before", "asked_before"), ()),
+        **dict.fromkeys(("confirmed_by", "said_before"), ()),
     },
     Scope: {"tenant": "t", "agent_id": "crm", "contact_id": "ann"},
 }

@@ -78,7 +78,7 @@ _FIRST = re.compile(
     r"\b(?:ich|mi[rc]h?|wir|uns|yo|me|nos|nosotr[oa]s|je|j(?=['’])|moi|nous|io|mi|ci|noi|eu|nós|ik|wij|we)\b",
     re.IGNORECASE,
 )
-"""Speakers in sentences of other languages; a sentence without one may tell of anybody."""
+"""Speakers in turns of other languages; a turn without one may tell of any person."""
 
 _THIRD = re.compile(r"\s*(?:he|she|they)\b", re.IGNORECASE)
 _LIMITS = re.compile(r"\b(?:only|except|unless|until|till|just)\b", re.IGNORECASE)
@@ -277,7 +277,9 @@ def _is_carried(candidate: Candidate) -> bool:
         told = _numbers(" ".join((said, _days(candidate), *days)))
         stated = f"{claim} {value}"
         is_about = _numbers(stated) <= told and bool(shared_words(stated, said))
-        is_own = candidate.subject != CONTACT_SUBJECT or bool(_FIRST.search(said))
+        is_own = candidate.subject != CONTACT_SUBJECT or any(
+            _FIRST.search(each.text) for each in candidate.evidence
+        )
         return is_about and is_own and _denies(claim) == _denies(said)
     news = (each for part in (claim, value) for each in find_news(part, said))
     if any(_is_hard(each, candidate) and not _is_heard(each, heard) for each in news):
