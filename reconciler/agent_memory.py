@@ -11,7 +11,6 @@ from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.sessions.speakers import roles_by_contact
 from reconciler.errors import InvalidScopeError
 
 if TYPE_CHECKING:
@@ -141,6 +140,9 @@ class AgentMemory(BoundMemory):
             InvalidScopeError: a contact cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
+        # Who hands no talk over reads no lexicon.
+        from reconciler.domain.sessions.speakers import roles_by_contact
+
         roles = roles_by_contact(speakers)
         jobs = self._services.memory_extractor.hand_over(
             {self.contact(each).scope: heard for each, heard in roles.items()},

@@ -70,11 +70,11 @@ def test_find_takes_the_filters_of_recall(run: Run, monkeypatch: pytest.MonkeyPa
     json_of(run, "add", *SCOPE, "Likes green tea.", "--tag", "drinks", "--topic", "food")
     json_of(run, "add", *SCOPE, "Lives in Pune.", "--attribute", "city", "--value", "Pune")
 
-    def found(*options: str) -> list[str]:
-        return [each["fact"]["text"] for each in json_of(run, "find", "tea", *AGENT, *options)]
+    def found(*options: str, query: str = "tea") -> list[str]:
+        return [each["fact"]["text"] for each in json_of(run, "find", query, *AGENT, *options)]
 
     assert found("--tag", "drinks", "--topic", "food") == ["Likes green tea."]
-    assert found("--attribute", "city", "--trust", "operator") == ["Lives in Pune."]
+    assert found("--attribute", "city", "--trust", "operator", query="city") == ["Lives in Pune."]
     assert found("--until", LONG_AGO) == found("--min-score", "1") == []
     assert run("find", "tea", *AGENT, "--since", "2024-03-09T09:00")[0] == 2
 

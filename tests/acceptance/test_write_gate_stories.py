@@ -192,7 +192,7 @@ def test_the_preference_floor_alone_asks_about_a_single_observation(open_memory:
     memory = open_memory(on=("score",), changed=BOSSY)
     decision = propose_to(memory, sarcasm())
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
-    assert decision.reason.startswith("0.68 is below 0.9, from which a preference is admitted")
+    assert decision.reason.startswith("0.68 is below 0.75, from which a preference is admitted")
     assert known(memory) == []
 
 

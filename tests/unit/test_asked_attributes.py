@@ -151,11 +151,11 @@ def test_a_question_by_the_contacts_name_is_one_about_her(said: str, told: str) 
 
 
 def test_what_all_facts_have_in_common_brings_none_of_them() -> None:
-    near = np.array([[0.8, 0.6], *[[0.5, 0.866]] * 5], dtype=np.float32)
+    near = np.array([[0.8, 0.6], *[[0.5, 0.866]] * 11], dtype=np.float32)
     facts = [fact(str(number), f"fact {number}") for number in range(len(near))]
     asked = RecallQuery("which", np.array([1, 0], dtype=np.float32))
     how = Recalling(ranking=RankingPolicy(), floor=RecallFloor(base=0.0, share=0.5))
-    found = Recallable(facts, near).answer(asked, EVERYTHING, how, NOON, 10)
+    found = Recallable(facts, near).answer(asked, EVERYTHING, how, NOON, 20)
     assert [hit.fact.text for hit in found] == ["fact 0"]
 
 

@@ -29,7 +29,9 @@ _QUOTED_WORDS_MIN = 3
 _LINE = re.compile(r"[ \t]*(?:[>|]|(?P<fence>```|~~~))")
 _FORWARDED = re.compile(r"\s*(?:fwd?|wg|tr|rv)\s*:", re.I)
 _RULE = "----"
-_ANSWERED = re.compile(r"(?:On|Am|Le|El|Il|Em|Op)\b[^\n]{1,200}\d[^\n]{1,200}:\s*\Z")
+_ANSWERED = re.compile(
+    r"(?:On|Am|Le|El|Il|Em|Op)\b[^\d\n]{1,40}+\d[^\n:]{1,200}+(?::\d[^\n:]{1,200}+){0,3}:\Z"
+)
 """The line with which a mail's program leads to the mail that is answered: date and writer."""
 
 _WORD = re.compile(r"\w")
