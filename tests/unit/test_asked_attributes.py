@@ -150,15 +150,6 @@ def test_a_question_by_the_contacts_name_is_one_about_her(said: str, told: str) 
     assert without_names(said, []) == said
 
 
-def test_what_all_facts_have_in_common_brings_none_of_them() -> None:
-    near = np.array([[0.8, 0.6], *[[0.5, 0.866]] * 11], dtype=np.float32)
-    facts = [fact(str(number), f"fact {number}") for number in range(len(near))]
-    asked = RecallQuery("which", np.array([1, 0], dtype=np.float32))
-    how = Recalling(ranking=RankingPolicy(), floor=RecallFloor(base=0.0, share=0.5))
-    found = Recallable(facts, near).answer(asked, EVERYTHING, how, NOON, 20)
-    assert [hit.fact.text for hit in found] == ["fact 0"]
-
-
 def test_a_strange_question_needs_nearer_facts() -> None:
     known = AttributeQuestions(["city"], unit(0), generic=unit(90))
     assert known.strangeness(unit(90)[0]) > known.strangeness(unit(45)[0]) > 0.3

@@ -54,9 +54,6 @@ _ASKED_RANKS = 2.0
 _OF_SUBJECT = 0.2
 """The clearness with which a question that names a person asks for each fact about that person."""
 
-_COMMON_MIN = 10
-"""Facts from which on there is something that all have in common."""
-
 _NAMED = 0.2
 """The clearness with which a question asks for facts that hold its number or name ("SL-204")."""
 
@@ -410,9 +407,7 @@ class _Closeness:
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         nearest = evidence.max()
-        # What all facts have in common, such as how they begin, tells nothing for one of them.
-        common = max(float(np.quantile(evidence, 0.1)), 0.0) if len(rows) >= _COMMON_MIN else 0.0
-        fits = evidence - common >= floor.of_each(nearest - common)
+        fits = evidence >= floor.of_each(nearest)
         least = floor.of(len(rows), len(self.words.asked), self.clearness) + self.strange
         if nearest < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
