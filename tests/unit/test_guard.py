@@ -36,10 +36,8 @@ def kinds(note: str, fact: str) -> set[str]:
 def is_change(note: str, fact: str) -> bool:
     found = find_changes(note, fact)  # which compares only texts that share a word
     changes = tuple(each for each in find_differences(note, fact) if each.is_change)
-    assert found in (
-        changes,
-        (),
-    )  # states of two numbered things ("1 paid", "2 paid") are no change
+    # States of two numbered things ("1 paid", "2 paid") are no change of one.
+    assert found in (changes, ())
     return bool(found)
 
 
