@@ -89,9 +89,7 @@ class Recall:
         begun = self._begin(scope, has_vector=bool(query))
         question = question_of(self.embedder, query)
         known = begun()
-        if (told := without_names(query, known.own_names)) != query:
-            question = question_of(self.embedder, told)
-        question = with_asked(question, known.attributes, self.asked)
+        question = _asked_of(known, question, self.embedder, self.asked)
         recalled = known.answer(question, wanted, self.how, self.clock(), limit)
         self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
@@ -193,6 +191,16 @@ def with_asked(
     )
 
 
+def _asked_of(
+    known: Recallable, question: RecallQuery, embedder: Embedder, asked: AskedAttributes | None
+) -> RecallQuery:
+    """The question as it is asked of one contact's facts, where their name says nothing."""
+    told = without_names(question.text, known.own_names)
+    if told != question.text:
+        question = question_of(embedder, told)
+    return with_asked(question, known.attributes, asked)
+
+
 def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
     similarity, fact = hit
     return -similarity, fact.fact_id
@@ -289,9 +297,7 @@ class PastRecall:
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
         question = question_of(self.embedder, query)
         recallable = self._recallable(scope, facts, known, question)
-        if (told := without_names(query, recallable.own_names)) != query:
-            question = question_of(self.embedder, told)
-        question = with_asked(question, recallable.attributes, self.asked)
+        question = _asked_of(recallable, question, self.embedder, self.asked)
         recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 

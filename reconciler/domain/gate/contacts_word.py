@@ -292,7 +292,7 @@ def _is_carried(candidate: Candidate) -> bool:
     is_about = share_a_word(value or claim, said) or (
         share_a_word(value, claim) and share_a_word(claim, said)
     )
-    return is_about and not _is_said_otherwise(candidate, claim, list(_clauses(cited)))
+    return is_about and not _is_said_otherwise(candidate, claim, _clauses(cited))
 
 
 def _is_heard(found: Finding, heard: str) -> bool:
