@@ -47,6 +47,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
+from reconciler.entrypoints.serving import HealthSeconds
 from reconciler.entrypoints.stopping import StopSignals, stop_signals
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory
@@ -281,7 +282,7 @@ def drain(as_json: AsJson = False) -> None:
 def worker(
     metrics_port: Annotated[int | None, typer.Option(min=0, max=65_535)] = None,
     metrics_host: str = "127.0.0.1",
-    health_seconds: Annotated[int, typer.Option(min=0)] = 300,
+    health_seconds: HealthSeconds = 300,
     as_json: AsJson = False,
 ) -> None:
     """Process jobs as they arrive, until SIGTERM or Ctrl-C; with --json, one line per ended job.
@@ -292,7 +293,6 @@ def worker(
     Options:
         metrics_port: serve /metrics, /healthz and /readyz on this port; 0 picks a free one.
         metrics_host: the address for --metrics-port; 0.0.0.0 in a container.
-        health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.entrypoints.doctor import describe_extractor
     from reconciler.entrypoints.health_metrics import health_of_all, reading_health

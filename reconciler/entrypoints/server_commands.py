@@ -39,6 +39,7 @@ from reconciler.entrypoints.rendering import (
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
     Certificate,
+    HealthSeconds,
     Host,
     Key,
     Names,
@@ -297,6 +298,7 @@ def serve_api(
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 3_000,
     worker: Worker = None,
+    health_seconds: HealthSeconds = 300,
     as_json: AsJson = False,
 ) -> None:
     """Serve memory over HTTP, as JSON under /v1 and as a page at /, until SIGTERM or Ctrl-C.
@@ -312,7 +314,13 @@ def serve_api(
 
         address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
         serve(
-            lambda memory: serve_app(memory, known, address, calls_per_minute=calls_per_minute),
+            lambda memory: serve_app(
+                memory,
+                known,
+                address,
+                calls_per_minute=calls_per_minute,
+                health_seconds=health_seconds,
+            ),
             address,
             known,
             worker=worker,

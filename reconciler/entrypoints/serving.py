@@ -69,6 +69,13 @@ CallsPerMinute = Annotated[
         min=1, help="How many requests a minute each token may make.", rich_help_panel=_PANEL
     ),
 ]
+HealthSeconds = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="How often to read all agents' health for /metrics, in seconds; 0 for never.",
+    ),
+]
 Worker = Annotated[
     bool | None,
     typer.Option(

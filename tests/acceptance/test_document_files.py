@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -76,6 +77,33 @@ def test_a_web_application_answers_as_its_page_shows(
     assert prints(session, f"{started}\n{answers}"), answers
 
 
+def test_the_fastapi_sample_says_422_for_bad_input_and_503_for_an_outage(tmp_path: Path) -> None:
+    """In a process of its own, as the sample is a module of that name."""
+    _save("web_workers.md", tmp_path)
+    script = """
+import asyncio
+from fastapi.testclient import TestClient
+import app
+
+with TestClient(app.app) as client:
+    def note(text):
+        return client.post("/contacts/priya/notes", json={"text": text})
+    told = [note("Lives in Pune.").status_code, note("").status_code, note(7).status_code]
+    client.portal.call(app.app.state.memory.close)
+    told.append(note("Lives in Goa.").status_code)
+print(*told)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=_environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout.split() == ["200", "422", "422", "503"], ended.stderr
+
+
 @contextmanager
 def _served(command: str, folder: Path) -> Iterator[int]:
     """Run a server in the folder; gives its port once it accepts connections."""
@@ -117,5 +145,8 @@ def _answer(line: str, port: int) -> str:
     data = words[words.index("-d") + 1].encode() if "-d" in words else None
     url = f"http://{re.sub('localhost:8000', f'localhost:{port}', address)}"
     request = Request(url, data, {"Content-Type": "application/json"})
-    with urlopen(request, timeout=60) as answer:
-        return str(answer.read().decode())
+    try:
+        with urlopen(request, timeout=60) as answer:
+            return str(answer.read().decode())
+    except HTTPError as refused:
+        return str(refused.read().decode())

@@ -289,7 +289,7 @@ def test_a_services_file_names_a_command_that_there_is() -> None:
     for said in commands:
         command, left = _resolved(shlex.split(said))
         command.make_context(said, left)
-    assert len(commands) == 2
+    assert len(commands) == 3
 
 
 def test_a_services_environment_has_settings_that_there_are(
@@ -322,5 +322,5 @@ def test_systemd_finds_no_fault_in_the_services(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert len(units) == 2
+    assert len(units) == 3
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import threading
 import time
 import urllib.request
@@ -11,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
+import yaml
+from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from reconciler import Memory
@@ -18,9 +22,11 @@ from reconciler.domain.records.jobs import Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.review.health import HealthReport
 from reconciler.entrypoints.health_metrics import Read, health_of_all, reading_health
+from reconciler.entrypoints.http_api.app import api
 from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
+from tests.documents import ROOT
 from tests.engines import EngineUnderTest
 
 Sample = tuple[str, tuple[str, ...]]
@@ -39,8 +45,12 @@ def queue() -> QueueReport:
     return QueueReport(jobs=jobs, attempts=0, outcomes=Outcomes(), oldest_unfinished_at=None)
 
 
+def scraped_text(address: str) -> str:
+    return str(urllib.request.urlopen(address, timeout=30).read().decode())
+
+
 def scraped(address: str) -> dict[Sample, float]:
-    text = urllib.request.urlopen(address, timeout=30).read().decode()
+    text = scraped_text(address)
     return {
         (sample.name, tuple(sample.labels[each] for each in LABELS if each in sample.labels)): (
             sample.value
@@ -99,6 +109,44 @@ def test_a_scrape_tells_of_each_agent_of_each_tenant_and_of_no_contact(memory: M
     assert ("reconciler_stale_ratio", CRM) not in found  # no question of one value was answered
     told = {label for _, labels in found for label in labels}
     assert not told & {"alice", "bob", "carla"}
+
+
+def expressions() -> Iterator[str]:
+    """What the alerts and the dashboard ask of Prometheus."""
+    folder = ROOT / "examples" / "monitoring"
+    for group in yaml.safe_load((folder / "alerts.yml").read_text())["groups"]:
+        yield from (rule["expr"] for rule in group["rules"])
+    for panel in json.loads((folder / "dashboard.json").read_text())["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+
+
+def test_alerts_and_dashboard_ask_for_metrics_that_there_are(memory: Memory) -> None:
+    memory.add_contact_note("crm", "alice", "Likes tea", tenant="acme")
+    with (
+        reading_health(partial(health_of_all, memory), 3600) as health,
+        serve_metrics(memory.queue, 0, health) as address,
+    ):
+        assert address is not None
+        until(lambda: scraped(address), "reconciler_health_up", (), 1)
+        told = re.findall(r"^# HELP (\w+)", scraped_text(address), re.MULTILINE)
+    asked = {name for each in expressions() for name in re.findall(r"\breconciler_\w+", each)}
+    parts = {f"{name}_{part}" for name in told for part in ("bucket", "sum", "count")}
+    assert asked <= {*told, *parts}
+    assert len(asked) > 15
+
+
+def test_a_server_of_the_api_reads_the_health_too(memory: Memory) -> None:
+    memory.add_contact_note("crm", "alice", "Likes tea", tenant="acme")
+    app = api(memory, health_seconds=3600)
+    with TestClient(app):
+        registry = app.state.registry
+
+        def scrape() -> dict[Sample, float]:
+            value = registry.get_sample_value("reconciler_facts", told)
+            return {} if value is None else {("reconciler_facts", (*CRM, "live")): value}
+
+        told = {"tenant": "acme", "agent": "crm", "state": "live"}
+        until(scrape, "reconciler_facts", (*CRM, "live"), 1)
 
 
 def test_what_is_written_later_is_told_later(memory: Memory) -> None:

@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Any, ClassVar
 from urllib.parse import unquote
@@ -29,6 +29,7 @@ from reconciler.entrypoints.access.http_door import BODY, Address, BodyDoor, Nam
 from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, RefusedError
 from reconciler.entrypoints.access.telling import problem_answer, telling
 from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.entrypoints.health_metrics import health_of_all, reading_health
 from reconciler.entrypoints.http_api import agent_routes, operator_routes, shapes
 from reconciler.entrypoints.http_api.answering import SLASH, GrantOf, MemoryOf, operators_only
 from reconciler.entrypoints.metrics import QueueCollector, counting_decisions
@@ -74,7 +75,12 @@ _OF_ALL = (
 
 
 def serve_app(
-    memory: Memory, tokens: TokenFile, address: Address, *, calls_per_minute: int
+    memory: Memory,
+    tokens: TokenFile,
+    address: Address,
+    *,
+    calls_per_minute: int,
+    health_seconds: float = 0,
 ) -> ASGIApp:
     """The HTTP API and the page as an ASGI application, to run in a server of your own.
 
@@ -83,9 +89,10 @@ def serve_app(
         tokens: the tokens that are let in.
         address: the names that it may be called by.
         calls_per_minute: how many requests each token may make.
+        health_seconds: how often to read all agents' health for /metrics; 0 for never.
     """
     door = TokenDoor(
-        BodyDoor(_WholeIds(api(memory))),
+        BodyDoor(_WholeIds(api(memory, health_seconds=health_seconds))),
         tokens,
         calls_per_minute=calls_per_minute,
         at_once_max=_AT_ONCE_MAX,
@@ -106,11 +113,12 @@ def _is_for_programs(path: str) -> bool:
     return path == "/v1" or path.startswith("/v1/") or path in (*OPEN_PATHS, "/metrics")
 
 
-def api(memory: Memory) -> FastAPI:
+def api(memory: Memory, *, health_seconds: float = 0) -> FastAPI:
     """Only the endpoints, for use behind a ``TokenDoor``.
 
     Args:
         memory: the memory.
+        health_seconds: how often to read all agents' health for /metrics; 0 for never.
     """
     registry = CollectorRegistry()
     registry.register(QueueCollector(memory.queue))
@@ -120,7 +128,10 @@ def api(memory: Memory) -> FastAPI:
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = max(threads.total_tokens, _AT_ONCE_MAX)
         app.openapi()  # which takes half a second, else of the first request
-        with counting_decisions(registry):
+        read = partial(health_of_all, memory)
+        with counting_decisions(registry), reading_health(read, health_seconds) as health:
+            for collector in health:
+                registry.register(collector)
             yield
 
     app = _Api(
@@ -211,7 +222,7 @@ def _add_probes(app: FastAPI) -> None:
         tags=["probes"],
     )
     def metrics(request: Request, grant: GrantOf, memory: MemoryOf) -> Response:
-        """The queue of the store, and the decisions of this process, for Prometheus.
+        """The queue and health of the store, and this process's decisions, for Prometheus.
 
         They cover all tenants and agents, so the token must be valid for all.
         """
