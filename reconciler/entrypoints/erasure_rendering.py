@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.panel import Panel
 
-from reconciler.entrypoints.rendering import counted, lines, panel, panels, shown
+from reconciler.entrypoints.rendering import Line, counted, panel, panels
 
 if TYPE_CHECKING:
     from reconciler.domain.records.erasures import Erasure
@@ -27,23 +27,20 @@ def erasure_panel(erasure: Erasure) -> Panel:
     )
     nothing = "nothing; if something should have been there, check the name that you gave"
     verb = "texts would be erased from" if receipt.is_dry_run else "texts erased from"
-    told = [
-        shown(f"{verb}: {erased or nothing}"),
-        shown(f"held if they are said again: {receipt.tombstones}"),
+    told: list[Line] = [
+        f"{verb}: {erased or nothing}",
+        f"held if they are said again: {receipt.tombstones}",
     ]
     if not receipt.is_dry_run:
-        told.append(shown(f"read again: {counted(receipt.verified, 'text')}, {_found(erasure)}"))
+        told.append(f"read again: {counted(receipt.verified, 'text')}, {_found(erasure)}")
     if receipt.searched_texts:
         searched = counted(receipt.searched_texts, "text")
-        told.append(shown(f"files searched for {searched}: {_in_files(erasure)}"))
-    told += [
-        shown(f"still hold words of it: {text_id}", "yellow") for text_id in receipt.elsewhere_ids
-    ]
-    told += [shown(trace, "dim") for trace in receipt.traces]
-    state = "dry run" if receipt.is_dry_run else str(erasure.state)
+        told.append(f"files searched for {searched}: {_in_files(erasure)}")
     return panel(
-        lines(*told),
-        title=f"{erasure.kind} · {state}",
+        *told,
+        *((f"still hold words of it: {text_id}", "yellow") for text_id in receipt.elsewhere_ids),
+        *((trace, "dim") for trace in receipt.traces),
+        title=f"{erasure.kind} · {'dry run' if receipt.is_dry_run else erasure.state}",
         subtitle=f"{erasure.scope.contact_id} · by {erasure.by}",
     )
 

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
-from rich.text import Text
 
 from reconciler.domain.quoting import in_marks
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.entrypoints.rendering import (
+    Line,
     Verbatim,
     fact_lines,
     id_column,
-    lines,
     panel,
     panels,
     recall_outcome,
     recall_table,
     short_column,
-    shown,
     table,
 )
 from reconciler.named_secrets import without_secrets
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Archived
     from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence
     from reconciler.domain.records.facts import FoundFact
-
-_SINCE = "since, source"
-"""Never broken over lines: "2026-01-" would read as another date."""
 
 
 def recall_view(
@@ -84,17 +79,24 @@ def found_view(facts: Sequence[FoundFact], asked: str) -> Table | str:
     asked = without_secrets(asked)
     if not facts:
         return f"{asked}: nothing is known."
-    shown_table = table(asked, "contact, found by", id_column("fact"), "said last, source")
-    for hit in facts:
-        fact = hit.fact
-        how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
-        said = f"{fact.last_confirmed_at:%Y-%m-%d}"
-        shown_table.add_row(
-            lines(shown(hit.contact_id), Text(how, "dim")),
-            fact_lines(fact),
-            lines(Text(said), Text(fact.word, "dim")),
-        )
-    return shown_table
+    return table(
+        asked,
+        "contact, found by",
+        id_column("fact"),
+        "said last, source",
+        rows=(
+            (
+                [hit.contact_id, (_how(hit), "dim")],
+                fact_lines(hit.fact),
+                [f"{hit.fact.last_confirmed_at:%Y-%m-%d}", (hit.fact.word, "dim")],
+            )
+            for hit in facts
+        ),
+    )
+
+
+def _how(hit: FoundFact) -> str:
+    return str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
 
 
 def value_view(
@@ -108,25 +110,31 @@ def profile_view(values: Sequence[SlotValue], contact: str) -> Table | str:
     """All current values of a contact."""
     if not values:
         return f"No value is known of {contact}."
-    made = table("", "attribute", id_column("value, its fact"), short_column(_SINCE))
-    made.title = shown(contact)
-    for current in values:
-        holds = ", holds until settled" if current.holds_until_settled else ""
-        disputed = [shown(f"in dispute{holds}", "red")] if current.is_disputed else []
-        made.add_row(
-            lines(shown(current.attribute), *_about(current.subject)),
-            lines(shown(current.value), *disputed, shown(current.fact_id, "dim")),
-            lines(
-                Text(f"{current.since:%Y-%m-%d}, {current.observations}×"),
-                Text(current.word, "dim"),
-            ),
-        )
-    return made
+    return table(
+        contact,
+        "attribute",
+        id_column("value, its fact"),
+        short_column("since, source"),  # "2026-01-" on a line would read as another date
+        rows=(
+            (
+                [
+                    current.attribute,
+                    # None if it is about the contact
+                    None
+                    if current.subject == CONTACT_SUBJECT
+                    else (f"of {current.subject}", "dim"),
+                ],
+                [current.value, _disputed(current), (current.fact_id, "dim")],
+                [f"{current.since:%Y-%m-%d}, {current.observations}×", (current.word, "dim")],
+            )
+            for current in values
+        ),
+    )
 
 
-def _about(subject: str) -> list[Text]:
-    """The subject, unless it is the contact."""
-    return [] if subject == CONTACT_SUBJECT else [Text("of ", "dim").append(shown(subject))]
+def _disputed(current: SlotValue) -> Line | None:
+    holds = ", holds until settled" if current.holds_until_settled else ""
+    return (f"in dispute{holds}", "red") if current.is_disputed else None
 
 
 def briefing_view(briefing: Briefing) -> Verbatim:
@@ -143,8 +151,8 @@ def _archived_panel(archived: Archived) -> Panel:
     done = (
         "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
     )
-    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in archived.facts]
-    return panel(lines(*facts), title=archived.contact_id, subtitle=done)
+    facts = (f"{fact.fact_id}  {fact.text}" for fact in archived.facts)
+    return panel(*facts, title=archived.contact_id, subtitle=done)
 
 
 def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
@@ -153,22 +161,23 @@ def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
 
 
 def _evidence_panel(evidence: FactEvidence) -> Panel:
-    told = [line for turn in evidence.turns for line in _turn(turn)]
     return panel(
-        lines(shown(evidence.fact.text, "bold"), shown(evidence.statement), *told),
+        (evidence.fact.text, "bold"),
+        evidence.statement,
+        *(line for turn in evidence.turns for line in _turn(turn)),
         title=evidence.fact.fact_id,
         subtitle=str(evidence.fact.state),
     )
 
 
-def _turn(turn: EvidenceTurn) -> Iterator[Text]:
+def _turn(turn: EvidenceTurn) -> Iterator[Line]:
     where = f"session {turn.session_id}" + (f", {turn.channel}" if turn.channel else "")
     found_at = f", {turn.source_reference}" if turn.source_reference else ""
-    yield shown(f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim")
-    yield shown(f"  {in_marks(' … '.join(turn.spans) or turn.text)}")
+    yield f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim"
+    yield f"  {in_marks(' … '.join(turn.spans) or turn.text)}"
     for taker in turn.taken_by:
         of = (
             f": the earlier fact {turn.fact_id}, which this fact repeats" if turn.is_beneath else ""
         )
         by = taker.answered_by or taker.proposed_by or "unknown"
-        yield shown(f"  {taker.action} {taker.decision_id} by {by}{of}", "dim")
+        yield f"  {taker.action} {taker.decision_id} by {by}{of}", "dim"

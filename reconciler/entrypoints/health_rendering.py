@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.table import Column, Table
+from rich.table import Table
 
 from reconciler.entrypoints.rendering import (
     counted,
-    counts_column,
+    id_column,
     number_column,
-    shown,
+    short_column,
     table,
-    word_column,
 )
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ def health_view(report: HealthReport) -> Group:
 def _totals(report: HealthReport) -> Table:
     total = report.total
     title = f"Health of {report.agent_id}"
-    shown_table = table(title, "", number_column("now"), Column("what it means"))
-    for name, now, meaning in (
+    rows = (
         ("live facts", str(total.live), f"{total.expired} expired, {total.archived} archived, "
          f"{total.superseded} superseded, {total.revoked} revoked"),
         ("duplicates", _percent(total.duplicate_rate),
@@ -54,9 +52,8 @@ def _totals(report: HealthReport) -> Table:
         ("damaged", "–" if total.damaged is None else str(total.damaged),
          "not checked; `--check-records` reads every record" if total.damaged is None
          else "records that cannot be read; `reconciler forget` erases them"),
-    ):  # fmt: skip
-        shown_table.add_row(name, now, shown(meaning))
-    return shown_table
+    )  # fmt: skip
+    return table(title, "", number_column("now"), "what it means", rows=rows)
 
 
 def _contacts(contacts: Iterable[ContactHealth]) -> Table:
@@ -64,14 +61,16 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     listed = sorted(contacts, key=_troubles, reverse=True)
     left_out = len(listed) > _CONTACTS_SHOWN_MAX
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
-    worst = listed[:_CONTACTS_SHOWN_MAX]
-    column, others = counts_column("besides", list(map(_besides, worst)))
-    names = word_column("contact", (contact.contact_id or "" for contact in worst))
-    live = Column("live", justify="right", min_width=len("live"))
-    shown_table = table(title if left_out else "", names, live, *column)
-    for place, contact in enumerate(worst):
-        shown_table.add_row(shown(contact.contact_id or ""), str(contact.live), *others(place))
-    return shown_table
+    return table(
+        title if left_out else "",
+        id_column("contact"),
+        number_column("live"),
+        short_column("besides"),
+        rows=(
+            (contact.contact_id or "", str(contact.live), [*_besides(contact)])
+            for contact in listed[:_CONTACTS_SHOWN_MAX]
+        ),
+    )
 
 
 def _besides(contact: ContactHealth) -> list[str]:

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
@@ -18,7 +19,6 @@ from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import (
     counted,
     id_column,
-    lines,
     panel,
     short_column,
     shown,
@@ -39,7 +39,7 @@ _STYLES = {
     JobState.DEAD: "red",
 }
 _ERROR_LENGTH_MAX = 100
-_ID_LENGTH = 36
+_NAME_WIDTH = len("of all its jobs  ")
 _TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 
@@ -119,17 +119,22 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     """
     if not jobs:
         return Group("No jobs.")
-    ids = Column("job", width=_ID_LENGTH, overflow="fold")
-    shown_table = table("Jobs, newest first", ids, short_column("state"), "what became of it")
-    for job in jobs:
-        whose = shown(f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}")
-        age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
-        shown_table.add_row(
-            lines(whose, shown(job.job_id, "dim")),
-            lines(_state(job), shown(age, "dim")),
+    rows = (
+        (
+            [
+                f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}",
+                (job.job_id, "dim"),
+            ],
+            [
+                (job.state, _STYLES[job.state]),
+                (f"{_attempts(job)}, {_span(now - job.submitted_at)}", "dim"),
+            ],
             _outcome(job),
         )
-    return Group(shown_table, *_advice(jobs))
+        for job in jobs
+    )
+    columns = id_column("job"), short_column("state"), "what became of it"
+    return Group(table("Jobs, newest first", *columns, rows=rows), *_advice(jobs))
 
 
 def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
@@ -140,10 +145,15 @@ def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
         session: the session that it reads.
         now: the time now, UTC-aware.
     """
-    rows = Table.grid(padding=(0, 2))
-    for name, value in (*_job_rows(job, now), *_session_rows(session)):
-        rows.add_row(Text(name, style="dim"), value)
-    return panel(rows, title=f"Job {job.job_id}")
+    rows = (*_job_rows(job, now), *_session_rows(session))
+    return panel(
+        *(
+            Text.assemble((f"{name:<{_NAME_WIDTH}}", "dim"), shown(line))
+            for told, text in rows
+            for name, line in zip_longest([told], text.split("\n"), fillvalue="")
+        ),
+        title=f"Job {job.job_id}",
+    )
 
 
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
@@ -155,13 +165,12 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     """
     if not jobs:
         return Group("Nothing waited.")
-    shown_table = table("Drained", "state", "jobs", "attempts", "what became of it")
-    for state in JobState:
-        if ended := [job for job in jobs if job.state is state]:
-            shown_table.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
-    dead = [job for job in jobs if job.state is JobState.DEAD]
+    by_state = {state: [job for job in jobs if job.state is state] for state in JobState}
+    rows = (((state, _STYLES[state]), *_sums(ended)) for state, ended in by_state.items() if ended)
+    drained = table("Drained", "state", "jobs", "attempts", "what became of it", rows=rows)
+    dead = by_state[JobState.DEAD]
     reasons = [f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead]
-    return Group(shown_table, f"Read with {extractor}", *reasons, *_advice(dead))
+    return Group(drained, f"Read with {extractor}", *reasons, *_advice(dead))
 
 
 def _sums(jobs: Sequence[Job]) -> Iterator[str]:
@@ -175,9 +184,9 @@ def _sums(jobs: Sequence[Job]) -> Iterator[str]:
     yield outcomes_words(Outcomes(**sums))
 
 
-def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:
+def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str]]:
     scope = job.scope
-    yield "state", _state(job).append(f", after {_attempts(job)}")
+    yield "state", f"{job.state}, after {_attempts(job)}"
     yield "contact", f"{scope.contact_id}, of agent {scope.agent_id}"
     yield "handed over", f"{_time(job.submitted_at)}, {_span(now - job.submitted_at)} ago"
     if job.finished_at is not None:
@@ -228,10 +237,6 @@ def _advice(jobs: Sequence[Job]) -> list[str]:
     return ["", "Dead; once the cause is gone, begin them again:", *given] if given else []
 
 
-def _state(job: Job) -> Text:
-    return Text.assemble((job.state, _STYLES[job.state]))
-
-
 def _attempts(job: Job) -> str:
     return counted(job.attempts, "attempt")
 
@@ -256,20 +261,23 @@ def _time(at: datetime) -> str:
 
 def tasks_table(tasks: Sequence[Task]) -> Table:
     """Tasks, the last changed first: what is done of each, and what it waits for."""
-    title = "Tasks, those that changed last first"
-    view = table(title, id_column("task"), "state", "goal", "done")
-    for task in tasks:
-        view.add_row(
-            lines(
-                shown(task.task_id),
-                shown(task.scope.contact_id, "dim"),
-                Text(f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
-            ),
-            task.state,
-            lines(
-                shown(task.goal),
-                *([shown(f"waits for: {task.blocker}", "dim")] * bool(task.blocker)),
-            ),
-            lines(*map(shown, task.done)),
-        )
-    return view
+    return table(
+        "Tasks, those that changed last first",
+        id_column("task"),
+        "state",
+        "goal",
+        "done",
+        rows=(
+            (
+                [
+                    task.task_id,
+                    (task.scope.contact_id, "dim"),
+                    (f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
+                ],
+                str(task.state),
+                [task.goal, (f"waits for: {task.blocker}", "dim") if task.blocker else None],
+                [*task.done],
+            )
+            for task in tasks
+        ),
+    )

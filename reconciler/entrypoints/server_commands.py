@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Column
 
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.logs import logging_to_stderr
@@ -28,14 +27,7 @@ from reconciler.entrypoints.options import (
     print_json,
     show,
 )
-from reconciler.entrypoints.rendering import (
-    lines,
-    short_column,
-    shown,
-    table,
-    terminal,
-    word_column,
-)
+from reconciler.entrypoints.rendering import Line, short_column, table, terminal
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
     Certificate,
@@ -57,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
-    from rich.text import Text
 
     from reconciler.entrypoints.access.tokens import AccessToken
 
@@ -66,7 +57,6 @@ _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
     "pip install 'mcp>=2.3,<3' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
 )
-_TOKEN_ID_WIDTH = 8
 _DAYS = re.compile(r"(\d{1,5})d")
 _LIBRARIES = ("mcp", "uvicorn", "asyncio")
 
@@ -253,33 +243,37 @@ def _expiry(given: str | None) -> datetime | None:
 
 
 def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
-    made = table(
+    return table(
         "Tokens",
-        Column("id", min_width=_TOKEN_ID_WIDTH),
-        word_column("name", (token.grant.name for token in tokens)),
-        word_column("profile", (token.grant.profile for token in tokens)),
+        short_column("id"),
+        "name",
+        short_column("profile"),
         "opens",
         short_column("state"),
+        rows=(
+            (
+                token.token_id,
+                token.grant.name,
+                str(token.grant.profile),
+                _opened_by(token.grant),
+                [token.state(now), (_until(token), "dim")],
+            )
+            for token in tokens
+        ),
     )
-    for token in tokens:
-        until = f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else "for ever"
-        made.add_row(
-            token.token_id,
-            shown(token.grant.name),
-            str(token.grant.profile),
-            _opened_by(token.grant),
-            lines(shown(token.state(now)), shown(until, "dim")),
-        )
-    return made
 
 
-def _opened_by(grant: Grant) -> Text:
+def _until(token: AccessToken) -> str:
+    return f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else "for ever"
+
+
+def _opened_by(grant: Grant) -> list[Line | None]:
     """The agents and the contact that a token opens, one a line."""
-    return lines(
-        shown(f"tenant {grant.tenant}"),
-        *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),
-        shown(f"contact {grant.contact_id}" if grant.contact_id else "any contact"),
-    )
+    return [
+        f"tenant {grant.tenant}",
+        *(f"agent {agent_id}" for agent_id in grant.agent_ids),
+        f"contact {grant.contact_id}" if grant.contact_id else "any contact",
+    ]
 
 
 _SERVE_EXTRA = (

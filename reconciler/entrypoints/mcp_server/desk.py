@@ -19,14 +19,12 @@ from reconciler.domain.tools.replies import ToolReply
 from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
 from reconciler.entrypoints.access.problems import failure_words
 from reconciler.entrypoints.mcp_server import wording
-from reconciler.entrypoints.mcp_server.operator_desk import OperatorDesk
+from reconciler.entrypoints.mcp_server.operator_desk import operator_reply
 from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError, ReconcilerError
-from reconciler.frozen import frozen
 
 if TYPE_CHECKING:
     from reconciler.contact_memory import ContactMemory
-    from reconciler.domain.tools.tool import Tool
     from reconciler.memory import Memory
     from reconciler.service.tools.agent_tools import AgentTools
 
@@ -61,17 +59,6 @@ class UnknownNameError(Exception):
     """This client has no such tool, resource or prompt; another one may."""
 
 
-@frozen
-class Listed:
-    """A client's view of a resource, a pattern of resources, or a prompt."""
-
-    name: str
-    title: str
-    description: str
-    uri: str = ""
-    arguments: tuple[tuple[str, str, bool], ...] = ()
-
-
 class Desk:
     """Answers clients, each within its grant. Safe to share between threads.
 
@@ -83,7 +70,6 @@ class Desk:
         self._memory = memory
         self._tools: LRUCache[tuple[str, ...], AgentTools] = LRUCache(_KEPT_TOOLS_MAX)
         self._lock = Lock()
-        self._operator = OperatorDesk(memory)
 
     @staticmethod
     def instructions(profile: AccessProfile) -> str:
@@ -93,7 +79,14 @@ class Desk:
     def tools(self, grant: Grant) -> list[dict[str, Any]]:
         """The tools of a grant, for ``tools/list``."""
         if grant.profile is AccessProfile.OPERATOR:
-            return [self._of_operator(grant, tool) for tool in OPERATOR_TOOLS]
+            return [
+                _scoped(
+                    tool.definition("mcp", strict=False),
+                    grant,
+                    needs_contact=tool.name not in CONTACT_FREE,
+                )
+                for tool in OPERATOR_TOOLS
+            ]
         # They have the same names and parameters, whether agent or operator calls them.
         some = self._memory.agent_tools(grant.agent_ids[0], "any", tenant=grant.tenant)
         listed = some.definitions("mcp")
@@ -116,7 +109,7 @@ class Desk:
         if contact_id is None and name not in CONTACT_FREE:
             raise InvalidRequestError("contact_id is missing: say which contact it is about")
         if grant.profile is AccessProfile.OPERATOR:
-            return self._operator.call(grant, agent_id, contact_id, name, given)
+            return operator_reply(self._memory, grant, agent_id, contact_id, name, given)
         about = self._memory.contact(agent_id, contact_id or "", tenant=grant.tenant)
         if name == HAND_OVER:
             return ToolReply(text=_handed_over(about, grant.session_id, given))
@@ -129,21 +122,15 @@ class Desk:
                 tools = self._tools[key] = about.tools(session_id=session_id)
             return tools
 
-    @staticmethod
-    def _of_operator(grant: Grant, tool: Tool) -> dict[str, Any]:
-        return _scoped(
-            tool.definition("mcp", strict=False),
-            grant,
-            needs_contact=tool.name not in CONTACT_FREE,
-        )
-
-    def resources(self, grant: Grant) -> list[Listed]:
+    def resources(self, grant: Grant) -> list[dict[str, str]]:
         """The resources of a grant for one contact; of any other, ``resource_patterns``."""
-        return [] if grant.contact_id is None else _listed(grant, _part(grant.contact_id))
+        if grant.contact_id is None:
+            return []
+        return _listed(grant, "uri", quote(grant.contact_id, safe=""))
 
-    def resource_patterns(self, grant: Grant) -> list[Listed]:
+    def resource_patterns(self, grant: Grant) -> list[dict[str, str]]:
         """The patterns of the contacts' resources, if the grant is for several contacts."""
-        return _listed(grant, "{contact_id}") if grant.contact_id is None else []
+        return _listed(grant, "uriTemplate", "{contact_id}") if grant.contact_id is None else []
 
     def read(self, grant: Grant, uri: str) -> str:
         """The text of a resource.
@@ -169,20 +156,23 @@ class Desk:
         except InvalidRequestError as error:
             raise UnknownNameError(uri) from error
 
-    def prompts(self, grant: Grant) -> list[Listed]:
+    def prompts(self, grant: Grant) -> list[dict[str, Any]]:
         """The one prompt: what to know and to ask when a conversation opens."""
-        arguments = [("topic", "What the conversation is about, in words.", False)]
+        arguments = [_argument("topic", "What the conversation is about, in words.", False)]
         if grant.contact_id is None:
-            arguments.insert(0, ("contact_id", "The contact whom the conversation is with.", True))
+            whom = _argument("contact_id", "The contact whom the conversation is with.", True)
+            arguments.insert(0, whom)
         if len(grant.agent_ids) > 1:
-            arguments.insert(0, ("agent_id", f"One of {', '.join(grant.agent_ids)}.", True))
+            whose = _argument("agent_id", f"One of {', '.join(grant.agent_ids)}.", True)
+            arguments.insert(0, whose)
         return [
-            Listed(
-                name=OPENING,
-                title="Open a conversation",
-                description="What to know about a contact, and what to ask, as one talks to them.",
-                arguments=tuple(arguments),
-            )
+            {
+                "name": OPENING,
+                "title": "Open a conversation",
+                "description": "What to know about a contact, and what to ask, as one talks to "
+                "them.",
+                "arguments": arguments,
+            }
         ]
 
     def opening(self, grant: Grant, name: str, arguments: Mapping[str, str]) -> str:
@@ -310,19 +300,20 @@ def _message(number: int, given: object) -> dict[str, str]:
     return {key: given[key] for key in ("role", "content", "name") if key in given}
 
 
-def _listed(grant: Grant, contact_part: str) -> list[Listed]:
-    """The views of a contact, by each agent of the grant."""
+def _argument(name: str, about: str, is_required: bool) -> dict[str, Any]:
+    return {"name": name, "description": about, "required": is_required}
+
+
+def _listed(grant: Grant, key: str, contact_part: str) -> list[dict[str, str]]:
+    """The views of a contact, by each agent of the grant; ``key`` names their address."""
     return [
-        Listed(
-            name=f"{agent_id}-{view}",
-            title=title,
-            description=f"{title}, as text.",
-            uri=f"{_URI}{_part(agent_id)}/{contact_part}/{view}",
-        )
+        {
+            "name": f"{agent_id}-{view}",
+            "title": title,
+            "description": f"{title}, as text.",
+            key: f"{_URI}{quote(agent_id, safe='')}/{contact_part}/{view}",
+            "mimeType": "text/plain",
+        }
         for agent_id in grant.agent_ids
         for view, title in _VIEWS.items()
     ]
-
-
-def _part(identifier: str) -> str:
-    return quote(identifier, safe="")
