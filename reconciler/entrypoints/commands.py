@@ -232,6 +232,13 @@ ROWS = (
         words={"min_score": "Only facts with at least this cosine similarity."},
     ),
     CommandRow(
+        "about",
+        BoundMemory.recall_about,
+        lambda facts, name: found_view(facts, f"About {name}"),
+        help="List the live facts that mention a name as whole words.",
+        words={"name": "A person or a thing, as you would write it."},
+    ),
+    CommandRow(
         "briefing",
         ContactMemory.briefing,
         briefing_view,

@@ -7,6 +7,7 @@ recordings: a language model once gave them to exactly these questions.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
@@ -20,7 +21,7 @@ from rich.text import Text
 from reconciler.bootstrap import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.options import DemoJudge
+from reconciler.entrypoints.demo_command import DemoJudge
 from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,
@@ -39,11 +40,11 @@ _QUERY = ("priya", "Does she prefer phone or email?")
 _LAST_DAY = 38
 
 
-_JUDGES = {
-    DemoJudge.RECORDED: "The judge's answers are recorded: a language model gave them once to "
+_JUDGES: Mapping[DemoJudge, str] = {
+    "recorded": "The judge's answers are recorded: a language model gave them once to "
     "these very questions, and none is called now.",
-    DemoJudge.CONFIGURED: "The judge is the one that the settings name, if they name one.",
-    DemoJudge.NONE: "No judge is asked.",
+    "configured": "The judge is the one that the settings name, if they name one.",
+    "none": "No judge is asked.",
 }
 
 
@@ -118,9 +119,9 @@ def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Deci
 def _opened(settings: Settings, embedder: Embedder, judge: DemoJudge, clock: _Clock) -> Memory:
     """A memory with this judge."""
     arbiter = None
-    if judge is DemoJudge.RECORDED:
+    if judge == "recorded":
         arbiter = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), clock.day_0)
-    if judge is DemoJudge.NONE:
+    if judge == "none":
         off = settings.arbiter.model_copy(update={"mode": "off"})
         settings = settings.model_copy(update={"arbiter": off})
     return Memory.open(settings, embedder=embedder, arbiter=arbiter, clock=clock)

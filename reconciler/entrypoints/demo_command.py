@@ -6,9 +6,13 @@ import shutil
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
-from reconciler.entrypoints.options import AsJson, DemoJudge, print_json
+from reconciler.entrypoints.options import AsJson, print_json
 from reconciler.entrypoints.rendering import terminal
+
+DemoJudge = Literal["recorded", "configured", "none"]
+"""Who judges the notes that the rules alone cannot decide."""
 
 _DAY_TO_ASK_ABOUT = 16
 _LOOK_AROUND = """\
@@ -23,7 +27,7 @@ Look around in it:
 
 def demo(
     here: bool = False,
-    judge: DemoJudge = DemoJudge.RECORDED,
+    judge: DemoJudge = "recorded",
     as_json: AsJson = False,
 ) -> None:
     """Watch 47 notes about five contacts being gated and reconciled, with the real model.

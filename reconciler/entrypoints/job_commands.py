@@ -141,7 +141,7 @@ def extract(
         made = hand_over(memory, session_id, turns)
     plain = [_handed_over(job, turns) for job in made]
     words = "\n".join(handed_over_words(job, len(turns)) for job in made)
-    show(as_json, plain if contact is None else plain[0], lambda: words)
+    show(as_json, plain if contact is None else plain[0], lambda _: words)
 
 
 def _zone(name: str | None) -> ZoneInfo | None:
@@ -187,7 +187,7 @@ def _hand_over_all(
         "refused": [{"session_id": name, "error": why} for name, why in refused.items()],
         "without_words": silent,
     }
-    show(as_json, plain, lambda: all_handed_over_words([job for job, _ in made], refused, silent))
+    show(as_json, plain, lambda _: all_handed_over_words([job for job, _ in made], refused, silent))
     if refused:
         raise typer.Exit(1)
 
@@ -224,7 +224,7 @@ def jobs(
     with reading(agent, contact, tenant) as memory:
         jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
     now = datetime.now(UTC)
-    show(as_json, jobs_shown, lambda: jobs_table(jobs_shown, now))
+    show(as_json, jobs_shown, lambda found: jobs_table(found, now))
 
 
 def retry(
@@ -257,7 +257,7 @@ def retry(
         )
     with Memory.open() as memory:
         job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, job, lambda: retried_words(job))
+    show(as_json, job, retried_words)
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -271,7 +271,7 @@ def drain(as_json: AsJson = False) -> None:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
     plain = {"extractor": extractor, "jobs": ended}
-    show(as_json, plain, lambda: drained_view(ended, extractor))
+    show(as_json, plain, lambda _: drained_view(ended, extractor))
     if (number := asked.number) is not None:
         raise typer.Exit(128 + number)
     if any(job.state is JobState.DEAD for job in ended):
@@ -327,7 +327,7 @@ def _retry_all_dead(
         dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
         # Workers take the job that has been due longest, so the first one handed over goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
-    show(as_json, begun, lambda: retried_all_words(len(begun)))
+    show(as_json, begun, lambda dead: retried_all_words(len(dead)))
 
 
 def _jobs_of(

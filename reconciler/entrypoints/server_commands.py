@@ -10,8 +10,7 @@ import logging
 import re
 import shlex
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -69,13 +68,6 @@ ProfileOption = Annotated[
 ]
 
 
-class Transport(StrEnum):
-    """How clients connect."""
-
-    STDIO = "stdio"
-    HTTP = "http"
-
-
 token_app = typer.Typer(
     no_args_is_help=True,
     help="Manage the tokens of `reconciler serve`, and of `reconciler mcp` over HTTP.",
@@ -89,7 +81,7 @@ def mcp(
     profile: ProfileOption = AccessProfile.AGENT,
     operator: str = "operator",
     session: str | None = None,
-    transport: Transport = Transport.STDIO,
+    transport: Literal["stdio", "http"] = "stdio",
     host: Host = "127.0.0.1",
     port: Port = 8765,
     names: Names = None,
@@ -114,7 +106,7 @@ def mcp(
     from reconciler.settings import load_settings
 
     with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
-        if transport is Transport.STDIO:
+        if transport == "stdio":
             grant = _grant(profile, tenant, agents or [], contact, operator, session)
             check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
             _serve_stdio(grant, worker)
@@ -185,7 +177,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
     listed = token_file(existing(tokens)).all()
-    show(as_json, [token.to_dict(now) for token in listed], lambda: _tokens_table(listed, now))
+    show(as_json, [token.to_dict(now) for token in listed], lambda _: _tokens_table(listed, now))
 
 
 def revoke(
@@ -199,7 +191,7 @@ def revoke(
         token_id: the token's id, as `reconciler token list` prints it.
     """
     revoked = token_file(tokens).revoke(token_id)
-    show(as_json, revoked.to_dict(datetime.now(UTC)), lambda: f"Revoked: {revoked.token_id}")
+    show(as_json, revoked.to_dict(datetime.now(UTC)), lambda _: f"Revoked: {revoked.token_id}")
 
 
 add_commands(token_app, {"create": create, "list": list_tokens, "revoke": revoke})
@@ -317,8 +309,5 @@ def serve_api(
         )
 
 
-COMMANDS = {"mcp": mcp, "serve": serve_api}
+COMMANDS = {"mcp": mcp, "serve": serve_api, "token": token_app}
 """The commands of this module, by name."""
-
-GROUPS = {"token": token_app}
-"""The groups of commands of this module, by name."""

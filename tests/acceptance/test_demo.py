@@ -16,7 +16,7 @@ from reconciler.adapters import model_arbiter
 from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
 from reconciler.entrypoints import demo
 from reconciler.entrypoints.demo import DEMO_AGENT, first_day, run_demo
-from reconciler.entrypoints.options import DemoJudge
+from reconciler.entrypoints.demo_command import DemoJudge
 
 NEVER_LEFT_BESIDE = (
     ("Needs SSO", "Needs single sign-on"),
@@ -49,7 +49,7 @@ class Shown:
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     with pytest.MonkeyPatch.context() as patch:
         path = tmp_path_factory.mktemp("demo") / "memory.lbug"
-        yield Shown(path, DemoJudge.RECORDED, patch)
+        yield Shown(path, "recorded", patch)
 
 
 def live_texts(path: Path) -> str:
@@ -88,7 +88,7 @@ def test_each_note_is_told_at_its_own_time(judged: Shown) -> None:
 
 
 def test_without_a_judge_none_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = Shown(tmp_path / "memory.lbug", DemoJudge.NONE, monkeypatch)
+    shown = Shown(tmp_path / "memory.lbug", "none", monkeypatch)
     assert shown.judges == []
     assert "No judge is asked." in shown.text
     assert not any(decision.opinion.arbiter for decision in shown.decisions)
