@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.panel import Panel
 
-from reconciler.entrypoints.rendering import Line, counted, panel, panels
+from reconciler.entrypoints.rendering import Line, panel, panels
+from reconciler.entrypoints.wording import counted
 
 if TYPE_CHECKING:
     from reconciler.domain.records.erasures import Erasure

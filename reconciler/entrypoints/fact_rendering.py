@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
-from reconciler.domain.quoting import in_marks
 from reconciler.domain.recalling.filtering import FilterFields
-from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.entrypoints.rendering import (
-    Line,
     Verbatim,
     fact_lines,
     id_column,
+    lines,
     panel,
     panels,
     recall_outcome,
     recall_table,
-    short_column,
     table,
 )
+from reconciler.entrypoints.wording import evidence_lines, value_line
 from reconciler.named_secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.recalled import Recalled
     from reconciler.domain.records.decisions import Archived
-    from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence
+    from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import FoundFact
 
 
@@ -101,40 +100,16 @@ def _how(hit: FoundFact) -> str:
 
 def value_view(
     values: Sequence[SlotValue], attribute: str, subject: str | None, contact: str
-) -> Table | str:
+) -> Text | str:
     """The current values of one attribute."""
     return profile_view(values, f"{attribute} of {subject or contact}")
 
 
-def profile_view(values: Sequence[SlotValue], contact: str) -> Table | str:
+def profile_view(values: Sequence[SlotValue], contact: str) -> Text | str:
     """All current values of a contact."""
     if not values:
         return f"No value is known of {contact}."
-    return table(
-        contact,
-        "attribute",
-        id_column("value, its fact"),
-        short_column("since, source"),  # "2026-01-" on a line would read as another date
-        rows=(
-            (
-                [
-                    current.attribute,
-                    # None if it is about the contact
-                    None
-                    if current.subject == CONTACT_SUBJECT
-                    else (f"of {current.subject}", "dim"),
-                ],
-                [current.value, _disputed(current), (current.fact_id, "dim")],
-                [f"{current.since:%Y-%m-%d}, {current.observations}×", (current.word, "dim")],
-            )
-            for current in values
-        ),
-    )
-
-
-def _disputed(current: SlotValue) -> Line | None:
-    holds = ", holds until settled" if current.holds_until_settled else ""
-    return (f"in dispute{holds}", "red") if current.is_disputed else None
+    return lines((contact, "bold"), *map(value_line, values))
 
 
 def briefing_view(briefing: Briefing) -> Verbatim:
@@ -163,21 +138,7 @@ def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
 def _evidence_panel(evidence: FactEvidence) -> Panel:
     return panel(
         (evidence.fact.text, "bold"),
-        evidence.statement,
-        *(line for turn in evidence.turns for line in _turn(turn)),
+        *evidence_lines(evidence),
         title=evidence.fact.fact_id,
         subtitle=str(evidence.fact.state),
     )
-
-
-def _turn(turn: EvidenceTurn) -> Iterator[Line]:
-    where = f"session {turn.session_id}" + (f", {turn.channel}" if turn.channel else "")
-    found_at = f", {turn.source_reference}" if turn.source_reference else ""
-    yield f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim"
-    yield f"  {in_marks(' … '.join(turn.spans) or turn.text)}"
-    for taker in turn.taken_by:
-        of = (
-            f": the earlier fact {turn.fact_id}, which this fact repeats" if turn.is_beneath else ""
-        )
-        by = taker.answered_by or taker.proposed_by or "unknown"
-        yield f"  {taker.action} {taker.decision_id} by {by}{of}", "dim"

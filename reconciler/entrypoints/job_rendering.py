@@ -17,13 +17,13 @@ from rich.text import Text
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import (
-    counted,
     id_column,
     panel,
     short_column,
     shown,
     table,
 )
+from reconciler.entrypoints.wording import counted
 
 if TYPE_CHECKING:
     from rich.panel import Panel

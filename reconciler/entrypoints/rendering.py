@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console, Group
@@ -22,6 +22,7 @@ from rich.tree import Tree
 from reconciler.domain.quoting import in_quotes
 from reconciler.domain.records.kinds import Action, Disposal, FactState
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.wording import waiting_lines
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import Recalled
@@ -136,9 +137,7 @@ def _line(text: Line) -> Text:
     return shown(text) if isinstance(text, str) else text
 
 
-def table(
-    title: str, *columns: str | Column, rows: Iterable[Sequence[Line | list[Line | None]]]
-) -> Table:
+def table(title: str, *columns: str | Column, rows: Iterable[Sequence[Any]]) -> Table:
     """A table. A column that is only named folds long words; a list in a row is a cell of lines."""
     made = Table(
         *(Column(each, overflow="fold") if isinstance(each, str) else each for each in columns),
@@ -171,11 +170,6 @@ def number_column(name: str) -> Column:
 def short_column(name: str) -> Column:
     """A column of texts that are never wrapped."""
     return Column(name, no_wrap=True)
-
-
-def counted(count: int, what: str) -> str:
-    """A count with its noun: "1 fact", "2 facts"."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def panel(*texts: Line | None, title: str, subtitle: str | None = None) -> Panel:
@@ -249,39 +243,17 @@ def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = 
         return Group("Nothing waits for an answer.")
     left = len(waiting[shown_max:]) if shown_max is not None else 0
     rest = [f"{left} more wait; --limit {len(waiting)} shows all."] if left else []
-    return Group(*map(_pending_panel, waiting[:shown_max]), *rest)
-
-
-def _pending_panel(waiting: Decision | Dispute) -> Panel:
-    from reconciler.domain.records.facts import Dispute
-
-    return _dispute_panel(waiting) if isinstance(waiting, Dispute) else _held_panel(waiting)
-
-
-def _held_panel(decision: Decision) -> Panel:
-    return panel(
-        decision.question or decision.text,
-        (decision.reason, "dim"),
-        (decision.scope.as_options(), "dim"),
-        title=decision.decision_id,
-        subtitle=f"{decision.scope.contact_id} · {_waits(decision.at)}",
-    )
+    return Group(*map(_waiting_panel, waiting[:shown_max]), *rest)
 
 
 def disputes_view(disputes: Sequence[Dispute]) -> Group:
     """Disputes: the question, the facts with their ids, and why both were kept."""
-    return panels(_dispute_panel, disputes, "Nothing is in dispute.")
+    return panels(_waiting_panel, disputes, "Nothing is in dispute.")
 
 
-def _dispute_panel(dispute: Dispute) -> Panel:
-    return panel(
-        dispute.question,
-        *(f"{fact.fact_id}  {fact.text}" for fact in dispute.facts),
-        *((reason, "dim") for reason in dispute.reasons),
-        (dispute.scope.as_options(), "dim"),
-        title=dispute.scope.contact_id,
-        subtitle=_waits(dispute.opened_at),
-    )
+def _waiting_panel(item: Decision | Dispute) -> Panel:
+    scope = item.scope
+    return panel(*waiting_lines(item), (scope.as_options(), "dim"), title=scope.contact_id)
 
 
 def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
@@ -331,7 +303,7 @@ def assessment_view(assessment: Assessment) -> Group:
     )
     ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
     parts = " ".join(map(str, assessment.parts))
-    told = [
+    told: list[Line | None] = [
         Text.assemble("score     ", (f"{assessment.confidence:.2f}", "bold"), " = ", shown(parts)),
         f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
         f"{assessment.recall_semantics}, expires {ends}",
@@ -607,13 +579,6 @@ def _reason(decision: Decision) -> str:
 
 def _cosine(value: float | None) -> str:
     return "—" if value is None else f"{value:.3f}"
-
-
-def _waits(at: datetime) -> str:
-    """Since when it waits for an answer, and a mark if that is long."""
-    from reconciler.domain.recalling.briefing import OLD_AFTER
-
-    return f"since {_day(at)}{' (old)' if datetime.now(UTC) - at > OLD_AFTER else ''}"
 
 
 def _day(at: datetime) -> str:

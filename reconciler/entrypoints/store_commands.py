@@ -28,7 +28,8 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import counted, terminal
+from reconciler.entrypoints.rendering import terminal
+from reconciler.entrypoints.wording import counted
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 

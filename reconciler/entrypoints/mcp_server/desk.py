@@ -11,14 +11,12 @@ import logging
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
 from cachetools import LRUCache
 
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
 from reconciler.entrypoints.access.problems import failure_words
-from reconciler.entrypoints.mcp_server import wording
 from reconciler.entrypoints.mcp_server.operator_desk import operator_reply
 from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError, ReconcilerError
@@ -39,8 +37,6 @@ _KEPT_TOOLS_MAX = 1_000
 _MESSAGES_MAX = 1_000
 
 OPERATOR_TOOL_NAMES = tuple(tool.name for tool in OPERATOR_TOOLS)
-_VIEWS = {"profile": "What is known now", "history": "What superseded what, and why"}
-_URI = "memory://contacts/"
 _COMPLAINT_LENGTH_MAX = 600
 _AGENTS = (
     "This is the memory of what is known about the contact. Recall before you say or do anything "
@@ -56,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownNameError(Exception):
-    """This client has no such tool, resource or prompt; another one may."""
+    """This client has no such tool or prompt; another one may."""
 
 
 class Desk:
@@ -121,40 +117,6 @@ class Desk:
             if (tools := self._tools.get(key)) is None:
                 tools = self._tools[key] = about.tools(session_id=session_id)
             return tools
-
-    def resources(self, grant: Grant) -> list[dict[str, str]]:
-        """The resources of a grant for one contact; of any other, ``resource_patterns``."""
-        if grant.contact_id is None:
-            return []
-        return _listed(grant, "uri", quote(grant.contact_id, safe=""))
-
-    def resource_patterns(self, grant: Grant) -> list[dict[str, str]]:
-        """The patterns of the contacts' resources, if the grant is for several contacts."""
-        return _listed(grant, "uriTemplate", "{contact_id}") if grant.contact_id is None else []
-
-    def read(self, grant: Grant, uri: str) -> str:
-        """The text of a resource.
-
-        Raises:
-            UnknownNameError: the grant has no such resource.
-            ReconcilerError: the memory could not be read.
-        """
-        about, view = self._about(grant, uri)
-        if view == "profile":
-            return wording.profile_words(about.profile())
-        return wording.history_words(about.history())
-
-    def _about(self, grant: Grant, uri: str) -> tuple[ContactMemory, str]:
-        parts = uri.removeprefix(_URI).split("/") if uri.startswith(_URI) else []
-        if len(parts) != 3 or parts[2] not in _VIEWS:
-            raise UnknownNameError(uri)
-        agent_id, contact_id = unquote(parts[0]), unquote(parts[1])
-        if agent_id not in grant.agent_ids or grant.contact_id not in (None, contact_id):
-            raise UnknownNameError(uri)
-        try:
-            return self._memory.contact(agent_id, contact_id, tenant=grant.tenant), parts[2]
-        except InvalidRequestError as error:
-            raise UnknownNameError(uri) from error
 
     def prompts(self, grant: Grant) -> list[dict[str, Any]]:
         """The one prompt: what to know and to ask when a conversation opens."""
@@ -286,34 +248,16 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
     )
 
 
-def _message(number: int, given: object) -> dict[str, str]:
+def _message(number: int, given: object) -> dict[str, Any]:
+    """A message as the memory takes it, which checks its values."""
     if not isinstance(given, dict) or given.keys() - {"name"} != {"role", "content"}:
         raise InvalidRequestError(
             f"message {number} must have role and content, may have name, and nothing else"
         )
     if given["role"] not in AGENT_ROLES:
         raise InvalidRequestError(f"message {number}: role must be one of {', '.join(AGENT_ROLES)}")
-    if not isinstance(given["content"], str):
-        raise InvalidRequestError(f"message {number}: content must be a string")
-    if not isinstance(given.get("name", ""), str):
-        raise InvalidRequestError(f"message {number}: name must be a string")
-    return {key: given[key] for key in ("role", "content", "name") if key in given}
+    return given
 
 
 def _argument(name: str, about: str, is_required: bool) -> dict[str, Any]:
     return {"name": name, "description": about, "required": is_required}
-
-
-def _listed(grant: Grant, key: str, contact_part: str) -> list[dict[str, str]]:
-    """The views of a contact, by each agent of the grant; ``key`` names their address."""
-    return [
-        {
-            "name": f"{agent_id}-{view}",
-            "title": title,
-            "description": f"{title}, as text.",
-            key: f"{_URI}{quote(agent_id, safe='')}/{contact_part}/{view}",
-            "mimeType": "text/plain",
-        }
-        for agent_id in grant.agent_ids
-        for view, title in _VIEWS.items()
-    ]

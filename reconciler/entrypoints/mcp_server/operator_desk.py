@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.tools.replies import ToolReply, reply_about
 from reconciler.entrypoints.access.grants import Grant
-from reconciler.entrypoints.mcp_server import wording
+from reconciler.entrypoints.mcp_server import answers
 from reconciler.entrypoints.mcp_server.operator_tools import OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError
 
@@ -57,15 +57,15 @@ def _evidence(whose: ContactMemory, fact_id: str | None = None, about: str | Non
     if (fact_id is None) is (about is None):
         raise InvalidRequestError("give either fact_id or about")
     evidence = whose.evidence_about(about) if about is not None else [whose.evidence(fact_id or "")]
-    return wording.evidence_words(evidence)
+    return answers.evidence_words(evidence)
 
 
 _LOOKS: Mapping[str, Callable[..., str]] = {
-    "pending": lambda whose: wording.pending_words(whose.pending()),
-    "health": lambda whose: wording.health_words(whose.health()),
-    "history": lambda about, **asked: wording.history_words(about.history(**asked)),
-    "profile": lambda about: wording.profile_words(about.profile()),
-    "explain": lambda about, **asked: wording.explanation_words(about.explain(**asked)),
+    "pending": lambda whose: answers.pending_words(whose.pending()),
+    "health": lambda whose: answers.health_words(whose.health()),
+    "history": lambda about, **asked: answers.history_words(about.history(**asked)),
+    "profile": lambda about: answers.profile_words(about.profile()),
+    "explain": lambda about, **asked: answers.joined(about.explain(**asked).sentences()),
     "evidence": _evidence,
 }
 """The tools that only read, by name; the first parameter is the contact's or the agent's memory."""

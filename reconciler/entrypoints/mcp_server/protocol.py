@@ -90,21 +90,6 @@ def mcp_server(
             content=[types.TextContent(type="text", text=reply.text)], is_error=reply.is_error
         )
 
-    async def list_resources(ctx: Any, _: Any) -> types.ListResourcesResult:
-        listed = desk.resources(grant_of(ctx))
-        return types.ListResourcesResult.model_validate({"resources": listed})
-
-    async def list_patterns(ctx: Any, _: Any) -> types.ListResourceTemplatesResult:
-        listed = desk.resource_patterns(grant_of(ctx))
-        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
-
-    async def read_resource(
-        ctx: Any, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        text = await calls.run(partial(desk.read, grant_of(ctx), params.uri))
-        contents = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)
-        return types.ReadResourceResult(contents=[contents])
-
     async def list_prompts(ctx: Any, _: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult.model_validate({"prompts": desk.prompts(grant_of(ctx))})
 
@@ -120,9 +105,6 @@ def mcp_server(
         instructions=instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_patterns,
-        on_read_resource=read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
