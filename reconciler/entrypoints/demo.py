@@ -23,8 +23,8 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.demo_command import DemoJudge
 from reconciler.entrypoints.rendering import (
+    contacts_table,
     decision_line,
-    facts_table,
     history_tree,
     panel,
     recall_table,
@@ -107,7 +107,7 @@ def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Deci
             console.print(day, decision_line(decision))
             decisions.append(decision)
         clock.goes_to_now()
-        _show_facts(memory, contact_ids, len(notes), console)
+        _show_contacts(memory, contact_ids, len(notes), console)
         _show_longest_chain(memory, contact_ids, console)
         contact_id, query = _QUERY
         ranked = memory.contact(DEMO_AGENT, contact_id).recall(query)
@@ -148,17 +148,12 @@ def _told(memory: Memory, note: dict[str, Any], number: int, said_at: datetime) 
     )
 
 
-def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
-    live = 0
-    for contact in memory.agent(DEMO_AGENT).contacts():
-        if contact.contact_id not in contact_ids:
-            continue
-        facts = [
-            hit.fact for hit in memory.contact(DEMO_AGENT, contact.contact_id).recall(limit=100)
-        ]
-        live += len(facts)
-        console.print()
-        console.print(facts_table(f"{contact.name}: {len(facts)} live facts", facts))
+def _show_contacts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
+    contacts = [
+        each for each in memory.agent(DEMO_AGENT).contacts() if each.contact_id in contact_ids
+    ]
+    live = sum(each.live_facts for each in contacts)
+    console.print("", contacts_table(contacts))
     console.print(
         f"\n{told} notes were told, {live} facts are live; nothing was overwritten, and every "
         "refusal is on record.\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -11,7 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from reconciler.domain.recalling.filtering import FilterFields
+from reconciler.entrypoints.plain_values import field_lines
 from reconciler.entrypoints.rendering import (
+    Line,
     Verbatim,
     fact_lines,
     id_column,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.recalled import Recalled
     from reconciler.domain.records.decisions import Archived
+    from reconciler.domain.records.erasures import Erasure, ErasureReceipt
     from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import FoundFact
 
@@ -142,3 +145,28 @@ def _evidence_panel(evidence: FactEvidence) -> Panel:
         title=evidence.fact.fact_id,
         subtitle=str(evidence.fact.state),
     )
+
+
+def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotten.") -> Group:
+    """Each erasure with its receipt; without any, the text that says so."""
+    return panels(erasure_panel, erasures, none)
+
+
+def erasure_panel(erasure: Erasure) -> Panel:
+    """An erasure with its receipt, and what to do about it."""
+    title = "dry run" if erasure.receipt.is_dry_run else erasure.state
+    return panel(
+        *field_lines(erasure), *_advice(erasure.receipt), title=f"{erasure.kind} · {title}"
+    )
+
+
+def _advice(receipt: ErasureReceipt) -> Iterator[Line]:
+    if not any(receipt.removed.values()):
+        yield "Nothing was found; if something should have been there, check the name that you gave"
+    if not receipt.is_clean:
+        yield "STILL THERE: something of it is left; `reconciler erasures --finish` goes on", "red"
+    if receipt.shared_texts:
+        yield (
+            "Shared texts are words or lines that other records or the memory itself use too, such "
+            "as an attribute's name, so the files hold them"
+        )

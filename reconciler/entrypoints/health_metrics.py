@@ -34,32 +34,24 @@ _BY_KIND = (
     ),
     ("kept", "What is kept beside the facts.", "kind", ("sessions", "episodes", "decisions")),
 )
-_GAUGES = {
-    "duplicate_ratio": (
-        "total.duplicate_rate",
-        "Share of live facts with a near twin that nothing links.",
-    ),
-    "stale_ratio": (
-        "total.stale_rate",
-        "Share of questions of one value with several live answers.",
-    ),
-    "open_disputes": ("total.disputes.count", "Disputes that wait for an answer."),
-    "open_questions": ("total.questions.count", "Held notes that wait for an answer."),
-}
+_NUMBERS = (
+    (gauge, "duplicate_ratio", "total.duplicate_rate",
+     "Share of live facts with a near twin that nothing links."),
+    (gauge, "stale_ratio", "total.stale_rate",
+     "Share of questions of one value with several live answers."),
+    (gauge, "open_disputes", "total.disputes.count", "Disputes that wait for an answer."),
+    (gauge, "open_questions", "total.questions.count", "Held notes that wait for an answer."),
+    (counter, "notes", "total.attempts", "Notes that were decided about."),
+    (counter, "refusals", "total.refusals", "Notes that the gate refused."),
+    (counter, "answers", "total.answers", "Answers to questions."),
+    (counter, "confirmations", "total.confirmations", "Answers to questions that were a yes."),
+    (counter, "recalls", "total.recalls", "Recalls by processes that may write."),
+    (counter, "empty_recalls", "total.empty_recalls",
+     "Recalls that found nothing but what always stands."),
+)  # fmt: skip
 _AGES = {
     "oldest_dispute_age_seconds": "total.disputes.oldest_at",
     "oldest_question_age_seconds": "total.questions.oldest_at",
-}
-_COUNTERS = {
-    "notes": ("total.attempts", "Notes that were decided about."),
-    "refusals": ("total.refusals", "Notes that the gate refused."),
-    "answers": ("total.answers", "Answers to questions."),
-    "confirmations": ("total.confirmations", "Answers to questions that were a yes."),
-    "recalls": ("total.recalls", "Recalls by processes that may write."),
-    "empty_recalls": (
-        "total.empty_recalls",
-        "Recalls that found nothing but what always stands.",
-    ),
 }
 _log = logging.getLogger(__name__)
 Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
@@ -182,10 +174,9 @@ def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric
             for agent, count in each(f"total.{kind}").items()
         }
         yield gauge(name, about, values, (*_LABELS, label))
-    for make, metrics in ((gauge, _GAUGES), (counter, _COUNTERS)):
-        for name, (path, about) in metrics.items():
-            known = {agent: value for agent, value in each(path).items() if value is not None}
-            yield make(name, about, known, _LABELS)
+    for make, name, path, about in _NUMBERS:
+        known = {agent: value for agent, value in each(path).items() if value is not None}
+        yield make(name, about, known, _LABELS)
     for name, path in _AGES.items():
         ages = {
             agent: max((now - (oldest_at or now)).total_seconds(), 0.0)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
-from reconciler.entrypoints.rendering import id_column, number_column, short_column, table
+from reconciler.entrypoints.rendering import lines, number_column, table
 from reconciler.entrypoints.wording import counted, health_rows
 
 if TYPE_CHECKING:
@@ -27,20 +28,16 @@ def _totals(report: HealthReport) -> Table:
     return table(title, "", number_column("now"), "what it means", rows=health_rows(report))
 
 
-def _contacts(contacts: Iterable[ContactHealth]) -> Table:
+def _contacts(contacts: Iterable[ContactHealth]) -> Text:
     """The contacts, those with most to do first."""
     listed = sorted(contacts, key=_troubles, reverse=True)
-    left_out = len(listed) > _CONTACTS_SHOWN_MAX
-    title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
-    return table(
-        title if left_out else "",
-        id_column("contact"),
-        number_column("live"),
-        short_column("besides"),
-        rows=(
-            (contact.contact_id or "", str(contact.live), [*_besides(contact)])
+    left_out = len(listed) - _CONTACTS_SHOWN_MAX
+    return lines(
+        *(
+            f"{contact.contact_id}: {', '.join([f'{contact.live} live', *_besides(contact)])}"
             for contact in listed[:_CONTACTS_SHOWN_MAX]
         ),
+        f"and {left_out} contacts with less to be done" if left_out > 0 else None,
     )
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
+from rich.console import Group
 
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
-from reconciler.entrypoints.rendering import import_summary, print_errors, terminal
+from reconciler.entrypoints.rendering import print_errors, record_panel, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.ports.peer_memory import PeerSystem
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _JSON_BYTES_MAX = 64 << 20
 """A larger file is not read a second time just to name its kind."""
 
+_OUTCOMES = ("added", "merged", "held", "refused")
 _FOREIGN = (
     "{file} is one JSON text, and an import reads a note from each line. If it is the export of "
     "another memory system, say which: --from and one of {systems}"
@@ -97,7 +99,7 @@ def import_file(
                 on_progress=advance,
             )
     seconds = time.perf_counter() - started
-    show(as_json, _values(report, seconds), lambda _: import_summary(report, seconds))
+    show(as_json, _values(report, seconds), _view)
     if report.errors:
         _tell_errors(report, Path(file) if system is None else None)
         raise typer.Exit(1)
@@ -171,13 +173,20 @@ def _line_count(file: Path) -> int | None:
         return sum(1 for _ in read_lines(stream))
 
 
+def _view(values: Mapping[str, Any]) -> Group:
+    outcome = ", ".join(f"{values[name]} {name}" for name in _OUTCOMES)
+    is_empty = not any(values[name] for name in ("decisions", "resumed", "errors", "not_carried"))
+    told = "Nothing was found there to import." if is_empty else outcome
+    return Group(record_panel(values, "Import"), told)
+
+
 def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
     return {
         "decisions": [
             {"action": str(action), "decided_by": str(rule), "count": count}
             for (action, rule), count in sorted(report.decisions.items())
         ],
-        **{name: getattr(report, name) for name in ("added", "merged", "held", "refused")},
+        **{name: getattr(report, name) for name in _OUTCOMES},
         "resumed": report.resumed,
         "not_carried": [
             {"reason": reason, **asdict(found)} for reason, found in report.not_carried.items()

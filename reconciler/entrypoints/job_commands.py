@@ -6,7 +6,6 @@ of a session, nor what is remembered of it.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -40,13 +39,13 @@ from reconciler.entrypoints.options import (
     Tenant,
     bar,
     existing,
-    json_value,
     of_whom,
     opened,
     parse_time,
     reading,
     show,
 )
+from reconciler.entrypoints.plain_values import json_text
 from reconciler.entrypoints.stopping import StopSignals, stop_signals
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory
@@ -373,8 +372,7 @@ def _report(ended: Job, as_json: bool) -> None:
     level = logging.WARNING if ended.state is JobState.DEAD else logging.INFO
     _LOG.log(level, "%s", job_words(ended))
     if as_json and ended.state in _ENDED:
-        line = json.dumps(ended, allow_nan=False, default=json_value)
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(json_text(ended) + "\n")
         sys.stdout.flush()
 
 

@@ -7,29 +7,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import (
     id_column,
-    panel,
+    panels,
+    record_panel,
     short_column,
-    shown,
     table,
 )
 from reconciler.entrypoints.wording import counted
 
 if TYPE_CHECKING:
-    from rich.panel import Panel
-
     from reconciler.domain.records.jobs import Job, Outcomes
-    from reconciler.domain.records.sessions import SessionRecord
     from reconciler.domain.tasks.tasks import Task
 
 _STYLES = {
@@ -39,7 +33,6 @@ _STYLES = {
     JobState.DEAD: "red",
 }
 _ERROR_LENGTH_MAX = 100
-_NAME_WIDTH = len("of all its jobs  ")
 _TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 
@@ -137,25 +130,6 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     return Group(table("Jobs, newest first", *columns, rows=rows), *_advice(jobs))
 
 
-def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
-    """One job in full, with its session's summary and numbers, and what to do.
-
-    Args:
-        job: the job.
-        session: the session that it reads.
-        now: the time now, UTC-aware.
-    """
-    rows = (*_job_rows(job, now), *_session_rows(session))
-    return panel(
-        *(
-            Text.assemble((f"{name:<{_NAME_WIDTH}}", "dim"), shown(line))
-            for told, text in rows
-            for name, line in zip_longest([told], text.split("\n"), fillvalue="")
-        ),
-        title=f"Job {job.job_id}",
-    )
-
-
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     """The result of a drain: jobs by state, outcomes of candidates, and why jobs are dead.
 
@@ -182,42 +156,6 @@ def _sums(jobs: Sequence[Job]) -> Iterator[str]:
     for job in jobs:
         sums.update(asdict(job.outcomes))
     yield outcomes_words(Outcomes(**sums))
-
-
-def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str]]:
-    scope = job.scope
-    yield "state", f"{job.state}, after {_attempts(job)}"
-    yield "contact", f"{scope.contact_id}, of agent {scope.agent_id}"
-    yield "handed over", f"{_time(job.submitted_at)}, {_span(now - job.submitted_at)} ago"
-    if job.finished_at is not None:
-        yield "done", _time(job.finished_at)
-    elif job.state is not JobState.DEAD:
-        yield "due", _time(job.due_at)
-    if job.reader is not None:
-        yield "read by", job.reader
-    if job.state is JobState.DONE:
-        yield "candidates", outcomes_words(job.outcomes)
-    if job.held_because:
-        reasons = job.held_because.items()
-        yield "held because", ", ".join(f"{count} {reason}" for reason, count in reasons)
-    yield from _told_rows(job)
-    if job.last_error is not None:
-        yield "last error", job.last_error
-    if job.advice is not None:
-        yield "what to do", job.advice
-
-
-def _told_rows(job: Job) -> Iterator[tuple[str, str]]:
-    for each in job.told:
-        yield each.outcome.replace("_", " "), f"{visible(each.text)}\n{visible(each.why)}"
-
-
-def _session_rows(session: SessionRecord) -> Iterator[tuple[str, str]]:
-    yield "", ""
-    yield "session", f"{session.session_id}, by {session.channel}"
-    yield "held", f"{_time(session.started_at)} to {_time(session.ended_at)}"
-    yield "summary", session.summary if session.summary else "none"
-    yield "of all its jobs", outcomes_words(session.outcomes)
 
 
 def _outcome(job: Job) -> str:
@@ -255,29 +193,6 @@ def _span(age: timedelta) -> str:
     return f"{seconds} s"
 
 
-def _time(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def tasks_table(tasks: Sequence[Task]) -> Table:
-    """Tasks, the last changed first: what is done of each, and what it waits for."""
-    return table(
-        "Tasks, those that changed last first",
-        id_column("task"),
-        "state",
-        "goal",
-        "done",
-        rows=(
-            (
-                [
-                    task.task_id,
-                    (task.scope.contact_id, "dim"),
-                    (f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
-                ],
-                str(task.state),
-                [task.goal, (f"waits for: {task.blocker}", "dim") if task.blocker else None],
-                [*task.done],
-            )
-            for task in tasks
-        ),
-    )
+def tasks_view(tasks: Sequence[Task]) -> Group:
+    """Tasks, the last changed first, with all that is known of each."""
+    return panels(lambda task: record_panel(task, task.task_id), tasks, "There is no task.")

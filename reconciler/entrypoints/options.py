@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,6 +19,7 @@ from rich.console import Group
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.plain_values import json_text
 from reconciler.entrypoints.rendering import Verbatim, terminal
 from reconciler.errors import (
     GraphLockedError,
@@ -231,21 +230,7 @@ def show(as_json: bool, result: R, view: Callable[[R], Any]) -> None:
 
 def print_json(plain: Any) -> None:
     """Print plain values or records as JSON; times as ISO 8601."""
-    sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=json_value) + "\n")
-
-
-def json_value(value: object) -> Any:
-    """The JSON form of a value that JSON does not know.
-
-    A time is ISO 8601, a record is its ``to_dict`` or its fields, and anything else its words.
-    """
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return str(value)
+    sys.stdout.write(json_text(plain, indent=2) + "\n")
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:

@@ -22,6 +22,7 @@ from rich.tree import Tree
 from reconciler.domain.quoting import in_quotes
 from reconciler.domain.records.kinds import Action, Disposal, FactState
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.plain_values import field_lines
 from reconciler.entrypoints.wording import waiting_lines
 
 if TYPE_CHECKING:
@@ -183,6 +184,11 @@ def panel(*texts: Line | None, title: str, subtitle: str | None = None) -> Panel
     )
 
 
+def record_panel(record: Any, title: str) -> Panel:
+    """A record with all its fields, as its JSON has them."""
+    return panel(*field_lines(record), title=title)
+
+
 def decision_line(decision: Decision) -> Text:
     """One decision in a line or two: action, cosine, rule and text."""
     line = Text()
@@ -325,20 +331,6 @@ def explanation_panel(explanation: Explanation) -> Panel:
     return panel(*told, "", title="Why")
 
 
-def facts_table(title: str, facts: Iterable[Fact]) -> Table:
-    """Live facts with how often and when they were last said."""
-    return table(
-        title,
-        id_column("fact"),
-        number_column("said"),
-        short_column("last said"),
-        rows=(
-            (fact_lines(fact), f"{fact.observations}×", _day(fact.last_confirmed_at))
-            for fact in facts
-        ),
-    )
-
-
 def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     """Recalled facts with their score as a bar, and what it is made of."""
     best = max((hit.score for hit in ranked), default=1.0) or 1.0
@@ -473,33 +465,6 @@ def _not_live(contact: Contact) -> list[str]:
         "erased": contact.erased_facts,
     }
     return [f"{count} {state}" for state, count in counts.items() if count]
-
-
-def import_summary(report: ImportReport, seconds: float) -> Table:
-    """The number of lines by outcome and rule."""
-    red = "red" if report.errors else ""
-    made = table(
-        f"Import, {seconds:.1f} s",
-        "outcome",
-        "decided by",
-        number_column("lines"),
-        rows=(
-            *((*rule, str(count)) for rule, count in sorted(report.decisions.items())),
-            ("done before", "", str(report.resumed)),
-            (("malformed", red), "", (str(len(report.errors)), red)),
-            *(
-                ("not carried", f"{reason}; first {left.first}", str(left.count))
-                for reason, left in report.not_carried.items()
-            ),
-        ),
-    )
-    made.caption = (
-        f"{report.added} added, {report.merged} merged, {report.held} held, "
-        f"{report.refused} refused"
-    )
-    if not (report.decisions or report.resumed or report.errors or report.not_carried):
-        made.caption = "Nothing was found there to import."
-    return made
 
 
 def print_errors(console: Console, report: ImportReport, kind: str) -> None:

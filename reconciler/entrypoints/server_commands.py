@@ -10,7 +10,7 @@ import logging
 import re
 import shlex
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -26,7 +26,7 @@ from reconciler.entrypoints.options import (
     print_json,
     show,
 )
-from reconciler.entrypoints.rendering import Line, short_column, table, terminal
+from reconciler.entrypoints.rendering import panels, record_panel, terminal
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
     Certificate,
@@ -45,11 +45,9 @@ from reconciler.entrypoints.serving import (
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rich.table import Table
-
-    from reconciler.entrypoints.access.tokens import AccessToken
+    from rich.console import Group
 
 
 _EXTRA = (
@@ -177,7 +175,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
     listed = token_file(existing(tokens)).all()
-    show(as_json, [token.to_dict(now) for token in listed], lambda _: _tokens_table(listed, now))
+    show(as_json, [token.to_dict(now) for token in listed], _tokens_view)
 
 
 def revoke(
@@ -234,38 +232,8 @@ def _expiry(given: str | None) -> datetime | None:
         ) from None
 
 
-def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
-    return table(
-        "Tokens",
-        short_column("id"),
-        "name",
-        short_column("profile"),
-        "opens",
-        short_column("state"),
-        rows=(
-            (
-                token.token_id,
-                token.grant.name,
-                str(token.grant.profile),
-                _opened_by(token.grant),
-                [token.state(now), (_until(token), "dim")],
-            )
-            for token in tokens
-        ),
-    )
-
-
-def _until(token: AccessToken) -> str:
-    return f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else "for ever"
-
-
-def _opened_by(grant: Grant) -> list[Line | None]:
-    """The agents and the contact that a token opens, one a line."""
-    return [
-        f"tenant {grant.tenant}",
-        *(f"agent {agent_id}" for agent_id in grant.agent_ids),
-        f"contact {grant.contact_id}" if grant.contact_id else "any contact",
-    ]
+def _tokens_view(tokens: Sequence[Mapping[str, Any]]) -> Group:
+    return panels(lambda token: record_panel(token, token["id"]), tokens, "There is no token.")
 
 
 _SERVE_EXTRA = (

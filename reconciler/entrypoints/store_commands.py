@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
-from reconciler.domain.records.model_moves import ModelMove, MoveState, ReembedReport
-from reconciler.entrypoints.erasure_rendering import erasures_view
+from reconciler.domain.records.model_moves import ReembedReport
+from reconciler.entrypoints.fact_rendering import erasures_view
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     AsJson,
@@ -28,7 +28,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import terminal
+from reconciler.entrypoints.rendering import record_panel, terminal
 from reconciler.entrypoints.wording import counted
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
@@ -259,7 +259,7 @@ def reembed(
     with or_by_its_holder("reembed"), bootstrap.opened_reembedding(settings) as reembedding:
         if model is None:
             move = reembedding.cancel() if cancel else reembedding.status()
-            show(as_json, move, _move_text)
+            show(as_json, move, lambda move: record_panel(move, "Embedding model"))
             return
         with progress("facts", as_json) as advance:
             report = bootstrap.reembed(
@@ -272,21 +272,6 @@ def reembed(
                 on_progress=advance,
             )
     show(as_json, report, _report_text)
-
-
-def _move_text(move: ModelMove) -> str:
-    text = f"The store is bound to {move.model} ({move.dimension} numbers a vector)."
-    if move.state is MoveState.EMBEDDING:
-        text += (
-            f"\nIt moves to {move.next_model}: {move.moved:,} of {move.facts:,} facts have its "
-            "vector. `reconciler reembed --model` with that model goes on."
-        )
-    if move.state is MoveState.SETTLING:
-        text += (
-            "\nIt has moved there, and some vectors still stand beside the old ones. `reconciler "
-            "reembed --model` with that model puts them in their place."
-        )
-    return text
 
 
 def _report_text(report: ReembedReport) -> str:

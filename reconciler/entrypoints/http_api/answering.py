@@ -7,7 +7,6 @@ runs in threads, so that nothing blocks its loop.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
@@ -25,8 +24,8 @@ from reconciler.contact_memory import ContactMemory
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.access.http_door import GRANT
 from reconciler.entrypoints.access.problems import RefusedError, within
-from reconciler.entrypoints.options import json_value
 from reconciler.entrypoints.places import place_of, read_place
+from reconciler.entrypoints.plain_values import json_text
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import in_order
 from reconciler.memory import Memory
@@ -55,8 +54,7 @@ class WholeIdsRoute(APIRoute):
 
 def answer(record: Any, status: int = 200, **headers: str) -> Response:
     """The answer that is made of a record; times in it are ISO 8601."""
-    text = json.dumps(record, allow_nan=False, default=json_value)
-    return Response(text, status, headers=headers, media_type="application/json")
+    return Response(json_text(record), status, headers=headers, media_type="application/json")
 
 
 async def _memory(request: Request) -> Memory:
