@@ -14,8 +14,7 @@ from fastapi import Header, Query, Request, Response
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import check_identifier
-from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
-from reconciler.entrypoints.access.problems import RefusedError, within
+from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant, NotGrantedError
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
     ContactOf,
@@ -65,7 +64,7 @@ def add_note(
 ) -> Any:
     """Remember something about a contact; the decision says what was done with it."""
     fields = given(body, "text", "session_id")
-    if session_id := within(lambda: grant.session(body.session_id)):  # type: ignore[attr-defined]
+    if session_id := grant.session(body.session_id):  # type: ignore[attr-defined]
         fields["session_id"] = session_id
     if idempotency_key is not None:
         fields["idempotency_key"] = _own_key(about, grant, idempotency_key)
@@ -86,12 +85,12 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
     """Who proposes a note: the operator, or the agent, which may not speak as an operator.
 
     Raises:
-        RefusedError: an agent speaks as an operator.
+        NotGrantedError: an agent speaks as an operator.
     """
     if grant.profile is AccessProfile.OPERATOR:
         return grant.name
     if fields.get("source_kind") in _OF_PEOPLE:
-        raise RefusedError(
+        raise NotGrantedError(
             f"an agent's token may not give the source {fields['source_kind']}; give the least "
             "trusted that is true, or use an operator's token"
         )
@@ -125,7 +124,7 @@ def submit_session(
     """Hand a conversation over; it is read in the background, as the job says."""
     _check_roles(grant, body)
     job_id = about.submit_session(
-        within(lambda: grant.session(body.session_id)),
+        grant.session(body.session_id),
         [message.model_dump(exclude_none=True) for message in body.messages],
         **given(body, "messages", "session_id"),
     )
@@ -140,14 +139,14 @@ def _check_roles(grant: Grant, body: SessionBody) -> None:
     """Refuse an agent that hands over turns of a role above its own.
 
     Raises:
-        RefusedError: there is such a turn.
+        NotGrantedError: there is such a turn.
     """
     if grant.profile is AccessProfile.OPERATOR:
         return
     heard = [role for role in (body.speakers or {}).values() if role == "operator"]
     for role in (*(message.role for message in body.messages), *heard):
         if role not in AGENT_ROLES:
-            raise RefusedError(
+            raise NotGrantedError(
                 f"an agent's token may not hand over turns of the role {role}, only of "
                 f"{', '.join(AGENT_ROLES)}; use an operator's token"
             )
@@ -158,5 +157,5 @@ def job(about: ContactOf, grant: GrantOf, job_id: str) -> Any:
     """How far a conversation that was handed over has got."""
     found = about.job(job_id)
     if not grant.opens(found.session_id):
-        raise RefusedError("this token is for one session, and the job is of another")
+        raise NotGrantedError("this token is for one session, and the job is of another")
     return found

@@ -21,9 +21,8 @@ from starlette.types import Scope
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.grants import AccessProfile, Grant, NotGrantedError
 from reconciler.entrypoints.access.http_door import GRANT
-from reconciler.entrypoints.access.problems import RefusedError, within
 from reconciler.entrypoints.places import place_of, read_place
 from reconciler.entrypoints.plain_values import json_text
 from reconciler.errors import InvalidRequestError
@@ -108,10 +107,10 @@ async def operators_only(grant: GrantOf) -> None:
     """Let in only an operator's token.
 
     Raises:
-        RefusedError: it is an agent's.
+        NotGrantedError: it is an agent's.
     """
     if grant.profile is not AccessProfile.OPERATOR:
-        raise RefusedError(
+        raise NotGrantedError(
             "an agent's token does not open this; make one with "
             "`reconciler token create --profile operator`"
         )
@@ -121,11 +120,11 @@ async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMe
     """The agent's memory, within the grant; for a token of one contact there is none.
 
     Raises:
-        RefusedError: the grant does not reach so far.
+        NotGrantedError: the grant does not reach so far.
     """
-    named = within(lambda: grant.agent(agent_id))
+    named = grant.agent(agent_id)
     if grant.contact_id is not None:
-        raise RefusedError("this token is for one contact; ask about that contact")
+        raise NotGrantedError("this token is for one contact; ask about that contact")
     return memory.agent(named, tenant=grant.tenant)
 
 
@@ -135,10 +134,10 @@ async def _contact(
     """The contact's memory, within the grant.
 
     Raises:
-        RefusedError: the grant does not reach so far.
+        NotGrantedError: the grant does not reach so far.
     """
-    agent = within(lambda: grant.agent(agent_id))
-    contact = within(lambda: grant.contact(contact_id))
+    agent = grant.agent(agent_id)
+    contact = grant.contact(contact_id)
     return memory.contact(agent, contact or "", tenant=grant.tenant)
 
 

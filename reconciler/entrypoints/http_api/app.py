@@ -25,8 +25,9 @@ from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reconciler.entrypoints.access.connections import Bounds
+from reconciler.entrypoints.access.grants import NotGrantedError
 from reconciler.entrypoints.access.http_door import BODY, Address, BodyDoor, NameDoor, TokenDoor
-from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, RefusedError
+from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
 from reconciler.entrypoints.access.telling import problem_answer, telling
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.http_api import agent_routes, operator_routes, shapes
@@ -216,7 +217,7 @@ def _add_probes(app: FastAPI) -> None:
         They cover all tenants and agents, so the token must be valid for all.
         """
         if not grant.is_for_all(memory.agents()):
-            raise RefusedError(_OF_ALL)
+            raise NotGrantedError(_OF_ALL)
         return Response(
             generate_latest(request.app.state.registry),
             headers={"Content-Type": CONTENT_TYPE_LATEST},
