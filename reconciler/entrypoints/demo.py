@@ -7,12 +7,11 @@ recordings: a language model once gave them to exactly these questions.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.panel import Panel
@@ -21,7 +20,6 @@ from rich.text import Text
 from reconciler.bootstrap import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.demo_command import DemoJudge
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_line,
@@ -30,22 +28,11 @@ from reconciler.entrypoints.rendering import (
     recall_table,
 )
 from reconciler.memory import Memory
-from reconciler.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from reconciler.ports.embedder import Embedder
+from reconciler.settings import load_settings
 
 DEMO_AGENT = "demo"
 _QUERY = ("priya", "Does she prefer phone or email?")
 _LAST_DAY = 38
-
-
-_JUDGES: Mapping[DemoJudge, str] = {
-    "recorded": "The judge's answers are recorded: a language model gave them once to "
-    "these very questions, and none is called now.",
-    "configured": "The judge is the one that the settings name, if they name one.",
-    "none": "No judge is asked.",
-}
 
 
 class _Clock:
@@ -73,30 +60,31 @@ def first_day() -> date:
     return datetime.now(UTC).date() - timedelta(days=_LAST_DAY + 1)
 
 
-def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Decision]:
+def run_demo(console: Console, path: Path | None) -> list[Decision]:
     """Add the notes, then show the memory, one chain and one recall.
 
     Args:
         console: where it is shown.
         path: the file of the store; None for the store that the settings name.
-        judge: who judges.
 
     Returns:
         The decisions in the order of the notes, for ``--json``.
     """
     where: dict[str, Any] = {} if path is None else {"graph": "embedded", "embedded_path": path}
     settings, clock = load_settings(**where), _Clock()
+    judge = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), clock.day_0)
     notes = [json.loads(line) for line in _lines_of("demo_notes.jsonl")]
     contact_ids = list(dict.fromkeys(note["contact_id"] for note in notes))
     with (
         closing(build_embedder(settings)) as embedder,
-        _opened(settings, embedder, judge, clock) as memory,
+        Memory.open(settings, embedder=embedder, arbiter=judge, clock=clock) as memory,
     ):
         with console.status(f"Loading the model {memory.model_move().model} …"):
             seconds = memory.warm_up()
         console.print(
             f"Model ready in {seconds:.1f} s. {len(notes)} notes about {len(contact_ids)} contacts "
-            f"follow, each told at its own time. {_JUDGES[judge]}\n"
+            "follow, each told at its own time. The judge's answers are recorded: a language model "
+            "gave them once to these very questions, and none is called now.\n"
         )
         console.print(Text("action cosine  decided by note", style="dim"))
         decisions = []
@@ -114,17 +102,6 @@ def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Deci
         console.print(recall_table(f"{query} ({contact_id})", ranked))
     console.print(_closing_words())
     return decisions
-
-
-def _opened(settings: Settings, embedder: Embedder, judge: DemoJudge, clock: _Clock) -> Memory:
-    """A memory with this judge."""
-    arbiter = None
-    if judge == "recorded":
-        arbiter = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), clock.day_0)
-    if judge == "none":
-        off = settings.arbiter.model_copy(update={"mode": "off"})
-        settings = settings.model_copy(update={"arbiter": off})
-    return Memory.open(settings, embedder=embedder, arbiter=arbiter, clock=clock)
 
 
 def _lines_of(name: str) -> list[str]:

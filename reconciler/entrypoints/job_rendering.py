@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -137,25 +137,21 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
         jobs: those of the drain, as they stand after it.
         extractor: who read, in words.
     """
-    if not jobs:
-        return Group("Nothing waited.")
-    by_state = {state: [job for job in jobs if job.state is state] for state in JobState}
-    rows = (((state, _STYLES[state]), *_sums(ended)) for state, ended in by_state.items() if ended)
-    drained = table("Drained", "state", "jobs", "attempts", "what became of it", rows=rows)
-    dead = by_state[JobState.DEAD]
-    reasons = [f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead]
-    return Group(drained, f"Read with {extractor}", *reasons, *_advice(dead))
-
-
-def _sums(jobs: Sequence[Job]) -> Iterator[str]:
     from reconciler.domain.records.jobs import Outcomes
 
-    yield str(len(jobs))
-    yield str(sum(job.attempts for job in jobs))
+    if not jobs:
+        return Group("Nothing waited.")
     sums: Counter[str] = Counter()
     for job in jobs:
         sums.update(asdict(job.outcomes))
-    yield outcomes_words(Outcomes(**sums))
+    states = Counter(job.state for job in jobs)
+    dead = [job for job in jobs if job.state is JobState.DEAD]
+    return Group(
+        f"Drained: {', '.join(f'{count} {state}' for state, count in states.items())}",
+        f"Read with {extractor}: {outcomes_words(Outcomes(**sums))}",
+        *(f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead),
+        *_advice(dead),
+    )
 
 
 def _outcome(job: Job) -> str:

@@ -10,6 +10,7 @@ import logging
 import re
 import shlex
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -29,10 +30,6 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.rendering import panels, record_panel, terminal
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
-    Certificate,
-    Host,
-    Key,
-    Names,
     Port,
     Tokens,
     Worker,
@@ -80,11 +77,11 @@ def mcp(
     operator: str = "operator",
     session: str | None = None,
     transport: Literal["stdio", "http"] = "stdio",
-    host: Host = "127.0.0.1",
+    host: str = "127.0.0.1",
     port: Port = 8765,
-    names: Names = None,
-    tls_certificate: Certificate = None,
-    tls_key: Key = None,
+    name: list[str] | None = None,
+    tls_certificate: Path | None = None,
+    tls_key: Path | None = None,
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 300,
     worker: Worker = None,
@@ -100,6 +97,12 @@ def mcp(
         operator: on stdio: the name under which an operator's answers are recorded.
         session: on stdio: the id of the session that notes and turns belong to.
         transport: how clients connect.
+        host: over HTTP: the address to listen on.
+        port: over HTTP: the port to listen on; 0 picks a free one.
+        name: over HTTP: a host name that clients use for this server; repeat for several.
+        tls_certificate: over HTTP: the TLS certificate chain, a PEM file.
+        tls_key: over HTTP: the TLS private key, a PEM file.
+        calls_per_minute: over HTTP: how many requests a minute each token may make.
     """
     from reconciler.settings import load_settings
 
@@ -118,7 +121,7 @@ def mcp(
         from reconciler.entrypoints.mcp_server.desk import Desk
         from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
 
-        address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
+        address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
         serve(
             lambda memory: http_app(
                 Desk(memory), known, address, calls_per_minute=calls_per_minute
@@ -243,11 +246,11 @@ _SERVE_EXTRA = (
 
 
 def serve_api(
-    host: Host = "127.0.0.1",
+    host: str = "127.0.0.1",
     port: Port = 8766,
-    names: Names = None,
-    tls_certificate: Certificate = None,
-    tls_key: Key = None,
+    name: list[str] | None = None,
+    tls_certificate: Path | None = None,
+    tls_key: Path | None = None,
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 3_000,
     worker: Worker = None,
@@ -257,6 +260,14 @@ def serve_api(
 
     What a client may access, its token says: see `reconciler token`. With --json, one line says
     where it listens.
+
+    Options:
+        host: the address to listen on.
+        port: the port to listen on; 0 picks a free one.
+        name: a host name that clients use for this server; repeat for several.
+        tls_certificate: the TLS certificate chain, a PEM file.
+        tls_key: the TLS private key, a PEM file.
+        calls_per_minute: how many requests a minute each token may make.
     """
     from reconciler.settings import load_settings
 
@@ -264,7 +275,7 @@ def serve_api(
         check_installed(_SERVE_EXTRA, "fastapi", "uvicorn")
         from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
 
-        address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
+        address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
         serve(
             lambda memory: serve_app(memory, known, address, calls_per_minute=calls_per_minute),
             address,
