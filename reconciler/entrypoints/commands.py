@@ -224,7 +224,6 @@ ROWS = (
         BoundMemory.recall_about,
         lambda facts, name: found_view(facts, f"About {name}"),
         help="List the live facts that mention a name as whole words.",
-        words={"name": "A person or a thing, as you would write it."},
     ),
     CommandRow(
         "briefing",
@@ -250,10 +249,6 @@ ROWS = (
         ContactMemory.history,
         _history_view,
         help="Show which fact superseded which, which were revoked or undone, and why.",
-        words={
-            "fact": "Only this fact's chain.",
-            "after": "Only the chains that come after this fact's own.",
-        },
     ),
     CommandRow("evidence", _evidence, evidence_view),
     CommandRow(

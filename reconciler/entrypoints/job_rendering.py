@@ -146,9 +146,10 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
         sums.update(asdict(job.outcomes))
     states = Counter(job.state for job in jobs)
     dead = [job for job in jobs if job.state is JobState.DEAD]
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
     return Group(
-        f"Drained: {', '.join(f'{count} {state}' for state, count in states.items())}",
-        f"Read with {extractor}: {outcomes_words(Outcomes(**sums))}",
+        f"Drained: {counts}; {outcomes_words(Outcomes(**sums))}",
+        f"Read with {extractor}",
         *(f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead),
         *_advice(dead),
     )

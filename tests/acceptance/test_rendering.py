@@ -329,7 +329,7 @@ def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
     waiting = Waiting(day=100)
     troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
     contact = ContactHealth(contact_id=LONG_ID, disputes=waiting, questions=waiting, **troubles)
-    text = printed(health_rendering._contacts([contact]), width=80)
+    text = " ".join(printed(health_rendering._contacts([contact]), width=80).split())
     told = ("ended", "duplicates", "stale", "disputes", "questions", "refused")
     assert LONG_ID in text
     assert [each for each in told if f"100 {each}" not in text] == []
