@@ -18,6 +18,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from reconciler.bootstrap import build_embedder, build_recorded_arbiter
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
@@ -31,7 +32,7 @@ from reconciler.memory import Memory
 from reconciler.settings import load_settings
 
 DEMO_AGENT = "demo"
-_QUERY = ("priya", "Does she prefer phone or email?")
+_QUERY = "Does she prefer phone or email?"
 _LAST_DAY = 38
 
 
@@ -96,10 +97,9 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
             decisions.append(decision)
         clock.goes_to_now()
         _show_contacts(memory, contact_ids, len(notes), console)
-        _show_longest_chain(memory, contact_ids, console)
-        contact_id, query = _QUERY
-        ranked = memory.contact(DEMO_AGENT, contact_id).recall(query)
-        console.print(recall_table(f"{query} ({contact_id})", ranked))
+        priya = memory.contact(DEMO_AGENT, "priya")
+        _show_longest_chain(priya, console)
+        console.print(recall_table(f"{_QUERY} (priya)", priya.recall(_QUERY)))
     console.print(_closing_words())
     return decisions
 
@@ -137,16 +137,10 @@ def _show_contacts(memory: Memory, contact_ids: list[str], told: int, console: C
     )
 
 
-def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console) -> None:
-    histories = [
-        (contact_id, history)
-        for contact_id in contact_ids
-        for history in memory.contact(DEMO_AGENT, contact_id).history()
-    ]
-    contact_id, longest = max(histories, key=lambda pair: len(pair[1].facts))
+def _show_longest_chain(about: ContactMemory, console: Console) -> None:
+    longest = max(about.history(), key=lambda chain: len(chain.facts))
     console.print(Text("The longest chain: what superseded what, and why", style="bold"))
-    console.print(history_tree(contact_id, [longest]))
-    console.print()
+    console.print(history_tree(about.scope.contact_id, [longest]), "")
 
 
 def _closing_words() -> Panel:

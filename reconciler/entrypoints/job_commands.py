@@ -294,8 +294,7 @@ def worker(
         health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.entrypoints.doctor import describe_extractor
-    from reconciler.entrypoints.health_metrics import health_of_all, reading_health
-    from reconciler.entrypoints.metrics import serve_metrics
+    from reconciler.entrypoints.metrics import health_of_all, reading_health, serve_metrics
     from reconciler.settings import load_settings
 
     every_seconds = 0 if metrics_port is None else health_seconds

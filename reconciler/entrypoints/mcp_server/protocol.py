@@ -37,12 +37,10 @@ class Calls:
     """The running calls: a bounded number, each in a thread; ``wait`` waits for their end."""
 
     def __init__(self) -> None:
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
 
     async def run(self, call: Callable[[], R]) -> R:
         """The result of the call; if the client cancels it, it still runs to its end."""
-        if self._limiter is None:  # which belongs to the event loop
-            self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
         try:
             return await anyio.to_thread.run_sync(call, limiter=self._limiter)
         except UnknownNameError as error:
@@ -59,7 +57,7 @@ class Calls:
     async def wait(self, timeout_seconds: float) -> None:
         """Wait until no call is running, or until the time-out."""
         with anyio.move_on_after(timeout_seconds):
-            while self._limiter is not None and self._limiter.borrowed_tokens:
+            while self._limiter.borrowed_tokens:
                 await anyio.sleep(0.02)
 
 
