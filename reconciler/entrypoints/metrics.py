@@ -12,15 +12,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
-from socket import SHUT_RDWR
-from socketserver import ThreadingMixIn
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -28,6 +25,7 @@ from prometheus_client.registry import Collector
 
 from reconciler.domain.records.jobs import QueueReport
 from reconciler.domain.review.health import HealthReport
+from reconciler.entrypoints.small_server import Answer, listening, running
 from reconciler.errors import CredentialsRefusedError, InvalidRequestError, ReconcilerError
 from reconciler.frozen import frozen
 from reconciler.memory import Memory
@@ -35,7 +33,6 @@ from reconciler.service.writing.decision_log import LOGGER_NAME
 
 _log = logging.getLogger(__name__)
 LOOPBACK = "127.0.0.1"
-_REQUESTS_AT_ONCE_MAX = 32
 
 
 def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
@@ -144,65 +141,17 @@ def serve_metrics(
     for collector in (QueueCollector(report), *more):
         registry.register(collector)
     try:
-        server = make_server(host, port, _answering(report, registry), _Server, _QuietHandler)
+        server = listening(host, port, _answering(report, registry))
     except OSError as error:
         raise InvalidRequestError(
             f"--metrics-port {port} of {host} cannot be used: {error.strerror}; give another, or 0 "
             "for a free one"
         ) from error
-    thread = threading.Thread(target=server.serve_forever, name="reconciler-metrics", daemon=True)
-    with counting_decisions(registry):
-        thread.start()
-        try:
-            yield f"http://{host}:{server.server_port}/metrics"
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
+    with counting_decisions(registry), running(server) as url:
+        yield f"{url}metrics"
 
 
-class _Server(ThreadingMixIn, WSGIServer):
-    """A thread for each request, so that a slow scrape keeps no probe waiting.
-
-    Their number is bounded: the oldest client makes room for a newcomer, so that idle clients
-    neither take all threads of the process nor keep a probe out.
-    """
-
-    daemon_threads = True
-    request_queue_size = 128  # with 5, the system makes the sixth client wait for a second or more
-
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._under_way: dict[Any, None] = {}
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Begin to answer a client."""
-        self._under_way[request] = None
-        if len(self._under_way) > _REQUESTS_AT_ONCE_MAX:
-            first = list(self._under_way)[0]  # noqa: RUF015  in one step, for threads take some out
-            self._under_way.pop(first, None)
-            with suppress(OSError):  # it has ended meanwhile
-                first.shutdown(SHUT_RDWR)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        """End with a client."""
-        self._under_way.pop(request, None)
-        super().shutdown_request(request)
-
-
-class _QuietHandler(WSGIRequestHandler):
-    """A handler that logs no scrapes."""
-
-    timeout = 30
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
-
-
-def _answering(
-    report: Callable[[], QueueReport], registry: CollectorRegistry
-) -> Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]:
+def _answering(report: Callable[[], QueueReport], registry: CollectorRegistry) -> Answer:
     metrics = make_wsgi_app(registry)
 
     def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
