@@ -177,7 +177,8 @@ def _view(values: Mapping[str, Any]) -> Group:
     outcome = ", ".join(f"{values[name]} {name}" for name in _OUTCOMES)
     is_empty = not any(values[name] for name in ("decisions", "resumed", "errors", "not_carried"))
     told = "Nothing was found there to import." if is_empty else outcome
-    return Group(record_panel(values, "Import"), told)
+    shown = {**values, "errors": len(values["errors"])}  # each is told on standard error
+    return Group(record_panel(shown, "Import"), told)
 
 
 def _values(report: ImportReport, seconds: float) -> dict[str, Any]:

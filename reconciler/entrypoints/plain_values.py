@@ -37,10 +37,8 @@ def _field_lines(plain: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, value in plain.items():
         words = f"{indent}{name.replace('_', ' ')}:"
         for part in value if isinstance(value, list) else [value]:
-            if part in (None, "", {}):
-                continue
             if isinstance(part, dict):
-                yield words
-                yield from _field_lines(part, f"{indent}  ")
-            else:
+                lines = [*_field_lines(part, f"{indent}  ")]
+                yield from [words, *lines] if lines else []
+            elif part not in (None, ""):
                 yield f"{words} {part}"
