@@ -62,7 +62,7 @@ def evidence_lines(evidence: FactEvidence) -> Iterator[str]:
 
 
 def value_line(value: SlotValue) -> str:
-    """The current value of an attribute: since when, whose word, and whether it is certain."""
+    """The current value of an attribute: since when, by what word, and whether it is certain."""
     marks = ", in dispute" if value.is_disputed else ", contested" if value.is_contested else ""
     if value.holds_until_settled:
         marks += ", holds until settled"

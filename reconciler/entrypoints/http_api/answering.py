@@ -154,7 +154,7 @@ class Routes(APIRouter):
     """Endpoints under ``/v1``: what the function of each returns is its answer, in a shape.
 
     Args:
-        tag: whose token opens them.
+        tag: the profile that opens them.
         *checks: what is checked before each; the parameters' names always are.
     """
 
