@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.types import ASGIApp
 
-from reconciler.entrypoints.access.connections import Bounds
+from reconciler.entrypoints.access.connections import Bounds, bounded_server
 from reconciler.entrypoints.access.grants import Grant
-from reconciler.entrypoints.access.http_door import Address, http_server, listen
+from reconciler.entrypoints.access.http_door import Address, listen, tls_of
 from reconciler.entrypoints.access.tokens import TokenFile
 
 __all__ = ["LOCAL", "RunningServer", "certified", "running"]
@@ -41,7 +41,7 @@ class RunningServer:
 @contextmanager
 def running(app: ASGIApp, address: Address, bounds: Bounds | None) -> Iterator[str]:
     """An application that is served in a thread, on a free port of loopback; gives its address."""
-    server = http_server(app, address, bounds)
+    server = bounded_server(app, bounds or Bounds(), tls_of(address))
     with listen(address) as bound:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()

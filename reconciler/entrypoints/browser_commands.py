@@ -49,11 +49,11 @@ def browser(
         made = _write(write, _checked(base_url), whose, overwrite=overwrite)
         told = _links(base_url) | {"files": [without_secrets(str(path)) for path in made]}
         where = without_secrets(str(write))
-        show(as_json, told, lambda: as_it_is(f"{len(made)} files in {where}.\n{_text(told)}"))
+        show(as_json, told, lambda _: as_it_is(f"{len(made)} files in {where}.\n{_text(told)}"))
         return
     with stop_signals() as asked, serving_pack(port, *whose) as base:
         told = _links(base)
-        show(as_json, told, lambda: as_it_is(f"{_text(told)}\n\nCtrl-C ends it."))
+        show(as_json, told, lambda _: as_it_is(f"{_text(told)}\n\nCtrl-C ends it."))
         if open_:
             webbrowser.open(told["browser"])
         while not asked.wait(_POLL_SECONDS):  # an endless wait would let no handler run

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+from reconciler.entrypoints.small_server import listening, running
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen
 from reconciler.resources import resource_path
@@ -129,74 +128,47 @@ def serving_pack(port: int = 0, *whose: str) -> Iterator[str]:
     """
     files: dict[str, bytes] = {}
     try:
-        server = ThreadingHTTPServer((PACK_HOST, port), partial(_PackHandler, files))
+        server = listening(PACK_HOST, port, partial(_answer, files))
     except OSError as error:
         raise ConfigurationError(f"port {port} of {PACK_HOST} is taken: choose another") from error
-    url = f"http://{PACK_HOST}:{server.server_port}/"
-    with server:
+    with running(server) as url:
         files |= pack_files(url, *whose)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield url
-        finally:
-            server.shutdown()
-            thread.join()
+        yield url
 
 
-class _PackHandler(BaseHTTPRequestHandler):
+def _answer(
+    files: Mapping[str, bytes], environ: dict[str, Any], start: Callable[..., Any]
+) -> Iterable[bytes]:
     """Answers GET, HEAD and the preflight request of a page from another host."""
+    name, method = environ["PATH_INFO"].lstrip("/"), environ["REQUEST_METHOD"]
+    status, content = "200 OK", files.get(name)
+    if method == "OPTIONS":
+        status, content = "204 No Content", b""
+    elif content is None:
+        status, content = "404 Not Found", b"There is no such file in the pack.\n"
+    headers = {
+        "Content-Type": f"text/{'html' if name.endswith('.html') else 'plain'}; charset=utf-8",
+        "Content-Length": str(len(content)),
+        "Cache-Control": "no-cache",
+        "X-Content-Type-Options": "nosniff",
+        "Vary": "Origin",
+        **_permissions(environ.get("HTTP_ORIGIN", "")),
+    }
+    start(status, [*headers.items()])
+    return [content] if method == "GET" else []
 
-    server_version = "reconciler"
-    sys_version = ""
 
-    def __init__(self, files: Mapping[str, bytes], *given: object) -> None:
-        self._files = files
-        super().__init__(*given)  # type: ignore[arg-type]
-
-    def do_GET(self) -> None:
-        name = urlsplit(self.path).path.lstrip("/")
-        content = self._files.get(name)
-        if content is None:
-            self._answer(HTTPStatus.NOT_FOUND, b"There is no such file in the pack.\n", ".adoc")
-        else:
-            self._answer(HTTPStatus.OK, content, Path(name).suffix)
-
-    do_HEAD = do_GET  # noqa: N815
-
-    def do_OPTIONS(self) -> None:
-        self._answer(HTTPStatus.NO_CONTENT, b"", ".adoc")
-
-    def _answer(self, status: HTTPStatus, content: bytes, suffix: str) -> None:
-        headers = {
-            "Content-Type": f"{'text/html' if suffix == '.html' else 'text/plain'}; charset=utf-8",
-            "Content-Length": str(len(content)),
-            "Cache-Control": "no-cache",
-            "X-Content-Type-Options": "nosniff",
-            "Vary": "Origin",
-        }
-        self.send_response(status)
-        for name, value in (headers | self._permissions()).items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(content)
-
-    def _permissions(self) -> dict[str, str]:
-        """The headers that let a Browser's page read the answer, and no other page."""
-        origin = self.headers.get("Origin", "")
-        if not _TRUSTED_HOSTS.fullmatch(_host_of(origin)):
-            return {}
-        return {
-            "Access-Control-Allow-Origin": origin,
-            "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-            "Access-Control-Allow-Headers": "cache-control, pragma, content-type",
-            "Access-Control-Allow-Private-Network": "true",
-            "Access-Control-Max-Age": "600",
-        }
-
-    def log_message(self, format: str, *given: object) -> None:  # noqa: A002
-        """Say nothing: the person at the terminal looks at a Browser."""
+def _permissions(origin: str) -> dict[str, str]:
+    """The headers that let a Browser's page read the answer, and no other page."""
+    if not _TRUSTED_HOSTS.fullmatch(_host_of(origin)):
+        return {}
+    return {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+        "Access-Control-Allow-Headers": "cache-control, pragma, content-type",
+        "Access-Control-Allow-Private-Network": "true",
+        "Access-Control-Max-Age": "600",
+    }
 
 
 def _host_of(origin: str) -> str:

@@ -100,10 +100,9 @@ class CommandRow:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     counts: str = ""
 
-    def add_to(self, app: typer.Typer) -> None:
-        """Give the command line this command."""
-        title = self.help or _first_sentence(inspect.getdoc(self.call) or "")
-        app.command(name=self.name, help=title)(_Command(self))
+    def command(self) -> Callable[..., None]:
+        """The function of the command, as typer takes it."""
+        return _Command(self)
 
 
 class _Command:
@@ -111,6 +110,7 @@ class _Command:
 
     def __init__(self, row: CommandRow) -> None:
         self.__name__ = row.name
+        self.__doc__ = row.help or _first_sentence(inspect.getdoc(row.call) or "")
         self.__annotations__: dict[str, Any] = {}  # the signature has them
         self._row = row
 
@@ -120,7 +120,7 @@ class _Command:
         with _opened(row, given) as memory, _telling(row, as_json) as told:
             result = row.call(memory, **arguments, **told)
         plain = _drawn(row.plain, result, given) if as_json else None
-        show(as_json, plain, lambda: _drawn(row.view, result, given))
+        show(as_json, plain, lambda _: _drawn(row.view, result, given))
         if not row.is_good(result):
             raise typer.Exit(1)
 

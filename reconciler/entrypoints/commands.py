@@ -7,7 +7,6 @@ more are in the ``*_commands.py`` modules and in ``cli.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,10 +20,10 @@ from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
-from reconciler.entrypoints.erasure_rendering import erasure_panel
 from reconciler.entrypoints.fact_rendering import (
     archived_view,
     briefing_view,
+    erasure_panel,
     evidence_view,
     found_view,
     profile_view,
@@ -33,7 +32,7 @@ from reconciler.entrypoints.fact_rendering import (
     value_view,
 )
 from reconciler.entrypoints.health_rendering import health_view
-from reconciler.entrypoints.job_rendering import job_panel, tasks_table
+from reconciler.entrypoints.job_rendering import tasks_view
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_made,
@@ -43,19 +42,17 @@ from reconciler.entrypoints.rendering import (
     explanation_panel,
     history_tree,
     pending_view,
+    record_panel,
     refusals_table,
 )
 from reconciler.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from rich.panel import Panel
     from rich.tree import Tree
 
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import Dispute, FactHistory
-    from reconciler.domain.records.jobs import Job
-    from reconciler.domain.records.sessions import SessionRecord
     from reconciler.domain.review.replay import Replayed
 
 _QUESTIONS_SHOWN_MAX = 20
@@ -105,19 +102,10 @@ def _history_view(
     )
 
 
-def _job(memory: ContactMemory, job_id: str) -> tuple[Job, SessionRecord]:
+def _job(memory: ContactMemory, job_id: str) -> dict[str, Any]:
     """Show one job in full: its session's summary, its counts, its last error and what to do."""
     job = memory.job(job_id)
-    return job, memory.session(job.session_id)
-
-
-def _job_plain(listed: tuple[Job, SessionRecord]) -> dict[str, Any]:
-    job, session = listed
-    return {**job.to_dict(), "session": session}
-
-
-def _job_view(listed: tuple[Job, SessionRecord]) -> Panel:
-    return job_panel(*listed, datetime.now(UTC))
+    return {**job.to_dict(), "session": memory.session(job.session_id)}
 
 
 def _replay_plain(replayed: list[Replayed]) -> dict[str, Any]:
@@ -232,6 +220,12 @@ ROWS = (
         words={"min_score": "Only facts with at least this cosine similarity."},
     ),
     CommandRow(
+        "about",
+        BoundMemory.recall_about,
+        lambda facts, name: found_view(facts, f"About {name}"),
+        help="List the live facts that mention a name as whole words.",
+    ),
+    CommandRow(
         "briefing",
         ContactMemory.briefing,
         briefing_view,
@@ -255,10 +249,6 @@ ROWS = (
         ContactMemory.history,
         _history_view,
         help="Show which fact superseded which, which were revoked or undone, and why.",
-        words={
-            "fact": "Only this fact's chain.",
-            "after": "Only the chains that come after this fact's own.",
-        },
     ),
     CommandRow("evidence", _evidence, evidence_view),
     CommandRow(
@@ -294,7 +284,7 @@ ROWS = (
     CommandRow(
         "tasks",
         BoundMemory.tasks,
-        tasks_table,
+        tasks_view,
         help="List an agent's tasks, last changed first; --state open shows those to resume.",
         options={
             "state": Annotated[
@@ -352,7 +342,7 @@ ROWS = (
         expiring_view,
         help="List the live facts that expire soon, each with the question that would renew it.",
     ),
-    CommandRow("job", _job, _job_view, plain=_job_plain),
+    CommandRow("job", _job, lambda job, job_id: record_panel(job, f"Job {job_id}")),
     CommandRow(
         "forget",
         ContactMemory.forget,

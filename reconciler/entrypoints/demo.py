@@ -11,40 +11,29 @@ from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
 from reconciler.bootstrap import build_embedder, build_recorded_arbiter
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.options import DemoJudge
 from reconciler.entrypoints.rendering import (
+    contacts_table,
     decision_line,
-    facts_table,
     history_tree,
     panel,
     recall_table,
 )
 from reconciler.memory import Memory
-from reconciler.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from reconciler.ports.embedder import Embedder
+from reconciler.settings import load_settings
 
 DEMO_AGENT = "demo"
-_QUERY = ("priya", "Does she prefer phone or email?")
+_QUERY = "Does she prefer phone or email?"
 _LAST_DAY = 38
-
-
-_JUDGES = {
-    DemoJudge.RECORDED: "The judge's answers are recorded: a language model gave them once to "
-    "these very questions, and none is called now.",
-    DemoJudge.CONFIGURED: "The judge is the one that the settings name, if they name one.",
-    DemoJudge.NONE: "No judge is asked.",
-}
 
 
 class _Clock:
@@ -72,30 +61,31 @@ def first_day() -> date:
     return datetime.now(UTC).date() - timedelta(days=_LAST_DAY + 1)
 
 
-def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Decision]:
+def run_demo(console: Console, path: Path | None) -> list[Decision]:
     """Add the notes, then show the memory, one chain and one recall.
 
     Args:
         console: where it is shown.
         path: the file of the store; None for the store that the settings name.
-        judge: who judges.
 
     Returns:
         The decisions in the order of the notes, for ``--json``.
     """
     where: dict[str, Any] = {} if path is None else {"graph": "embedded", "embedded_path": path}
     settings, clock = load_settings(**where), _Clock()
+    judge = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), clock.day_0)
     notes = [json.loads(line) for line in _lines_of("demo_notes.jsonl")]
     contact_ids = list(dict.fromkeys(note["contact_id"] for note in notes))
     with (
         closing(build_embedder(settings)) as embedder,
-        _opened(settings, embedder, judge, clock) as memory,
+        Memory.open(settings, embedder=embedder, arbiter=judge, clock=clock) as memory,
     ):
         with console.status(f"Loading the model {memory.model_move().model} …"):
             seconds = memory.warm_up()
         console.print(
             f"Model ready in {seconds:.1f} s. {len(notes)} notes about {len(contact_ids)} contacts "
-            f"follow, each told at its own time. {_JUDGES[judge]}\n"
+            "follow, each told at its own time. The judge's answers are recorded: a language model "
+            "gave them once to these very questions, and none is called now.\n"
         )
         console.print(Text("action cosine  decided by note", style="dim"))
         decisions = []
@@ -106,24 +96,12 @@ def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Deci
             console.print(day, decision_line(decision))
             decisions.append(decision)
         clock.goes_to_now()
-        _show_facts(memory, contact_ids, len(notes), console)
-        _show_longest_chain(memory, contact_ids, console)
-        contact_id, query = _QUERY
-        ranked = memory.contact(DEMO_AGENT, contact_id).recall(query)
-        console.print(recall_table(f"{query} ({contact_id})", ranked))
+        _show_contacts(memory, contact_ids, len(notes), console)
+        priya = memory.contact(DEMO_AGENT, "priya")
+        _show_longest_chain(priya, console)
+        console.print(recall_table(f"{_QUERY} (priya)", priya.recall(_QUERY)))
     console.print(_closing_words())
     return decisions
-
-
-def _opened(settings: Settings, embedder: Embedder, judge: DemoJudge, clock: _Clock) -> Memory:
-    """A memory with this judge."""
-    arbiter = None
-    if judge is DemoJudge.RECORDED:
-        arbiter = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), clock.day_0)
-    if judge is DemoJudge.NONE:
-        off = settings.arbiter.model_copy(update={"mode": "off"})
-        settings = settings.model_copy(update={"arbiter": off})
-    return Memory.open(settings, embedder=embedder, arbiter=arbiter, clock=clock)
 
 
 def _lines_of(name: str) -> list[str]:
@@ -147,33 +125,22 @@ def _told(memory: Memory, note: dict[str, Any], number: int, said_at: datetime) 
     )
 
 
-def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
-    live = 0
-    for contact in memory.agent(DEMO_AGENT).contacts():
-        if contact.contact_id not in contact_ids:
-            continue
-        facts = [
-            hit.fact for hit in memory.contact(DEMO_AGENT, contact.contact_id).recall(limit=100)
-        ]
-        live += len(facts)
-        console.print()
-        console.print(facts_table(f"{contact.name}: {len(facts)} live facts", facts))
+def _show_contacts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
+    contacts = [
+        each for each in memory.agent(DEMO_AGENT).contacts() if each.contact_id in contact_ids
+    ]
+    live = sum(each.live_facts for each in contacts)
+    console.print("", contacts_table(contacts))
     console.print(
         f"\n{told} notes were told, {live} facts are live; nothing was overwritten, and every "
         "refusal is on record.\n"
     )
 
 
-def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console) -> None:
-    histories = [
-        (contact_id, history)
-        for contact_id in contact_ids
-        for history in memory.contact(DEMO_AGENT, contact_id).history()
-    ]
-    contact_id, longest = max(histories, key=lambda pair: len(pair[1].facts))
+def _show_longest_chain(about: ContactMemory, console: Console) -> None:
+    longest = max(about.history(), key=lambda chain: len(chain.facts))
     console.print(Text("The longest chain: what superseded what, and why", style="bold"))
-    console.print(history_tree(contact_id, [longest]))
-    console.print()
+    console.print(history_tree(about.scope.contact_id, [longest]), "")
 
 
 def _closing_words() -> Panel:

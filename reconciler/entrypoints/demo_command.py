@@ -7,7 +7,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from reconciler.entrypoints.options import AsJson, DemoJudge, print_json
+from reconciler.entrypoints.options import AsJson, print_json
 from reconciler.entrypoints.rendering import terminal
 
 _DAY_TO_ASK_ABOUT = 16
@@ -23,15 +23,12 @@ Look around in it:
 
 def demo(
     here: bool = False,
-    judge: DemoJudge = DemoJudge.RECORDED,
     as_json: AsJson = False,
 ) -> None:
     """Watch 47 notes about five contacts being gated and reconciled, with the real model.
 
     Options:
         here: use the configured store instead of a file of its own.
-        judge: who judges what the rules cannot decide: recorded answers of a language model, the
-            configured judge, or none.
     """
     from reconciler.entrypoints.demo import first_day, run_demo
     from reconciler.resources import user_data_folder
@@ -40,7 +37,7 @@ def demo(
     path = user_data_folder() / "demo.lbug"
     if not here:
         _remove_demo(path)
-    decisions = run_demo(console, None if here else path, judge)
+    decisions = run_demo(console, None if here else path)
     if not here:
         day = first_day() + timedelta(days=_DAY_TO_ASK_ABOUT)
         told = _LOOK_AROUND.format(path=path, reconciler=_own_command(), day=day)

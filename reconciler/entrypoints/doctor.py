@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 
 from rich.table import Table
-from rich.text import Text
 
 from reconciler.bootstrap import (
     build_arbiter,
@@ -30,7 +29,7 @@ from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.model_moves import MoveState
 from reconciler.entrypoints.judge_check import DoctorCheck, ask_once, check_judge
 from reconciler.entrypoints.metrics import queue_numbers
-from reconciler.entrypoints.rendering import shown, table
+from reconciler.entrypoints.rendering import table
 from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
@@ -90,11 +89,9 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
 
 def checks_table(checks: list[DoctorCheck]) -> Table:
     """The checks for a person."""
-    shown_table = table("Doctor", "", "check", "finding")
-    for check in checks:
-        mark = Text("ok", style="green") if check.is_ok else Text("wrong", style="red")
-        shown_table.add_row(mark, check.name, shown(check.finding))
-    return shown_table
+    marks = {True: ("ok", "green"), False: ("wrong", "red")}
+    rows = ((marks[check.is_ok], check.name, check.finding) for check in checks)
+    return table("Doctor", "", "check", "finding", rows=rows)
 
 
 def describe_extractor(settings: Settings) -> str:

@@ -10,10 +10,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from reconciler.domain.quoting import in_marks
 from reconciler.domain.recalling.filtering import FilterFields
-from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.entrypoints.plain_values import field_lines
 from reconciler.entrypoints.rendering import (
+    Line,
     Verbatim,
     fact_lines,
     id_column,
@@ -22,10 +22,9 @@ from reconciler.entrypoints.rendering import (
     panels,
     recall_outcome,
     recall_table,
-    short_column,
-    shown,
     table,
 )
+from reconciler.entrypoints.wording import evidence_lines, value_line
 from reconciler.named_secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -33,11 +32,9 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.recalled import Recalled
     from reconciler.domain.records.decisions import Archived
-    from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence
+    from reconciler.domain.records.erasures import Erasure, ErasureReceipt
+    from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import FoundFact
-
-_SINCE = "since, source"
-"""Never broken over lines: "2026-01-" would read as another date."""
 
 
 def recall_view(
@@ -84,49 +81,38 @@ def found_view(facts: Sequence[FoundFact], asked: str) -> Table | str:
     asked = without_secrets(asked)
     if not facts:
         return f"{asked}: nothing is known."
-    shown_table = table(asked, "contact, found by", id_column("fact"), "said last, source")
-    for hit in facts:
-        fact = hit.fact
-        how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
-        said = f"{fact.last_confirmed_at:%Y-%m-%d}"
-        shown_table.add_row(
-            lines(shown(hit.contact_id), Text(how, "dim")),
-            fact_lines(fact),
-            lines(Text(said), Text(fact.word, "dim")),
-        )
-    return shown_table
+    return table(
+        asked,
+        "contact, found by",
+        id_column("fact"),
+        "said last, source",
+        rows=(
+            (
+                [hit.contact_id, (_how(hit), "dim")],
+                fact_lines(hit.fact),
+                [f"{hit.fact.last_confirmed_at:%Y-%m-%d}", (hit.fact.word, "dim")],
+            )
+            for hit in facts
+        ),
+    )
+
+
+def _how(hit: FoundFact) -> str:
+    return str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
 
 
 def value_view(
     values: Sequence[SlotValue], attribute: str, subject: str | None, contact: str
-) -> Table | str:
+) -> Text | str:
     """The current values of one attribute."""
     return profile_view(values, f"{attribute} of {subject or contact}")
 
 
-def profile_view(values: Sequence[SlotValue], contact: str) -> Table | str:
+def profile_view(values: Sequence[SlotValue], contact: str) -> Text | str:
     """All current values of a contact."""
     if not values:
         return f"No value is known of {contact}."
-    made = table("", "attribute", id_column("value, its fact"), short_column(_SINCE))
-    made.title = shown(contact)
-    for current in values:
-        holds = ", holds until settled" if current.holds_until_settled else ""
-        disputed = [shown(f"in dispute{holds}", "red")] if current.is_disputed else []
-        made.add_row(
-            lines(shown(current.attribute), *_about(current.subject)),
-            lines(shown(current.value), *disputed, shown(current.fact_id, "dim")),
-            lines(
-                Text(f"{current.since:%Y-%m-%d}, {current.observations}×"),
-                Text(current.word, "dim"),
-            ),
-        )
-    return made
-
-
-def _about(subject: str) -> list[Text]:
-    """The subject, unless it is the contact."""
-    return [] if subject == CONTACT_SUBJECT else [Text("of ", "dim").append(shown(subject))]
+    return lines((contact, "bold"), *map(value_line, values))
 
 
 def briefing_view(briefing: Briefing) -> Verbatim:
@@ -143,8 +129,8 @@ def _archived_panel(archived: Archived) -> Panel:
     done = (
         "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
     )
-    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in archived.facts]
-    return panel(lines(*facts), title=archived.contact_id, subtitle=done)
+    facts = (f"{fact.fact_id}  {fact.text}" for fact in archived.facts)
+    return panel(*facts, title=archived.contact_id, subtitle=done)
 
 
 def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
@@ -153,22 +139,34 @@ def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
 
 
 def _evidence_panel(evidence: FactEvidence) -> Panel:
-    told = [line for turn in evidence.turns for line in _turn(turn)]
     return panel(
-        lines(shown(evidence.fact.text, "bold"), shown(evidence.statement), *told),
+        (evidence.fact.text, "bold"),
+        *evidence_lines(evidence),
         title=evidence.fact.fact_id,
         subtitle=str(evidence.fact.state),
     )
 
 
-def _turn(turn: EvidenceTurn) -> Iterator[Text]:
-    where = f"session {turn.session_id}" + (f", {turn.channel}" if turn.channel else "")
-    found_at = f", {turn.source_reference}" if turn.source_reference else ""
-    yield shown(f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim")
-    yield shown(f"  {in_marks(' … '.join(turn.spans) or turn.text)}")
-    for taker in turn.taken_by:
-        of = (
-            f": the earlier fact {turn.fact_id}, which this fact repeats" if turn.is_beneath else ""
+def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotten.") -> Group:
+    """Each erasure with its receipt; without any, the text that says so."""
+    return panels(erasure_panel, erasures, none)
+
+
+def erasure_panel(erasure: Erasure) -> Panel:
+    """An erasure with its receipt, and what to do about it."""
+    title = "dry run" if erasure.receipt.is_dry_run else erasure.state
+    return panel(
+        *field_lines(erasure), *_advice(erasure.receipt), title=f"{erasure.kind} · {title}"
+    )
+
+
+def _advice(receipt: ErasureReceipt) -> Iterator[Line]:
+    if not any(receipt.removed.values()):
+        yield "Nothing was found; if something should have been there, check the name that you gave"
+    if not receipt.is_clean:
+        yield "STILL THERE: something of it is left; `reconciler erasures --finish` goes on", "red"
+    if receipt.shared_texts:
+        yield (
+            "Shared texts are words or lines that other records or the memory itself use too, such "
+            "as an attribute's name, so the files hold them"
         )
-        by = taker.answered_by or taker.proposed_by or "unknown"
-        yield shown(f"  {taker.action} {taker.decision_id} by {by}{of}", "dim")

@@ -6,19 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.table import Column, Table
+from rich.table import Table
+from rich.text import Text
 
-from reconciler.entrypoints.rendering import (
-    counted,
-    counts_column,
-    number_column,
-    shown,
-    table,
-    word_column,
-)
+from reconciler.entrypoints.rendering import lines, number_column, table
+from reconciler.entrypoints.wording import counted, health_rows
 
 if TYPE_CHECKING:
-    from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
+    from reconciler.domain.review.health import ContactHealth, HealthReport
 
 _CONTACTS_SHOWN_MAX = 20
 
@@ -29,49 +24,21 @@ def health_view(report: HealthReport) -> Group:
 
 
 def _totals(report: HealthReport) -> Table:
-    total = report.total
     title = f"Health of {report.agent_id}"
-    shown_table = table(title, "", number_column("now"), Column("what it means"))
-    for name, now, meaning in (
-        ("live facts", str(total.live), f"{total.expired} expired, {total.archived} archived, "
-         f"{total.superseded} superseded, {total.revoked} revoked"),
-        ("duplicates", _percent(total.duplicate_rate),
-         f"{counted(total.near_pairs, 'pair')} of facts that seem to say the same, unlinked"),
-        ("stale", _percent(total.stale_rate),
-         f"{total.rivalled_slots} of {total.slots} single-valued attributes have several values"),
-        ("disputes", str(total.disputes.count), _ages(total.disputes, "disputes")),
-        ("questions", str(total.questions.count), _ages(total.questions, "pending")),
-        ("answered yes", _percent(total.confirm_rate),
-         f"{total.confirmations} of {counted(total.answers, 'answer')}"),
-        ("refused", _percent(total.refusal_rate),
-         f"{total.refusals} of {counted(total.attempts, 'note')}; `reconciler refusals` says why"),
-        ("found nothing", _percent(total.empty_recall_rate),
-         f"{total.empty_recalls} of {counted(total.recalls, 'recall')} by processes that write"),
-        ("kept", str(total.decisions),
-         f"{'decision' if total.decisions == 1 else 'decisions'}, "
-         f"{counted(total.sessions, 'session')}, {counted(total.episodes, 'episode')}"
-         f"{_size(report)}"),
-        ("damaged", "–" if total.damaged is None else str(total.damaged),
-         "not checked; `--check-records` reads every record" if total.damaged is None
-         else "records that cannot be read; `reconciler forget` erases them"),
-    ):  # fmt: skip
-        shown_table.add_row(name, now, shown(meaning))
-    return shown_table
+    return table(title, "", number_column("now"), "what it means", rows=health_rows(report))
 
 
-def _contacts(contacts: Iterable[ContactHealth]) -> Table:
+def _contacts(contacts: Iterable[ContactHealth]) -> Text:
     """The contacts, those with most to do first."""
     listed = sorted(contacts, key=_troubles, reverse=True)
-    left_out = len(listed) > _CONTACTS_SHOWN_MAX
-    title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
-    worst = listed[:_CONTACTS_SHOWN_MAX]
-    column, others = counts_column("besides", list(map(_besides, worst)))
-    names = word_column("contact", (contact.contact_id or "" for contact in worst))
-    live = Column("live", justify="right", min_width=len("live"))
-    shown_table = table(title if left_out else "", names, live, *column)
-    for place, contact in enumerate(worst):
-        shown_table.add_row(shown(contact.contact_id or ""), str(contact.live), *others(place))
-    return shown_table
+    left_out = len(listed) - _CONTACTS_SHOWN_MAX
+    return lines(
+        *(
+            f"{contact.contact_id}: {', '.join([f'{contact.live} live', *_besides(contact)])}"
+            for contact in listed[:_CONTACTS_SHOWN_MAX]
+        ),
+        f"and {left_out} contacts with less to be done" if left_out > 0 else None,
+    )
 
 
 def _besides(contact: ContactHealth) -> list[str]:
@@ -91,20 +58,3 @@ def _besides(contact: ContactHealth) -> list[str]:
 def _troubles(contact: ContactHealth) -> tuple[int, int]:
     waits = contact.disputes.count + contact.questions.count
     return contact.duplicated + contact.rivalled_slots + waits, contact.live
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
-
-
-def _ages(waiting: Waiting, command: str) -> str:
-    if not waiting.count:
-        return "nothing waits"
-    return (
-        f"up to a day {waiting.day}, a week {waiting.week}, a month {waiting.month}, longer "
-        f"{waiting.longer}; `reconciler {command}` lists them"
-    )
-
-
-def _size(report: HealthReport) -> str:
-    return "" if report.file_bytes is None else f", {report.file_bytes / 1e6:,.1f} MB on disk"

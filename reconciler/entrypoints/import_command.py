@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
+from rich.console import Group
 
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
-from reconciler.entrypoints.rendering import import_summary, print_errors, terminal
+from reconciler.entrypoints.rendering import print_errors, record_panel, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
+from reconciler.ports.peer_memory import PeerSystem
 from reconciler.service.writing.doors import LINE_KEYS
 
 if TYPE_CHECKING:
-    from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
 _JSON_BYTES_MAX = 64 << 20
 """A larger file is not read a second time just to name its kind."""
 
+_OUTCOMES = ("added", "merged", "held", "refused")
 _FOREIGN = (
     "{file} is one JSON text, and an import reads a note from each line. If it is the export of "
     "another memory system, say which: --from and one of {systems}"
 )
-
-
-class _System(StrEnum):
-    """The memory systems that can be imported from."""
-
-    MEM0 = "mem0"
-    GRAPHITI = "graphiti"
-    NEO4J_AGENT_MEMORY = "neo4j-agent-memory"
-    LANGMEM = "langmem"
 
 
 def import_file(
@@ -46,7 +39,7 @@ def import_file(
     agent: str | None = None,
     contact: str | None = None,
     tenant: Tenant = None,
-    system: Annotated[_System | None, typer.Option("--from")] = None,
+    system: Annotated[PeerSystem | None, typer.Option("--from")] = None,
     contact_from: str | None = None,
     source_kind: SourceKind | None = None,
     username: str = "neo4j",
@@ -94,9 +87,9 @@ def import_file(
             )
         if "://" not in file:
             existing(Path(file))
-        with Memory.open(warm_up=True) as memory, bar(str(system), None, as_json) as advance:
+        with Memory.open(warm_up=True) as memory, bar(system, None, as_json) as advance:
             report = of_whom(memory, agent, contact, tenant).import_from(
-                cast("PeerSystem", system),
+                system,
                 file,
                 contact_from=contact_from,
                 source_kind=source_kind or SourceKind.OPERATOR,
@@ -106,7 +99,7 @@ def import_file(
                 on_progress=advance,
             )
     seconds = time.perf_counter() - started
-    show(as_json, _values(report, seconds), lambda: import_summary(report, seconds))
+    show(as_json, _values(report, seconds), _view)
     if report.errors:
         _tell_errors(report, Path(file) if system is None else None)
         raise typer.Exit(1)
@@ -130,7 +123,7 @@ def _from_lines(
     with (
         Memory.open(warm_up=not by_ray) as memory,
         opened(file) as stream,
-        bar(file.name, _line_count(file), is_quiet, has_end=True) as advance,
+        bar(file.name, _line_count(file), is_quiet) as advance,
     ):
         return imported(
             memory,
@@ -151,7 +144,7 @@ def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
     if not is_foreign or len(report.errors) == 1:
         print_errors(console, report, "line" if lines_of else "record")
     if is_foreign:
-        console.print(_FOREIGN.format(file=lines_of, systems=", ".join(_System)))
+        console.print(_FOREIGN.format(file=lines_of, systems=", ".join(get_args(PeerSystem))))
 
 
 def _holds_no_lines(file: Path, report: ImportReport) -> bool:
@@ -180,13 +173,21 @@ def _line_count(file: Path) -> int | None:
         return sum(1 for _ in read_lines(stream))
 
 
+def _view(values: Mapping[str, Any]) -> Group:
+    outcome = ", ".join(f"{values[name]} {name}" for name in _OUTCOMES)
+    is_empty = not any(values[name] for name in ("decisions", "resumed", "errors", "not_carried"))
+    told = "Nothing was found there to import." if is_empty else outcome
+    shown = {**values, "errors": len(values["errors"])}  # each is told on standard error
+    return Group(record_panel(shown, "Import"), told)
+
+
 def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
     return {
         "decisions": [
             {"action": str(action), "decided_by": str(rule), "count": count}
             for (action, rule), count in sorted(report.decisions.items())
         ],
-        **{name: getattr(report, name) for name in ("added", "merged", "held", "refused")},
+        **{name: getattr(report, name) for name in _OUTCOMES},
         "resumed": report.resumed,
         "not_carried": [
             {"reason": reason, **asdict(found)} for reason, found in report.not_carried.items()
@@ -196,5 +197,8 @@ def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
     }
 
 
-EPILOG = f"Keys of a line: {', '.join(LINE_KEYS)}."
-"""What follows the help of the command."""
+_ABOUT = inspect.getdoc(import_file) or ""  # Python -OO has no docstrings
+import_file.__doc__ = f"{_ABOUT}\n\nKeys of a line: {', '.join(LINE_KEYS)}."
+
+COMMANDS = {"import": import_file}
+"""The commands of this module, by name."""

@@ -6,7 +6,6 @@ of a session, nor what is remembered of it.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -40,13 +39,13 @@ from reconciler.entrypoints.options import (
     Tenant,
     bar,
     existing,
-    json_value,
     of_whom,
     opened,
     parse_time,
     reading,
     show,
 )
+from reconciler.entrypoints.plain_values import json_text
 from reconciler.entrypoints.serving import HealthSeconds
 from reconciler.entrypoints.stopping import StopSignals, stop_signals
 from reconciler.errors import InvalidRequestError, InvalidSessionError
@@ -142,7 +141,7 @@ def extract(
         made = hand_over(memory, session_id, turns)
     plain = [_handed_over(job, turns) for job in made]
     words = "\n".join(handed_over_words(job, len(turns)) for job in made)
-    show(as_json, plain if contact is None else plain[0], lambda: words)
+    show(as_json, plain if contact is None else plain[0], lambda _: words)
 
 
 def _zone(name: str | None) -> ZoneInfo | None:
@@ -188,7 +187,7 @@ def _hand_over_all(
         "refused": [{"session_id": name, "error": why} for name, why in refused.items()],
         "without_words": silent,
     }
-    show(as_json, plain, lambda: all_handed_over_words([job for job, _ in made], refused, silent))
+    show(as_json, plain, lambda _: all_handed_over_words([job for job, _ in made], refused, silent))
     if refused:
         raise typer.Exit(1)
 
@@ -225,7 +224,7 @@ def jobs(
     with reading(agent, contact, tenant) as memory:
         jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
     now = datetime.now(UTC)
-    show(as_json, jobs_shown, lambda: jobs_table(jobs_shown, now))
+    show(as_json, jobs_shown, lambda found: jobs_table(found, now))
 
 
 def retry(
@@ -258,7 +257,7 @@ def retry(
         )
     with Memory.open() as memory:
         job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, job, lambda: retried_words(job))
+    show(as_json, job, retried_words)
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -272,7 +271,7 @@ def drain(as_json: AsJson = False) -> None:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
     plain = {"extractor": extractor, "jobs": ended}
-    show(as_json, plain, lambda: drained_view(ended, extractor))
+    show(as_json, plain, lambda _: drained_view(ended, extractor))
     if (number := asked.number) is not None:
         raise typer.Exit(128 + number)
     if any(job.state is JobState.DEAD for job in ended):
@@ -293,10 +292,10 @@ def worker(
     Options:
         metrics_port: serve /metrics, /healthz and /readyz on this port; 0 picks a free one.
         metrics_host: the address for --metrics-port; 0.0.0.0 in a container.
+        health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.entrypoints.doctor import describe_extractor
-    from reconciler.entrypoints.health_metrics import health_of_all, reading_health
-    from reconciler.entrypoints.metrics import serve_metrics
+    from reconciler.entrypoints.metrics import health_of_all, reading_health, serve_metrics
     from reconciler.settings import load_settings
 
     every_seconds = 0 if metrics_port is None else health_seconds
@@ -327,7 +326,7 @@ def _retry_all_dead(
         dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
         # Workers take the job that has been due longest, so the first one handed over goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
-    show(as_json, begun, lambda: retried_all_words(len(begun)))
+    show(as_json, begun, lambda dead: retried_all_words(len(dead)))
 
 
 def _jobs_of(
@@ -373,8 +372,7 @@ def _report(ended: Job, as_json: bool) -> None:
     level = logging.WARNING if ended.state is JobState.DEAD else logging.INFO
     _LOG.log(level, "%s", job_words(ended))
     if as_json and ended.state in _ENDED:
-        line = json.dumps(ended, allow_nan=False, default=json_value)
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(json_text(ended) + "\n")
         sys.stdout.flush()
 
 

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.table import Column, Table
-from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import (
-    counted,
     id_column,
-    lines,
-    panel,
+    panels,
+    record_panel,
     short_column,
-    shown,
     table,
 )
+from reconciler.entrypoints.wording import counted
 
 if TYPE_CHECKING:
-    from rich.panel import Panel
-
     from reconciler.domain.records.jobs import Job, Outcomes
-    from reconciler.domain.records.sessions import SessionRecord
     from reconciler.domain.tasks.tasks import Task
 
 _STYLES = {
@@ -39,7 +33,6 @@ _STYLES = {
     JobState.DEAD: "red",
 }
 _ERROR_LENGTH_MAX = 100
-_ID_LENGTH = 36
 _TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 
@@ -119,31 +112,22 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     """
     if not jobs:
         return Group("No jobs.")
-    ids = Column("job", width=_ID_LENGTH, overflow="fold")
-    shown_table = table("Jobs, newest first", ids, short_column("state"), "what became of it")
-    for job in jobs:
-        whose = shown(f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}")
-        age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
-        shown_table.add_row(
-            lines(whose, shown(job.job_id, "dim")),
-            lines(_state(job), shown(age, "dim")),
+    rows = (
+        (
+            [
+                f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}",
+                (job.job_id, "dim"),
+            ],
+            [
+                (job.state, _STYLES[job.state]),
+                (f"{_attempts(job)}, {_span(now - job.submitted_at)}", "dim"),
+            ],
             _outcome(job),
         )
-    return Group(shown_table, *_advice(jobs))
-
-
-def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
-    """One job in full, with its session's summary and numbers, and what to do.
-
-    Args:
-        job: the job.
-        session: the session that it reads.
-        now: the time now, UTC-aware.
-    """
-    rows = Table.grid(padding=(0, 2))
-    for name, value in (*_job_rows(job, now), *_session_rows(session)):
-        rows.add_row(Text(name, style="dim"), value)
-    return panel(rows, title=f"Job {job.job_id}")
+        for job in jobs
+    )
+    columns = id_column("job"), short_column("state"), "what became of it"
+    return Group(table("Jobs, newest first", *columns, rows=rows), *_advice(jobs))
 
 
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
@@ -153,62 +137,22 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
         jobs: those of the drain, as they stand after it.
         extractor: who read, in words.
     """
-    if not jobs:
-        return Group("Nothing waited.")
-    shown_table = table("Drained", "state", "jobs", "attempts", "what became of it")
-    for state in JobState:
-        if ended := [job for job in jobs if job.state is state]:
-            shown_table.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
-    dead = [job for job in jobs if job.state is JobState.DEAD]
-    reasons = [f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead]
-    return Group(shown_table, f"Read with {extractor}", *reasons, *_advice(dead))
-
-
-def _sums(jobs: Sequence[Job]) -> Iterator[str]:
     from reconciler.domain.records.jobs import Outcomes
 
-    yield str(len(jobs))
-    yield str(sum(job.attempts for job in jobs))
+    if not jobs:
+        return Group("Nothing waited.")
     sums: Counter[str] = Counter()
     for job in jobs:
         sums.update(asdict(job.outcomes))
-    yield outcomes_words(Outcomes(**sums))
-
-
-def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:
-    scope = job.scope
-    yield "state", _state(job).append(f", after {_attempts(job)}")
-    yield "contact", f"{scope.contact_id}, of agent {scope.agent_id}"
-    yield "handed over", f"{_time(job.submitted_at)}, {_span(now - job.submitted_at)} ago"
-    if job.finished_at is not None:
-        yield "done", _time(job.finished_at)
-    elif job.state is not JobState.DEAD:
-        yield "due", _time(job.due_at)
-    if job.reader is not None:
-        yield "read by", job.reader
-    if job.state is JobState.DONE:
-        yield "candidates", outcomes_words(job.outcomes)
-    if job.held_because:
-        reasons = job.held_because.items()
-        yield "held because", ", ".join(f"{count} {reason}" for reason, count in reasons)
-    yield from _told_rows(job)
-    if job.last_error is not None:
-        yield "last error", job.last_error
-    if job.advice is not None:
-        yield "what to do", job.advice
-
-
-def _told_rows(job: Job) -> Iterator[tuple[str, str]]:
-    for each in job.told:
-        yield each.outcome.replace("_", " "), f"{visible(each.text)}\n{visible(each.why)}"
-
-
-def _session_rows(session: SessionRecord) -> Iterator[tuple[str, str]]:
-    yield "", ""
-    yield "session", f"{session.session_id}, by {session.channel}"
-    yield "held", f"{_time(session.started_at)} to {_time(session.ended_at)}"
-    yield "summary", session.summary if session.summary else "none"
-    yield "of all its jobs", outcomes_words(session.outcomes)
+    states = Counter(job.state for job in jobs)
+    dead = [job for job in jobs if job.state is JobState.DEAD]
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    return Group(
+        f"Drained: {counts}; {outcomes_words(Outcomes(**sums))}",
+        f"Read with {extractor}",
+        *(f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead),
+        *_advice(dead),
+    )
 
 
 def _outcome(job: Job) -> str:
@@ -226,10 +170,6 @@ def _advice(jobs: Sequence[Job]) -> list[str]:
         )
         given += ["Or all that are dead at once:", *all_dead]
     return ["", "Dead; once the cause is gone, begin them again:", *given] if given else []
-
-
-def _state(job: Job) -> Text:
-    return Text.assemble((job.state, _STYLES[job.state]))
 
 
 def _attempts(job: Job) -> str:
@@ -250,26 +190,6 @@ def _span(age: timedelta) -> str:
     return f"{seconds} s"
 
 
-def _time(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def tasks_table(tasks: Sequence[Task]) -> Table:
-    """Tasks, the last changed first: what is done of each, and what it waits for."""
-    title = "Tasks, those that changed last first"
-    view = table(title, id_column("task"), "state", "goal", "done")
-    for task in tasks:
-        view.add_row(
-            lines(
-                shown(task.task_id),
-                shown(task.scope.contact_id, "dim"),
-                Text(f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
-            ),
-            task.state,
-            lines(
-                shown(task.goal),
-                *([shown(f"waits for: {task.blocker}", "dim")] * bool(task.blocker)),
-            ),
-            lines(*map(shown, task.done)),
-        )
-    return view
+def tasks_view(tasks: Sequence[Task]) -> Group:
+    """Tasks, the last changed first, with all that is known of each."""
+    return panels(lambda task: record_panel(task, task.task_id), tasks, "There is no task.")

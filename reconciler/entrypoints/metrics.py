@@ -1,34 +1,38 @@
 """The worker's metrics for Prometheus: the queue in numbers, and whether it lives and is ready.
 
-Numbers only: a contact's id or text is never a label. It listens on this machine alone, unless
-another address is given, as in a container. The process that writes decisions counts them from its
-own log records.
+Numbers only: a contact's id or text is never a label; tenant and agent are. It listens on this
+machine alone, unless another address is given, as in a container. The process that writes decisions
+counts them from its own log records. Reading the health compares the facts of every contact, so a
+thread does it now and then, and a scrape gets the last reading.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from socket import SHUT_RDWR
-from socketserver import ThreadingMixIn
+from operator import attrgetter
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from reconciler.domain.records.jobs import QueueReport
+from reconciler.domain.review.health import HealthReport
+from reconciler.entrypoints.small_server import Answer, listening, running
 from reconciler.errors import CredentialsRefusedError, InvalidRequestError, ReconcilerError
+from reconciler.frozen import frozen
+from reconciler.memory import Memory
 from reconciler.service.writing.decision_log import LOGGER_NAME
 
+_log = logging.getLogger(__name__)
 LOOPBACK = "127.0.0.1"
-_REQUESTS_AT_ONCE_MAX = 32
 
 
 def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
@@ -137,65 +141,17 @@ def serve_metrics(
     for collector in (QueueCollector(report), *more):
         registry.register(collector)
     try:
-        server = make_server(host, port, _answering(report, registry), _Server, _QuietHandler)
+        server = listening(host, port, _answering(report, registry))
     except OSError as error:
         raise InvalidRequestError(
             f"--metrics-port {port} of {host} cannot be used: {error.strerror}; give another, or 0 "
             "for a free one"
         ) from error
-    thread = threading.Thread(target=server.serve_forever, name="reconciler-metrics", daemon=True)
-    with counting_decisions(registry):
-        thread.start()
-        try:
-            yield f"http://{host}:{server.server_port}/metrics"
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
+    with counting_decisions(registry), running(server) as url:
+        yield f"{url}metrics"
 
 
-class _Server(ThreadingMixIn, WSGIServer):
-    """A thread for each request, so that a slow scrape keeps no probe waiting.
-
-    Their number is bounded: the oldest client makes room for a newcomer, so that idle clients
-    neither take all threads of the process nor keep a probe out.
-    """
-
-    daemon_threads = True
-    request_queue_size = 128  # with 5, the system makes the sixth client wait for a second or more
-
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._under_way: dict[Any, None] = {}
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Begin to answer a client."""
-        self._under_way[request] = None
-        if len(self._under_way) > _REQUESTS_AT_ONCE_MAX:
-            first = list(self._under_way)[0]  # noqa: RUF015  in one step, for threads take some out
-            self._under_way.pop(first, None)
-            with suppress(OSError):  # it has ended meanwhile
-                first.shutdown(SHUT_RDWR)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        """End with a client."""
-        self._under_way.pop(request, None)
-        super().shutdown_request(request)
-
-
-class _QuietHandler(WSGIRequestHandler):
-    """A handler that logs no scrapes."""
-
-    timeout = 30
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
-
-
-def _answering(
-    report: Callable[[], QueueReport], registry: CollectorRegistry
-) -> Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]:
+def _answering(report: Callable[[], QueueReport], registry: CollectorRegistry) -> Answer:
     metrics = make_wsgi_app(registry)
 
     def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
@@ -297,3 +253,170 @@ class _DecisionCounter(logging.Handler):
         self._races.inc(max(told["attempts"] - 1, 0))
         for stage in _STAGES:
             self._seconds.labels(stage).observe(told[f"{stage}_ms"] / 1000)
+
+
+# The health of each agent's memory
+
+
+_LABELS = ("tenant", "agent")
+_BY_KIND = (
+    (
+        "facts",
+        "Facts by state.",
+        "state",
+        ("live", "expired", "archived", "superseded", "revoked"),
+    ),
+    ("kept", "What is kept beside the facts.", "kind", ("sessions", "episodes", "decisions")),
+)
+_NUMBERS = (
+    (gauge, "duplicate_ratio", "total.duplicate_rate",
+     "Share of live facts with a near twin that nothing links."),
+    (gauge, "stale_ratio", "total.stale_rate",
+     "Share of questions of one value with several live answers."),
+    (gauge, "open_disputes", "total.disputes.count", "Disputes that wait for an answer."),
+    (gauge, "open_questions", "total.questions.count", "Held notes that wait for an answer."),
+    (counter, "notes", "total.attempts", "Notes that were decided about."),
+    (counter, "refusals", "total.refusals", "Notes that the gate refused."),
+    (counter, "answers", "total.answers", "Answers to questions."),
+    (counter, "confirmations", "total.confirmations", "Answers to questions that were a yes."),
+    (counter, "recalls", "total.recalls", "Recalls by processes that may write."),
+    (counter, "empty_recalls", "total.empty_recalls",
+     "Recalls that found nothing but what always stands."),
+)  # fmt: skip
+_AGES = {
+    "oldest_dispute_age_seconds": "total.disputes.oldest_at",
+    "oldest_question_age_seconds": "total.questions.oldest_at",
+}
+Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
+"""Reads the health of all agents, and reports its progress after each contact."""
+
+
+@frozen
+class _HealthReading:
+    """The last reading, its time and its duration; without reports if it failed."""
+
+    reports: Sequence[HealthReport] | None
+    at: datetime
+    seconds: float
+
+
+class HealthCollector(Collector):
+    """The last reading of the health; if it failed, only that it failed.
+
+    Args:
+        read: reads it, from the thread that ``run`` runs in.
+        every_seconds: how long to wait after a reading, above 0; at least as long as that took.
+    """
+
+    def __init__(self, read: Read, every_seconds: float) -> None:
+        self._read = read
+        self._every_seconds = every_seconds
+        self._closing = threading.Event()
+        self._last: _HealthReading | None = None
+
+    def run(self) -> None:
+        """Read now and then, until ``stop``."""
+        pause = 0.0
+        while not self._closing.wait(pause):
+            began, reports = time.monotonic(), None
+            try:
+                reports = self._read(self._check_open)
+            except ReconcilerError as error:
+                _log.warning("the health could not be read: %s", error)
+            except _ReadingStoppedError:
+                return
+            finally:
+                # However this thread ends, old numbers must not pass for new ones.
+                took = time.monotonic() - began
+                self._last = _HealthReading(reports=reports, at=datetime.now(UTC), seconds=took)
+            pause = max(self._every_seconds, took)
+
+    def stop(self) -> None:
+        """Let ``run`` return after its present contact."""
+        self._closing.set()
+
+    def describe(self) -> list[Metric]:
+        """No metrics in advance: there may be no reading yet."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """The last reading; nothing before the first one has ended."""
+        last = self._last
+        if last is None:
+            return
+        is_read, at = last.reports is not None, last.at.timestamp()
+        yield gauge("health_up", "Whether the health could be read.", {(): is_read})
+        yield gauge("health_read_seconds", "How long the last reading took.", {(): last.seconds})
+        yield gauge("health_read_timestamp_seconds", "When it was read last.", {(): at})
+        if last.reports is not None:
+            yield from _families(last.reports, datetime.now(UTC))
+
+    def _check_open(self, _: int) -> None:
+        if self._closing.is_set():
+            raise _ReadingStoppedError
+
+
+class _ReadingStoppedError(Exception):
+    """The reading was stopped."""
+
+
+def health_of_all(
+    memory: Memory, on_progress: Callable[[int], None] = lambda _: None
+) -> list[HealthReport]:
+    """The health of every agent of the store, of all tenants.
+
+    Args:
+        memory: the store's memory.
+        on_progress: called with the number of contacts that were read since its last call.
+    """
+    return [
+        memory.agent(agent_id, tenant=tenant).health(on_progress=on_progress)
+        for tenant, agent_id in memory.agents()
+    ]
+
+
+@contextmanager
+def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]]:
+    """Read the health while the block runs; gives its collector, or none for 0 seconds."""
+    if not every_seconds:
+        yield []
+        return
+    collector = HealthCollector(read, every_seconds)
+    thread = threading.Thread(target=collector.run, name="reconciler-health", daemon=True)
+    thread.start()
+    try:
+        yield [collector]
+    finally:
+        collector.stop()
+        thread.join()
+
+
+def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric]:
+    """All metrics of a reading, each with a value for every agent; a share of nothing has none."""
+
+    def each(path: str) -> dict[tuple[str, str], Any]:
+        read = attrgetter(path)
+        return {(report.tenant, report.agent_id): read(report) for report in reports}
+
+    contacts = {agent: len(known) for agent, known in each("contacts").items()}
+    yield gauge("contacts", "Contacts with anything kept about them.", contacts, _LABELS)
+    for name, about, label, kinds in _BY_KIND:
+        values = {
+            (*agent, kind): count
+            for kind in kinds
+            for agent, count in each(f"total.{kind}").items()
+        }
+        yield gauge(name, about, values, (*_LABELS, label))
+    for make, name, path, about in _NUMBERS:
+        known = {agent: value for agent, value in each(path).items() if value is not None}
+        yield make(name, about, known, _LABELS)
+    for name, path in _AGES.items():
+        ages = {
+            agent: max((now - (oldest_at or now)).total_seconds(), 0.0)
+            for agent, oldest_at in each(path).items()
+        }
+        yield gauge(name, "Age of the oldest; 0 without.", ages, _LABELS)
+    sizes = [report.file_bytes for report in reports if report.file_bytes is not None]
+    if sizes:
+        about = "What the files of the embedded store take up."
+        yield gauge("store_bytes", about, {(): sizes[-1]})

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, cast, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, BinaryIO, TypeVar, cast, get_args, get_origin, is_typeddict
 
 import typer
 from rich.console import Group
@@ -22,6 +19,7 @@ from rich.console import Group
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.plain_values import json_text
 from reconciler.entrypoints.rendering import Verbatim, terminal
 from reconciler.errors import (
     GraphLockedError,
@@ -46,6 +44,8 @@ MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only this contact; default: all of the agent's.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+
+R = TypeVar("R")
 
 STANDARD_INPUT = Path("-")
 _DAY_LENGTH = len("2026-01-31")
@@ -74,12 +74,20 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def add_commands(
-    app: typer.Typer, commands: Mapping[str, Callable[..., None]], epilog: str | None = None
-) -> None:
-    """Give the command line these functions by name, with the options that they take."""
+def add_commands(app: typer.Typer, commands: Mapping[str, Any], heading: str | None = None) -> None:
+    """Give the command line these commands by name.
+
+    Args:
+        app: the command line, or a group of it.
+        commands: functions, rows that make one, or groups of commands.
+        heading: the heading in the help.
+    """
     for name, command in commands.items():
-        app.command(name, epilog=epilog)(_Described(command))
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=heading)
+            continue
+        made = command.command() if hasattr(command, "command") else _Described(command)
+        app.command(name, rich_help_panel=heading)(made)
 
 
 class _Described:
@@ -207,12 +215,12 @@ def call_of(
     return partial(getattr(memory, name), tenant=tenant)
 
 
-def show(as_json: bool, result: Any, rendered: Callable[[], Any]) -> None:
-    """Print a result as JSON, or its rendering for a person; a string is no markup."""
+def show(as_json: bool, result: R, view: Callable[[R], Any]) -> None:
+    """Print a result as JSON, or as its view for a person; a string is no markup."""
     if as_json:
         print_json(result)
         return
-    drawn = rendered()
+    drawn = view(result)
     for part in drawn.renderables if isinstance(drawn, Group) else (drawn,):
         if isinstance(part, Verbatim):
             sys.stdout.write(part + "\n")
@@ -222,21 +230,7 @@ def show(as_json: bool, result: Any, rendered: Callable[[], Any]) -> None:
 
 def print_json(plain: Any) -> None:
     """Print plain values or records as JSON; times as ISO 8601."""
-    sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=json_value) + "\n")
-
-
-def json_value(value: object) -> Any:
-    """The JSON form of a value that JSON does not know.
-
-    A time is ISO 8601, a record is its ``to_dict`` or its fields, and anything else its words.
-    """
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return str(value)
+    sys.stdout.write(json_text(plain, indent=2) + "\n")
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:
@@ -273,25 +267,20 @@ def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], 
 
 
 @contextmanager
-def bar(
-    name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
-) -> Iterator[Callable[[int], None]]:
+def bar(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
     """A bar; call what it gives with how many more are done.
 
     Args:
         name: the counted things.
         total: how many there are; None while unknown.
         is_quiet: show nothing.
-        has_end: also say how long it will take.
     """
-    with _shown(name, total, is_quiet, has_end=has_end) as update:
+    with _shown(name, total, is_quiet) as update:
         yield lambda count: update(advance=count)
 
 
 @contextmanager
-def _shown(
-    name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
-) -> Iterator[Callable[..., None]]:
+def _shown(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[..., None]]:
     """A bar; call what it gives like ``rich.progress.Progress.update``, without the task."""
     from rich.progress import (
         BarColumn,
@@ -307,15 +296,7 @@ def _shown(
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        *([TimeRemainingColumn()] if has_end else []),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as shown:
         yield partial(shown.update, shown.add_task(visible(name), total=total))
-
-
-class DemoJudge(StrEnum):
-    """Who judges the notes that the rules alone cannot decide."""
-
-    RECORDED = "recorded"
-    CONFIGURED = "configured"
-    NONE = "none"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute
@@ -14,41 +17,35 @@ from reconciler.errors import InvalidNoteError, InvalidRequestError
 def place_of(item: Decision | Dispute | Job) -> str:
     """The place after an item of a list: its time, its id and, of a dispute, the contact."""
     if isinstance(item, Dispute):
-        at, fact_id = item.place
-        return f"{at.isoformat()}~{fact_id}~{item.scope.contact_id}"
-    if isinstance(item, Job):
-        return f"{item.submitted_at.isoformat()}~{item.job_id}"
-    return f"{item.at.isoformat()}~{item.decision_id}"
+        at, *ids = *item.place, item.scope.contact_id
+    elif isinstance(item, Job):
+        at, ids = item.submitted_at, [item.job_id]
+    else:
+        at, ids = item.at, [item.decision_id]
+    return "~".join((at.isoformat(), *ids))
 
 
-def read_place(after: str) -> tuple[datetime, str]:
-    """The time and the id of the decision or job after which a page continues.
+def read_place(after: str, id_counts: Collection[int] = (1,)) -> tuple[Any, ...]:
+    """The time and the ids of the item after which a page continues.
+
+    Args:
+        after: the place.
+        id_counts: how many ids the places of the list have.
 
     Raises:
-        InvalidRequestError: it is no place.
+        InvalidRequestError: it is no place of this list.
     """
-    at, _, item_id = after.partition("~")
+    at, *ids = after.split("~", 2)
     try:
-        return utc("after", datetime.fromisoformat(at)), item_id
+        if len(ids) in id_counts:
+            return utc("after", datetime.fromisoformat(at)), *ids
     except (ValueError, OverflowError, InvalidNoteError):
-        raise InvalidRequestError("after must be the `next` of a page of this list") from None
+        pass
+    raise InvalidRequestError("after must be the `next` of a page of this list")
 
 
-def read_dispute_place(after: str) -> tuple[datetime, str, str]:
-    """The time, the first fact and the contact of the dispute after which a page continues.
+read_dispute_place = partial(read_place, id_counts=(2,))
+"""The time, the first fact and the contact of a dispute."""
 
-    Raises:
-        InvalidRequestError: it is no place.
-    """
-    at, rest = read_place(after)
-    fact_id, _, contact_id = rest.partition("~")
-    return at, fact_id, contact_id
-
-
-def read_waiting_place(after: str) -> tuple[datetime, str] | tuple[datetime, str, str]:
-    """The place of a held note or a dispute.
-
-    Raises:
-        InvalidRequestError: it is no place.
-    """
-    return read_dispute_place(after) if after.count("~") > 1 else read_place(after)
+read_waiting_place = partial(read_place, id_counts=(1, 2))
+"""The place of a held note or a dispute."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.panel import Panel
 from rich.table import Column, Table
@@ -23,6 +22,8 @@ from rich.tree import Tree
 from reconciler.domain.quoting import in_quotes
 from reconciler.domain.records.kinds import Action, Disposal, FactState
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.plain_values import field_lines
+from reconciler.entrypoints.wording import waiting_lines
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import Recalled
@@ -85,7 +86,6 @@ _DONE = {
 }
 _BAR_WIDTH = 12
 _ID_WIDTH = 36
-_DAY_WIDTH = len("2026-01-31")
 
 
 class Verbatim(str):
@@ -123,15 +123,34 @@ def shown(text: str, style: str = "") -> Text:
     return Text(visible(text), style=style)
 
 
-def lines(*texts: Text) -> Text:
-    """The texts beneath each other."""
-    return Text("\n").join(texts)
+Line = str | Text | tuple[str, str]
+"""A text for one line, or a text and its style."""
 
 
-def table(title: str, *columns: str | Column) -> Table:
-    """An empty table. A column that is only named folds long words."""
-    made = (Column(each, overflow="fold") if isinstance(each, str) else each for each in columns)
-    return Table(*made, title=title, title_justify="left", title_style="bold", header_style="dim")
+def lines(*texts: Line | None) -> Text:
+    """The texts beneath each other, each on a line of its own; None is left out."""
+    return Text("\n").join(_line(text) for text in texts if text is not None)
+
+
+def _line(text: Line) -> Text:
+    if isinstance(text, tuple):
+        return shown(*text)
+    return shown(text) if isinstance(text, str) else text
+
+
+def table(title: str, *columns: str | Column, rows: Iterable[Sequence[Any]]) -> Table:
+    """A table. A column that is only named folds long words; a list in a row is a cell of lines."""
+    made = Table(
+        *(Column(each, overflow="fold") if isinstance(each, str) else each for each in columns),
+        title=shown(title),
+        title_justify="left",
+        title_style="bold",
+        header_style="dim",
+        caption_justify="left",
+    )
+    for row in rows:
+        made.add_row(*(lines(*(cell if isinstance(cell, list) else [cell])) for cell in row))
+    return made
 
 
 def panels(draw: Callable[[T], Panel], items: Iterable[T], nothing: str) -> Group:
@@ -146,7 +165,7 @@ def id_column(name: str) -> Column:
 
 def number_column(name: str) -> Column:
     """A column of numbers, one beneath the other."""
-    return Column(name, justify="right")
+    return Column(name, justify="right", no_wrap=True)
 
 
 def short_column(name: str) -> Column:
@@ -154,43 +173,20 @@ def short_column(name: str) -> Column:
     return Column(name, no_wrap=True)
 
 
-def word_column(name: str, values: Iterable[str]) -> Column:
-    """A column that breaks texts between words only, unless a word is longer than an id."""
-    words = (word for value in (name, *values) for word in visible(value).split())
-    return Column(name, min_width=min(max(map(cell_len, words)), _ID_WIDTH), overflow="fold")
-
-
-def counts_column(
-    name: str, rows: Sequence[Sequence[str]]
-) -> tuple[list[Column], Callable[[int], list[Text]]]:
-    """A column of counts beneath each other, such as "2 expired"; none if no row has any.
-
-    A column for each kind of count would be too wide for a narrow terminal.
-
-    Returns:
-        The column, and its text for each row.
-    """
-    if not any(rows):
-        return [], lambda _: []
-    width = max(len(count) for row in rows for count in row)
-    return [Column(name, min_width=width)], lambda place: [lines(*map(shown, rows[place]))]
-
-
-def counted(count: int, what: str) -> str:
-    """A count with its noun: "1 fact", "2 facts"."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def panel(content: Any, title: str, subtitle: str | None = None, **given: Any) -> Panel:
-    """A frame with its names at the left. A string for a name would be read as markup."""
+def panel(*texts: Line | None, title: str, subtitle: str | None = None) -> Panel:
+    """Texts beneath each other in a frame with its names at the left."""
     return Panel(
-        content,
-        title=shown(title),
+        lines(*texts),
+        title=shown(title),  # a string would be read as markup
         title_align="left",
         subtitle=None if subtitle is None else shown(subtitle),
         subtitle_align="left",
-        **given,
     )
+
+
+def record_panel(record: Any, title: str) -> Panel:
+    """A record with all its fields, as its JSON has them."""
+    return panel(*field_lines(record), title=title)
 
 
 def decision_line(decision: Decision) -> Text:
@@ -218,22 +214,28 @@ def decision_made(decision: Decision) -> Text:
 
 def decisions_table(decisions: Sequence[Decision]) -> Table:
     """Decisions, the newest first, with their reasons."""
-    shown_table = table("Decisions, newest first", id_column("note"), "decided", "reason")
-    for decision in decisions:
-        shown_table.add_row(
-            lines(
-                shown(decision.text),
-                shown(f"{decision.scope.contact_id}, {_day(decision.note.said_at)}", "dim"),
-                shown(decision.decision_id, "dim"),
-            ),
-            lines(
-                Text(decision.action, style=_STYLES[decision.action]),
-                Text(f"by {decision.decided_by}", "dim"),
-                *([Text(f"at {_cosine(decision.cosine)}", "dim")] * (decision.cosine is not None)),
-            ),
-            shown(_reason(decision)),
-        )
-    return shown_table
+    return table(
+        "Decisions, newest first",
+        id_column("note"),
+        "decided",
+        "reason",
+        rows=(
+            (
+                [
+                    decision.text,
+                    (f"{decision.scope.contact_id}, {_day(decision.note.said_at)}", "dim"),
+                    (decision.decision_id, "dim"),
+                ],
+                [
+                    (decision.action, _STYLES[decision.action]),
+                    (f"by {decision.decided_by}", "dim"),
+                    None if decision.cosine is None else (f"at {_cosine(decision.cosine)}", "dim"),
+                ],
+                _reason(decision),
+            )
+            for decision in decisions
+        ),
+    )
 
 
 def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
@@ -247,43 +249,17 @@ def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = 
         return Group("Nothing waits for an answer.")
     left = len(waiting[shown_max:]) if shown_max is not None else 0
     rest = [f"{left} more wait; --limit {len(waiting)} shows all."] if left else []
-    return Group(*map(_pending_panel, waiting[:shown_max]), *rest)
-
-
-def _pending_panel(waiting: Decision | Dispute) -> Panel:
-    from reconciler.domain.records.facts import Dispute
-
-    return _dispute_panel(waiting) if isinstance(waiting, Dispute) else _held_panel(waiting)
-
-
-def _held_panel(decision: Decision) -> Panel:
-    return panel(
-        lines(
-            shown(decision.question or decision.text),
-            shown(decision.reason, "dim"),
-            shown(decision.scope.as_options(), "dim"),
-        ),
-        title=decision.decision_id,
-        subtitle=f"{decision.scope.contact_id} · {_waits(decision.at)}",
-    )
+    return Group(*map(_waiting_panel, waiting[:shown_max]), *rest)
 
 
 def disputes_view(disputes: Sequence[Dispute]) -> Group:
     """Disputes: the question, the facts with their ids, and why both were kept."""
-    return panels(_dispute_panel, disputes, "Nothing is in dispute.")
+    return panels(_waiting_panel, disputes, "Nothing is in dispute.")
 
 
-def _dispute_panel(dispute: Dispute) -> Panel:
-    return panel(
-        lines(
-            shown(dispute.question),
-            *(shown(f"{fact.fact_id}  {fact.text}") for fact in dispute.facts),
-            *(shown(reason, "dim") for reason in dispute.reasons),
-            shown(dispute.scope.as_options(), "dim"),
-        ),
-        title=dispute.scope.contact_id,
-        subtitle=_waits(dispute.opened_at),
-    )
+def _waiting_panel(item: Decision | Dispute) -> Panel:
+    scope = item.scope
+    return panel(*waiting_lines(item), (scope.as_options(), "dim"), title=scope.contact_id)
 
 
 def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
@@ -294,10 +270,8 @@ def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
 def _expiring_panel(expiring: ExpiringFact) -> Panel:
     until = f" · until {_day(expiring.fact.expires_at)}" if expiring.fact.expires_at else ""
     return panel(
-        lines(
-            shown(expiring.question),
-            shown("Yes is the same note again; no is `reconciler revoke`.", "dim"),
-        ),
+        expiring.question,
+        ("Yes is the same note again; no is `reconciler revoke`.", "dim"),
         title=expiring.fact.fact_id,
         subtitle=f"{expiring.contact_id}{until}",
     )
@@ -305,12 +279,16 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
 
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     """Refusals by contact and reason, with bars."""
-    shown_table = table("Refused by the gate", "contact", "reason", "times")
     most = max((count.refusals for count in counts), default=1)
-    for count in counts:
-        times = _with_bar(f"{count.refusals:>4} ", count.refusals / most, "red")
-        shown_table.add_row(shown(count.contact_id), count.reason, times)
-    return shown_table
+    rows = (
+        (
+            count.contact_id,
+            str(count.reason),
+            _with_bar(f"{count.refusals:>4} ", count.refusals / most, "red"),
+        )
+        for count in counts
+    )
+    return table("Refused by the gate", "contact", "reason", "times", rows=rows)
 
 
 def _with_bar(number: str, share: float, style: str) -> Text:
@@ -319,88 +297,80 @@ def _with_bar(number: str, share: float, style: str) -> Text:
 
 def assessment_view(assessment: Assessment) -> Group:
     """The finding of each check, the parts of the score, and the result."""
-    title = f"Policy {assessment.policy_version}, domain {assessment.domain}"
-    shown_table = table(title, "check", "alone it would", "finding")
-    for finding in assessment.findings:
-        shown_table.add_row(
-            finding.check.replace("_", " "), _DISPOSALS[finding.disposal], shown(finding.detail)
-        )
-    score = (f"{assessment.confidence:.2f}", "bold")
-    ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
-    reason = (str(assessment.reason), "bold")
-    lines = [
-        Text.assemble("score     ", score, " = ", shown(" ".join(map(str, assessment.parts)))),
-        Text(
-            f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
-            f"{assessment.recall_semantics}, expires {ends}"
+    findings = table(
+        f"Policy {assessment.policy_version}, domain {assessment.domain}",
+        "check",
+        "alone it would",
+        "finding",
+        rows=(
+            (finding.check.replace("_", " "), _DISPOSALS[finding.disposal], finding.detail)
+            for finding in assessment.findings
         ),
+    )
+    ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
+    parts = " ".join(map(str, assessment.parts))
+    told: list[Line | None] = [
+        Text.assemble("score     ", (f"{assessment.confidence:.2f}", "bold"), " = ", shown(parts)),
+        f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
+        f"{assessment.recall_semantics}, expires {ends}",
         Text.assemble(
             "so        ",
             _DISPOSALS[assessment.disposal],
-            " ",
-            reason,
+            (f" {assessment.reason}", "bold"),
             ": ",
             shown(assessment.detail),
         ),
+        f"asks      {assessment.question}" if assessment.question else None,
     ]
-    if assessment.question:
-        lines.append(Text.assemble("asks      ", shown(assessment.question)))
-    return Group(shown_table, *lines)
+    return Group(findings, lines(*told))
 
 
 def explanation_panel(explanation: Explanation) -> Panel:
     """A decision in plain words, in reading order."""
-    text = Text("\n\n").join(map(shown, explanation.sentences()))
-    return panel(text, title="Why", padding=(1, 2))
-
-
-def facts_table(title: str, facts: Iterable[Fact]) -> Table:
-    """Live facts with how often and when they were last said."""
-    shown_table = table(title, id_column("fact"), number_column("said"), short_column("last said"))
-    for fact in facts:
-        shown_table.add_row(fact_lines(fact), f"{fact.observations}×", _day(fact.last_confirmed_at))
-    return shown_table
+    told = [line for sentence in explanation.sentences() for line in ("", sentence)]
+    return panel(*told, "", title="Why")
 
 
 def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     """Recalled facts with their score as a bar, and what it is made of."""
-    title = f"Recall: {query}" if query else "All live facts"
-    shown_table = table(title, *map(short_column, ("score", "made of")), id_column("fact"))
     best = max((hit.score for hit in ranked), default=1.0) or 1.0
-    for hit in ranked:
-        shown_table.add_row(
-            _with_bar(f"{hit.score:.3f} ", hit.score / best, "green"),
-            lines(
-                Text(f"similarity {_cosine(hit.similarity)}", "dim"),
-                Text(f"recency    {hit.recency:.2f}", "dim"),
-                Text(f"importance {hit.fact.importance:.2f}", "dim"),
-            ),
-            lines(
-                fact_lines(hit.fact),
-                *_marks(hit),
-                *map(_against, hit.disputed_with),
-            ),
-        )
-    return shown_table
+    return table(
+        f"Recall: {query}" if query else "All live facts",
+        short_column("score"),
+        short_column("made of"),
+        id_column("fact"),
+        rows=(
+            (
+                _with_bar(f"{hit.score:.3f} ", hit.score / best, "green"),
+                [
+                    (f"similarity {_cosine(hit.similarity)}", "dim"),
+                    (f"recency    {hit.recency:.2f}", "dim"),
+                    (f"importance {hit.fact.importance:.2f}", "dim"),
+                ],
+                [fact_lines(hit.fact), *_marks(hit), *map(_against, hit.disputed_with)],
+            )
+            for hit in ranked
+        ),
+    )
 
 
-def _marks(hit: RankedFact) -> Iterator[Text]:
+def _marks(hit: RankedFact) -> Iterator[Line]:
     """Marks of a recalled fact: standing, disputed, not yet or no longer true."""
     from reconciler.domain.recalling.safety import holds_until_settled
 
     fact = hit.fact
     if hit.is_standing:
-        yield Text("standing, whatever is asked", "magenta")
+        yield "standing, whatever is asked", "magenta"
     if holds_until_settled(fact, hit.disputed_with):
-        yield Text("holds until settled", "magenta")
+        yield "holds until settled", "magenta"
     if hit.is_upcoming:
-        yield Text(f"not yet, from {_day(fact.valid_from)}", "yellow")
+        yield f"not yet, from {_day(fact.valid_from)}", "yellow"
     if fact.valid_to is not None:
-        yield Text(f"until {_day(fact.valid_to)}", "yellow")
+        yield f"until {_day(fact.valid_to)}", "yellow"
     if fact.may_be_outdated:
         from reconciler.domain.records.facts import may_have_changed
 
-        yield Text(may_have_changed(fact.last_confirmed_at), "yellow")
+        yield may_have_changed(fact.last_confirmed_at), "yellow"
 
 
 def recall_outcome(recalled: Recalled, nothing: str) -> str:
@@ -425,12 +395,11 @@ def recall_outcome(recalled: Recalled, nothing: str) -> str:
 
 def fact_lines(fact: Fact) -> Text:
     """A fact, and on lines of their own what it points to, and the id that commands take."""
-    return lines(shown(fact.text), *_pointer(fact), shown(fact.fact_id, "dim"))
+    return lines(fact.text, _pointer(fact), (fact.fact_id, "dim"))
 
 
-def _pointer(fact: Fact) -> Iterator[Text]:
-    if fact.artefact:
-        yield shown(f"→ {fact.artefact}", "blue")
+def _pointer(fact: Fact) -> Line | None:
+    return (f"→ {fact.artefact}", "blue") if fact.artefact else None
 
 
 def _against(other: Fact) -> Text:
@@ -467,24 +436,23 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts, beneath each its name, with how many of its facts are in which state."""
-    # An unnamed contact has its id as its name.
-    ids_and_names = [
-        dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
-        for contact in contacts
-    ]
-    column, not_live = counts_column("not live", list(map(_not_live, contacts)))
-    shown_table = table(
+    return table(
         "Contacts",
-        word_column("contact", (each for names in ids_and_names for each in names)),
-        Column("live", justify="right", min_width=len("live")),
-        *column,
-        Column("last decision", min_width=_DAY_WIDTH),
+        id_column("contact"),
+        number_column("live"),
+        short_column("not live"),
+        short_column("last decision"),
+        rows=(
+            (
+                # An unnamed contact has its id as its name.
+                [*dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))],
+                str(contact.live_facts),
+                [*_not_live(contact)],
+                _day(contact.last_decision_at) if contact.last_decision_at else "",
+            )
+            for contact in contacts
+        ),
     )
-    for place, contact in enumerate(contacts):
-        last = _day(contact.last_decision_at) if contact.last_decision_at else ""
-        names = lines(*map(shown, ids_and_names[place]))
-        shown_table.add_row(names, str(contact.live_facts), *not_live(place), last)
-    return shown_table
 
 
 def _not_live(contact: Contact) -> list[str]:
@@ -497,26 +465,6 @@ def _not_live(contact: Contact) -> list[str]:
         "erased": contact.erased_facts,
     }
     return [f"{count} {state}" for state, count in counts.items() if count]
-
-
-def import_summary(report: ImportReport, seconds: float) -> Table:
-    """The number of lines by outcome and rule."""
-    shown_table = table(f"Import, {seconds:.1f} s", "outcome", "decided by", number_column("lines"))
-    for (action, decided_by), count in sorted(report.decisions.items()):
-        shown_table.add_row(action, decided_by, str(count))
-    shown_table.add_row("done before", "", str(report.resumed))
-    shown_table.add_row(
-        "malformed", "", str(len(report.errors)), style="red" if report.errors else None
-    )
-    for reason, left in report.not_carried.items():
-        shown_table.add_row("not carried", shown(f"{reason}; first {left.first}"), str(left.count))
-    shown_table.caption = (
-        f"{report.added} added, {report.merged} merged, {report.held} held, "
-        f"{report.refused} refused"
-    )
-    if not (report.decisions or report.resumed or report.errors or report.not_carried):
-        shown_table.caption = "Nothing was found there to import."
-    return shown_table
 
 
 def print_errors(console: Console, report: ImportReport, kind: str) -> None:
@@ -535,7 +483,7 @@ def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None
         label.append(who, style="dim")
     if fact.is_contested:
         label.append(" contested", style="red")
-    return lines(shown(fact.text, _STATES[fact.state]), *_pointer(fact), label)
+    return lines((fact.text, _STATES[fact.state]), _pointer(fact), label)
 
 
 def _held(fact: Fact) -> str:
@@ -596,13 +544,6 @@ def _reason(decision: Decision) -> str:
 
 def _cosine(value: float | None) -> str:
     return "—" if value is None else f"{value:.3f}"
-
-
-def _waits(at: datetime) -> str:
-    """Since when it waits for an answer, and a mark if that is long."""
-    from reconciler.domain.recalling.briefing import OLD_AFTER
-
-    return f"since {_day(at)}{' (old)' if datetime.now(UTC) - at > OLD_AFTER else ''}"
 
 
 def _day(at: datetime) -> str:

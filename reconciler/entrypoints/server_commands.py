@@ -10,11 +10,10 @@ import logging
 import re
 import shlex
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.table import Column
 
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.logs import logging_to_stderr
@@ -28,21 +27,10 @@ from reconciler.entrypoints.options import (
     print_json,
     show,
 )
-from reconciler.entrypoints.rendering import (
-    lines,
-    short_column,
-    shown,
-    table,
-    terminal,
-    word_column,
-)
+from reconciler.entrypoints.rendering import panels, record_panel, terminal
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
-    Certificate,
     HealthSeconds,
-    Host,
-    Key,
-    Names,
     Port,
     Tokens,
     Worker,
@@ -55,19 +43,15 @@ from reconciler.entrypoints.serving import (
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rich.table import Table
-    from rich.text import Text
-
-    from reconciler.entrypoints.access.tokens import AccessToken
+    from rich.console import Group
 
 
 _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
     "pip install 'mcp>=2.3,<3' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
 )
-_TOKEN_ID_WIDTH = 8
 _DAYS = re.compile(r"(\d{1,5})d")
 _LIBRARIES = ("mcp", "uvicorn", "asyncio")
 
@@ -78,13 +62,6 @@ ProfileOption = Annotated[
     AccessProfile,
     typer.Option(help="agent adds and recalls; operator answers questions and inspects."),
 ]
-
-
-class Transport(StrEnum):
-    """How clients connect."""
-
-    STDIO = "stdio"
-    HTTP = "http"
 
 
 token_app = typer.Typer(
@@ -100,12 +77,12 @@ def mcp(
     profile: ProfileOption = AccessProfile.AGENT,
     operator: str = "operator",
     session: str | None = None,
-    transport: Transport = Transport.STDIO,
-    host: Host = "127.0.0.1",
+    transport: Literal["stdio", "http"] = "stdio",
+    host: str = "127.0.0.1",
     port: Port = 8765,
-    names: Names = None,
-    tls_certificate: Certificate = None,
-    tls_key: Key = None,
+    name: list[str] | None = None,
+    tls_certificate: Path | None = None,
+    tls_key: Path | None = None,
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 300,
     worker: Worker = None,
@@ -121,11 +98,17 @@ def mcp(
         operator: on stdio: the name under which an operator's answers are recorded.
         session: on stdio: the id of the session that notes and turns belong to.
         transport: how clients connect.
+        host: over HTTP: the address to listen on.
+        port: over HTTP: the port to listen on; 0 picks a free one.
+        name: over HTTP: a host name that clients use for this server; repeat for several.
+        tls_certificate: over HTTP: the TLS certificate chain, a PEM file.
+        tls_key: over HTTP: the TLS private key, a PEM file.
+        calls_per_minute: over HTTP: how many requests a minute each token may make.
     """
     from reconciler.settings import load_settings
 
     with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
-        if transport is Transport.STDIO:
+        if transport == "stdio":
             grant = _grant(profile, tenant, agents or [], contact, operator, session)
             check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
             _serve_stdio(grant, worker)
@@ -139,7 +122,7 @@ def mcp(
         from reconciler.entrypoints.mcp_server.desk import Desk
         from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
 
-        address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
+        address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
         serve(
             lambda memory: http_app(
                 Desk(memory), known, address, calls_per_minute=calls_per_minute
@@ -196,7 +179,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
     listed = token_file(existing(tokens)).all()
-    show(as_json, [token.to_dict(now) for token in listed], lambda: _tokens_table(listed, now))
+    show(as_json, [token.to_dict(now) for token in listed], _tokens_view)
 
 
 def revoke(
@@ -210,7 +193,7 @@ def revoke(
         token_id: the token's id, as `reconciler token list` prints it.
     """
     revoked = token_file(tokens).revoke(token_id)
-    show(as_json, revoked.to_dict(datetime.now(UTC)), lambda: f"Revoked: {revoked.token_id}")
+    show(as_json, revoked.to_dict(datetime.now(UTC)), lambda _: f"Revoked: {revoked.token_id}")
 
 
 add_commands(token_app, {"create": create, "list": list_tokens, "revoke": revoke})
@@ -253,34 +236,8 @@ def _expiry(given: str | None) -> datetime | None:
         ) from None
 
 
-def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
-    made = table(
-        "Tokens",
-        Column("id", min_width=_TOKEN_ID_WIDTH),
-        word_column("name", (token.grant.name for token in tokens)),
-        word_column("profile", (token.grant.profile for token in tokens)),
-        "opens",
-        short_column("state"),
-    )
-    for token in tokens:
-        until = f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else "for ever"
-        made.add_row(
-            token.token_id,
-            shown(token.grant.name),
-            str(token.grant.profile),
-            _opened_by(token.grant),
-            lines(shown(token.state(now)), shown(until, "dim")),
-        )
-    return made
-
-
-def _opened_by(grant: Grant) -> Text:
-    """The agents and the contact that a token opens, one a line."""
-    return lines(
-        shown(f"tenant {grant.tenant}"),
-        *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),
-        shown(f"contact {grant.contact_id}" if grant.contact_id else "any contact"),
-    )
+def _tokens_view(tokens: Sequence[Mapping[str, Any]]) -> Group:
+    return panels(lambda token: record_panel(token, token["id"]), tokens, "There is no token.")
 
 
 _SERVE_EXTRA = (
@@ -290,11 +247,11 @@ _SERVE_EXTRA = (
 
 
 def serve_api(
-    host: Host = "127.0.0.1",
+    host: str = "127.0.0.1",
     port: Port = 8766,
-    names: Names = None,
-    tls_certificate: Certificate = None,
-    tls_key: Key = None,
+    name: list[str] | None = None,
+    tls_certificate: Path | None = None,
+    tls_key: Path | None = None,
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 3_000,
     worker: Worker = None,
@@ -305,6 +262,15 @@ def serve_api(
 
     What a client may access, its token says: see `reconciler token`. With --json, one line says
     where it listens.
+
+    Options:
+        host: the address to listen on.
+        port: the port to listen on; 0 picks a free one.
+        name: a host name that clients use for this server; repeat for several.
+        tls_certificate: the TLS certificate chain, a PEM file.
+        tls_key: the TLS private key, a PEM file.
+        calls_per_minute: how many requests a minute each token may make.
+        health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.settings import load_settings
 
@@ -312,7 +278,7 @@ def serve_api(
         check_installed(_SERVE_EXTRA, "fastapi", "uvicorn")
         from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
 
-        address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
+        address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
         serve(
             lambda memory: serve_app(
                 memory,
@@ -331,8 +297,5 @@ def serve_api(
         )
 
 
-COMMANDS = {"mcp": mcp, "serve": serve_api}
+COMMANDS = {"mcp": mcp, "serve": serve_api, "token": token_app}
 """The commands of this module, by name."""
-
-GROUPS = {"token": token_app}
-"""The groups of commands of this module, by name."""

@@ -26,56 +26,15 @@ if TYPE_CHECKING:
     from reconciler.entrypoints.access.http_door import Address
     from reconciler.entrypoints.access.tokens import TokenFile
 
-_PANEL = "Over HTTP"
 _LOG = logging.getLogger(__name__)
 
 Tokens = Annotated[
     Path | None,
     typer.Option("--tokens", help="The token file; default: in the user's data folder."),
 ]
-Host = Annotated[str, typer.Option(help="The address to listen on.", rich_help_panel=_PANEL)]
-Port = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        max=65_535,
-        help="The port to listen on; 0 picks a free one.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--name",
-        help="A host name that clients use for this server; repeat for several.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Certificate = Annotated[
-    Path | None,
-    typer.Option(
-        "--tls-certificate",
-        help="The TLS certificate chain, a PEM file.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Key = Annotated[
-    Path | None,
-    typer.Option("--tls-key", help="The TLS private key, a PEM file.", rich_help_panel=_PANEL),
-]
-CallsPerMinute = Annotated[
-    int,
-    typer.Option(
-        min=1, help="How many requests a minute each token may make.", rich_help_panel=_PANEL
-    ),
-]
-HealthSeconds = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        help="How often to read all agents' health for /metrics, in seconds; 0 for never.",
-    ),
-]
+Port = Annotated[int, typer.Option(min=0, max=65_535)]
+CallsPerMinute = Annotated[int, typer.Option(min=1)]
+HealthSeconds = Annotated[int, typer.Option(min=0)]
 Worker = Annotated[
     bool | None,
     typer.Option(

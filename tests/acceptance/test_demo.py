@@ -16,7 +16,6 @@ from reconciler.adapters import model_arbiter
 from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
 from reconciler.entrypoints import demo
 from reconciler.entrypoints.demo import DEMO_AGENT, first_day, run_demo
-from reconciler.entrypoints.options import DemoJudge
 
 NEVER_LEFT_BESIDE = (
     ("Needs SSO", "Needs single sign-on"),
@@ -30,7 +29,7 @@ NEVER_LEFT_BESIDE = (
 class Shown:
     """A run of the demo: what it printed, its decisions, and its judge."""
 
-    def __init__(self, path: Path, judge: DemoJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.judges: list[RecordedArbiter] = []
 
         class Watched(RecordedArbiter):
@@ -40,7 +39,7 @@ class Shown:
 
         monkeypatch.setattr(model_arbiter, "RecordedArbiter", Watched)
         console = Console(width=200, record=True, file=StringIO())
-        self.decisions: list[Decision] = run_demo(console, path, judge)
+        self.decisions: list[Decision] = run_demo(console, path)
         self.text = console.export_text()
         self.path = path
 
@@ -49,7 +48,7 @@ class Shown:
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     with pytest.MonkeyPatch.context() as patch:
         path = tmp_path_factory.mktemp("demo") / "memory.lbug"
-        yield Shown(path, DemoJudge.RECORDED, patch)
+        yield Shown(path, patch)
 
 
 def live_texts(path: Path) -> str:
@@ -85,11 +84,3 @@ def test_each_note_is_told_at_its_own_time(judged: Shown) -> None:
         before = [chain.facts[0].text for chain in priya.history(at=moved.at - timedelta(days=1))]
         assert "She lives in Pune" in before
         assert len(re.findall(r'<th scope="row">\d{4}-', priya.report())) > 5
-
-
-def test_without_a_judge_none_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = Shown(tmp_path / "memory.lbug", DemoJudge.NONE, monkeypatch)
-    assert shown.judges == []
-    assert "No judge is asked." in shown.text
-    assert not any(decision.opinion.arbiter for decision in shown.decisions)
-    assert "Needs single sign-on" in live_texts(shown.path)

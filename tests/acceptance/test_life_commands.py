@@ -82,6 +82,6 @@ def test_find_takes_the_filters_of_recall(run: Run, monkeypatch: pytest.MonkeyPa
 def test_tasks_are_listed_by_state(run: Run) -> None:
     json_of(run, "add", *SCOPE, "Likes green tea.")
     assert json_of(run, "tasks", *AGENT, "--state", "open") == []
-    assert "Tasks, those that changed last first" in run("tasks", *AGENT)[1]
+    assert "There is no task." in run("tasks", *AGENT)[1]
     code, _, err = run("tasks", *AGENT, "--state", "sleeping")
     assert (code, "is not one of open" in err) == (2, True)

@@ -495,6 +495,25 @@ def test_what_is_undone_or_erased_offers_no_undo(anna: Browser, memory: Tenant) 
     assert "/undo" not in [form.action for form in decision_page(anna, memory, "[erased]").forms]
 
 
+def test_the_undo_of_an_undo_says_what_it_undid(anna: Browser, memory: Tenant) -> None:
+    undone = anna.send(decision_page(anna, memory, "Lives in Goa.").form("/undo"))
+    again = anna.send(undone.form("/undo"))
+    assert "Undone. The undoing of “Lives in Goa.”" in again.text
+
+
+def test_a_contact_that_was_erased_is_neither_listed_nor_erased_again(
+    anna: Browser, memory: Tenant
+) -> None:
+    anna.send(anna.get("/erase", **PRIYA).form("/erase"), reason="So.", confirm="priya")
+    assert not [link for link in anna.get("/", agent="crm").links if "contact=priya" in link]
+    assert "Erase this contact" not in priya(anna).text
+
+
+def test_a_search_that_nothing_fits_says_so(reader: Browser) -> None:
+    assert "No contact has that name." in reader.get("/", q="submarines").text
+    assert "Facts with these words" not in reader.get("/", q="submarines").text
+
+
 def test_an_erasure_of_a_fact_names_what_goes_with_it(anna: Browser, memory: Tenant) -> None:
     contact = memory.contact("crm", "priya")
     first = contact.note("Keeps three cats.").fact_id

@@ -29,9 +29,9 @@ from reconciler.entrypoints import (
     calibration_report,
     cli,
     doctor,
-    erasure_rendering,
     fact_rendering,
     health_rendering,
+    import_command,
     job_rendering,
     rendering,
     server_commands,
@@ -108,7 +108,6 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
         "refusals_table",
         (rendering.refusals_table(list(map(hostile, memory.contact(*WHO).refusals()))),),
     )
-    yield "facts_table", (rendering.facts_table(HOSTILE, [each.fact for each in ranked]),)
     yield "recall_table", (rendering.recall_table(HOSTILE, ranked),)
     yield "history_tree", (rendering.history_tree(HOSTILE, histories),)
     yield (
@@ -119,7 +118,7 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "decision_made", (rendering.decision_made(decisions[0]),)
     yield "import_errors", (_import_errors(),)
     left = ImportReport(not_carried={HOSTILE: LeftOut(count=1, first=HOSTILE)})
-    yield "import_summary", (rendering.import_summary(left, 1.0),)
+    yield "import", (import_command._view(import_command._values(left, 1.0)),)
     yield from _rendered_by_commands(memory)
     check = doctor.DoctorCheck(name="engine", is_ok=False, finding=HOSTILE)
     yield "checks_table", (doctor.checks_table([check]),)
@@ -159,7 +158,7 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     )
     soon = ExpiringFact(contact_id=NAMED, fact=found[0].fact, question=HOSTILE)
     yield "about", (fact_rendering.found_view(found, HOSTILE),)
-    yield "tasks", (job_rendering.tasks_table(hostile(tuple(memory.agent("crm").tasks()))),)
+    yield "tasks", (job_rendering.tasks_view(hostile(tuple(memory.agent("crm").tasks()))),)
     yield "profile", (fact_rendering.profile_view(values, HOSTILE),)
     yield "archive", (fact_rendering.archived_view(faded),)
     yield (
@@ -168,9 +167,9 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     )
     yield "disputes", (rendering.disputes_view([dispute]),)
     yield "expiring", (rendering.expiring_view([soon]),)
-    yield "erasure", (erasure_rendering.erasures_view([erased]),)
+    yield "erasure", (fact_rendering.erasures_view([erased]),)
     yield "health", (health_rendering.health_view(hostile(memory.agent("crm").health())),)
-    yield "tokens", (server_commands._tokens_table([_token()], NOW),)
+    yield "tokens", (server_commands._tokens_view([_token().to_dict(NOW)]),)
 
 
 def _token() -> AccessToken:
@@ -243,7 +242,8 @@ def _rendered_jobs() -> Iterator[tuple[str, tuple[Any, ...]]]:
         yield f"job_words {state}", (job_rendering.job_words(job),)
         yield f"retried_words {state}", (job_rendering.retried_words(job),)
         yield f"jobs_table {state}", (job_rendering.jobs_table([job, job], NOW),)
-        yield f"job_panel {state}", (job_rendering.job_panel(job, session, NOW),)
+        shown = {**job.to_dict(), "session": session}
+        yield f"job {state}", (rendering.record_panel(shown, NAMED),)
         yield f"drained_view {state}", (job_rendering.drained_view([job, job], HOSTILE),)
 
 
@@ -329,7 +329,7 @@ def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
     waiting = Waiting(day=100)
     troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
     contact = ContactHealth(contact_id=LONG_ID, disputes=waiting, questions=waiting, **troubles)
-    text = printed(health_rendering._contacts([contact]), width=80)
+    text = " ".join(printed(health_rendering._contacts([contact]), width=80).split())
     told = ("ended", "duplicates", "stale", "disputes", "questions", "refused")
     assert LONG_ID in text
     assert [each for each in told if f"100 {each}" not in text] == []

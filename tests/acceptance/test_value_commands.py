@@ -51,8 +51,7 @@ def test_on_a_narrow_terminal_a_long_value_has_most_of_the_room(
     shown = run("profile", *SCOPE)[1].splitlines()
     assert max(map(len, shown)) <= 80
     assert sum("logistics" in line.lower() or "limited" in line.lower() for line in shown) == 2
-    words = " ".join(cell.strip() for line in shown for cell in line.split("│")[2:3])
-    assert employer in words
+    assert employer in " ".join(" ".join(shown).split())
     assert any("of wife" in line for line in shown)
 
 

@@ -75,31 +75,17 @@ def test_a_tools_call_is_answered_in_words(bench: Bench) -> None:
     each_of(10, "MCP tools", calls(bench), lambda call: asked(call, bench))
 
 
-URIS = st.one_of(
-    st.builds(
-        "{}://contacts/{}/{}/{}".format,
-        st.sampled_from(("memory", "reconciler", "file", "")),
-        sometimes(st.sampled_from(("crm", "sales", "%00", "%ff")), TEXTS),
-        sometimes(st.sampled_from(("priya", "bob", "..", "%2F", "%ED%A0%80")), TEXTS),
-        sometimes(st.sampled_from(("profile", "history", "x")), TEXTS),
-    ),
-    TEXTS,
-)
-
-
-def read(uri: str, grant: Grant, bench: Bench) -> None:
+def opened(topic: str, grant: Grant, bench: Bench) -> None:
     def look(memory: Any) -> None:
         with contextlib.suppress(UnknownNameError):
-            Desk(memory).read(grant, uri)
-        with contextlib.suppress(UnknownNameError):
-            Desk(memory).opening(grant, "open_conversation", {"contact_id": uri, "topic": uri})
+            Desk(memory).opening(grant, "open_conversation", {"contact_id": topic, "topic": topic})
 
-    bench.attempt("MCP resources", look)
+    bench.attempt("MCP prompts", look)
 
 
-def test_a_resource_is_read_or_unknown(bench: Bench) -> None:
-    inputs = st.tuples(URIS, st.sampled_from(GRANTS))
-    each_of(10, "resources", inputs, lambda given: read(*given, bench))
+def test_a_prompt_is_given_or_unknown(bench: Bench) -> None:
+    inputs = st.tuples(TEXTS, st.sampled_from(GRANTS))
+    each_of(10, "prompts", inputs, lambda given: opened(*given, bench))
 
 
 # Over HTTP

@@ -21,7 +21,7 @@ from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.tools.contact_tools import AGENT_SOURCES
 from reconciler.domain.tools.tool import Style
-from reconciler.entrypoints.mcp_server.wording import LENGTH_MAX, pending_words
+from reconciler.entrypoints.mcp_server.answers import LENGTH_MAX, pending_words
 from reconciler.entrypoints.rendering import pending_view
 from reconciler.errors import (
     EmbeddingError,

@@ -21,9 +21,8 @@ from reconciler import Memory
 from reconciler.domain.records.jobs import Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.review.health import HealthReport
-from reconciler.entrypoints.health_metrics import Read, health_of_all, reading_health
 from reconciler.entrypoints.http_api.app import api
-from reconciler.entrypoints.metrics import serve_metrics
+from reconciler.entrypoints.metrics import Read, health_of_all, reading_health, serve_metrics
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests.documents import ROOT

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +167,7 @@ def test_another_tenants_token_finds_nothing_of_the_same_agent_and_contact(
     assert "Pune" in server.asked(own, called(RECALL, PRIYA))[0]
 
 
-def test_nothing_that_an_operator_or_a_resource_tells_is_another_tenants(
+def test_nothing_that_an_operator_is_told_is_another_tenants(
     server: HttpServer, memory: Memory
 ) -> None:
     memory.add_contact_note("crm", "priya", "Lives in Pune.", attribute="city", value="Pune")
@@ -180,9 +179,6 @@ def test_nothing_that_an_operator_or_a_resource_tells_is_another_tenants(
         asked: dict[str, dict[str, str]] = {name: {} for name in names}
         asked["evidence"] = {"about": "city"}
         told = [(await called(tool, given)(client))[0] for tool, given in asked.items()]
-        for each in (await client.list_resources()).resources:
-            [content] = (await client.read_resource(each.uri)).contents
-            told.append(content.text)  # type: ignore[union-attr]
         prompt = await client.get_prompt("open_conversation")
         return "\n".join([*told, prompt.messages[0].content.text])  # type: ignore[union-attr]
 
@@ -397,41 +393,6 @@ def test_wrong_tokens_are_slowed_down_and_a_good_one_still_let_in(server: HttpSe
     statuses = [server.post(Authorization=f"Bearer wrong{n}").status_code for n in range(12)]
     assert statuses == [401] * 10 + [429] * 2
     assert "Pune" not in server.asked(server.token(granted()), called(RECALL, PRIYA))[0]
-
-
-def test_the_resources_of_a_contact_are_listed_and_read(server: HttpServer, memory: Memory) -> None:
-    memory.add_contact_note("crm", "a/b ü", "Lives in Pune.", attribute="city", value="Pune")
-    token = server.token(granted(contact_id="a/b ü"))
-
-    async def read(client: Client) -> dict[str, str]:
-        listed = (await client.list_resources()).resources
-        return {
-            each.uri: (await client.read_resource(each.uri)).contents[0].text
-            for each in listed  # type: ignore[union-attr]
-        }
-
-    found = server.asked(token, read)
-    at = "memory://contacts/crm/a%2Fb%20%C3%BC"
-    assert found.keys() == {f"{at}/profile", f"{at}/history"}
-    assert all("Pune" in text for text in found.values())
-
-
-def test_a_resource_beyond_the_grant_is_there_as_little_as_one_that_is_not(
-    server: HttpServer, memory: Memory
-) -> None:
-    memory.add_contact_note("crm", "tom", "Lives in Rome.")
-    token = server.token(granted(contact_id="priya"))
-    for uri in (
-        "memory://contacts/crm/tom/profile",
-        "memory://contacts/sales/priya/profile",
-        "memory://contacts/crm/priya/embedding",
-        "memory://contacts/crm/priya/../tom/profile",
-        "memory://contacts/crm//profile",
-        "file:///etc/passwd",
-    ):
-        with pytest.raises(MCPError, match="there is no") as caught:
-            server.asked(token, partial(Client.read_resource, uri=uri))
-        assert caught.value.code == -32602, uri
 
 
 def test_the_prompt_opens_a_conversation_with_what_is_known_and_what_to_ask(

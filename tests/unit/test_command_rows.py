@@ -17,7 +17,7 @@ from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import Category
 from reconciler.entrypoints.command_rows import CommandRow
-from reconciler.entrypoints.options import print_json
+from reconciler.entrypoints.options import add_commands, print_json
 
 
 def _call(
@@ -50,7 +50,7 @@ def _call(
 
 def _options(row: CommandRow) -> dict[str, Any]:
     app = typer.Typer()
-    row.add_to(app)
+    add_commands(app, {row.name: row})
     return {each.name: each for each in get_command(app).params}
 
 
@@ -101,7 +101,7 @@ def test_a_sequence_is_an_option_that_may_be_repeated(options: dict[str, Any]) -
 )
 def test_a_value_of_another_type_is_a_wrong_usage(given: tuple[str, str], told: str) -> None:
     app = typer.Typer()
-    CommandRow("find", _call, str).add_to(app)
+    add_commands(app, {"find": CommandRow("find", _call, str)})
     who = ("--agent", "crm", "--contact", "priya", "--by", "anna")
     done = CliRunner().invoke(app, ["Pune", *who, *given])
     assert (done.exit_code, told in done.output) == (2, True)

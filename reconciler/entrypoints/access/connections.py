@@ -24,6 +24,7 @@ from reconciler.frozen import frozen
 LET_IN = "reconciler.let_in"
 """The key of a request's ``state`` for the context that keeps the place of its connection."""
 
+_GRACE_SECONDS = 10
 _ACCEPTED_AT_ONCE_MAX = 100
 """So that connections that lose their place are closed before many more are accepted."""
 
@@ -193,9 +194,7 @@ class _BoundedProtocol(H11Protocol):
             self._waits.pop(what).cancel()
 
 
-def bounded_server(
-    app: Any, bounds: Bounds, tls: ssl.SSLContext | None, **given: Any
-) -> uvicorn.Server:
+def bounded_server(app: Any, bounds: Bounds, tls: ssl.SSLContext | None) -> uvicorn.Server:
     """A server for HTTP/1.1 only, because only its connections are bounded.
 
     ``limit_concurrency`` stays unset: it counts idle connections too, and refuses everyone else.
@@ -204,7 +203,6 @@ def bounded_server(
         app: the application.
         bounds: what a client may take.
         tls: the certificate; None for connections that are not encrypted.
-        **given: other settings of uvicorn.
     """
     protocol = partial(_BoundedProtocol, Places(bounds), tls)
     config = uvicorn.Config(
@@ -213,7 +211,10 @@ def bounded_server(
         ws="none",
         log_config=None,
         backlog=_ACCEPTED_AT_ONCE_MAX,
-        **given,
+        access_log=False,
+        proxy_headers=False,  # else a client on this machine could say that it comes from anywhere
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     return uvicorn.Server(config)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
@@ -21,6 +21,10 @@ class AccessProfile(StrEnum):
 
     AGENT = "agent"
     OPERATOR = "operator"
+
+
+class NotGrantedError(InvalidRequestError):
+    """A grant does not reach so far."""
 
 
 @frozen
@@ -75,33 +79,35 @@ class Grant:
         """The requested agent; by default the only one.
 
         Raises:
-            InvalidRequestError: the grant does not include it, or includes several and none was
-                named.
+            NotGrantedError: the grant does not include it, or includes several and none was named.
         """
         if asked is None and len(self.agent_ids) == 1:
             return self.agent_ids[0]
-        return _one_of("agent_id", asked, self.agent_ids)
+        if asked not in self.agent_ids:
+            raise NotGrantedError(f"agent_id must be one of {', '.join(self.agent_ids)}")
+        return str(asked)
 
     def contact(self, asked: object) -> str | None:
         """The requested contact; by default the only one of the grant.
 
         Raises:
-            InvalidRequestError: the grant is for another contact; the text names neither.
+            NotGrantedError: the grant is for another contact; the text names neither.
+            InvalidRequestError: it is no string.
         """
-        if self.contact_id is None:
-            return _text("contact_id", asked)
-        if asked is not None and asked != self.contact_id:
-            raise InvalidRequestError("contact_id is fixed here; leave it out")
-        return self.contact_id
+        if self.contact_id is not None and asked not in (None, self.contact_id):
+            raise NotGrantedError("contact_id is fixed here; leave it out")
+        if asked is not None and not isinstance(asked, str):
+            raise InvalidRequestError("contact_id must be a string")
+        return self.contact_id or asked
 
     def session(self, asked: str | None) -> str | None:
         """The requested session; by default the only one of the grant.
 
         Raises:
-            InvalidRequestError: the grant is for another session.
+            NotGrantedError: the grant is for another session.
         """
         if self.session_id is not None and asked not in (None, self.session_id):
-            raise InvalidRequestError("session_id is fixed here; leave it out")
+            raise NotGrantedError("session_id is fixed here; leave it out")
         return asked if self.session_id is None else self.session_id
 
     def opens(self, session_id: str) -> bool:
@@ -117,15 +123,3 @@ class Grant:
     def person(self, answered_by: str) -> str:
         """The person recorded for an answer: the contact, or the operator by the grant's name."""
         return _CONTACT if answered_by == _CONTACT else self.name
-
-
-def _one_of(name: str, asked: object, known: Sequence[str]) -> str:
-    if asked not in known:
-        raise InvalidRequestError(f"{name} must be one of {', '.join(known)}")
-    return str(asked)
-
-
-def _text(name: str, asked: object) -> str | None:
-    if asked is not None and not isinstance(asked, str):
-        raise InvalidRequestError(f"{name} must be a string")
-    return asked

@@ -21,7 +21,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
-import uvicorn
 from cachetools import LRUCache
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -43,7 +42,6 @@ GRANT = "reconciler.grant"
 
 _WRONG_TOKENS_PER_MINUTE = 10
 REQUESTS_AT_ONCE_MAX = 100
-_GRACE_SECONDS = 10
 _BODY_BYTES_MAX = 4 * 1024 * 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PORT = re.compile(r":\d+\Z")
@@ -336,8 +334,11 @@ def serve_http(
         address: what ``bound`` listens at.
         bound: the socket, which is closed at the end.
         bounds: what a client may take of it without a good token.
+
+    Raises:
+        ConfigurationError: the certificate or its key cannot be used.
     """
-    server = http_server(app, address, bounds)
+    server = bounded_server(app, bounds or Bounds(), tls_of(address))
     # At its end uvicorn raises the signal that ended it again; an exception lets the memory be
     # closed, where SIGTERM's own way would end the process on the spot.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -346,28 +347,6 @@ def serve_http(
             server.run(sockets=[bound])
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) -> uvicorn.Server:
-    """The server of an application, ready to run.
-
-    Args:
-        app: the application.
-        address: with which certificate.
-        bounds: what a client may take of it without a good token.
-
-    Raises:
-        ConfigurationError: the certificate or its key cannot be used.
-    """
-    return bounded_server(
-        app,
-        bounds or Bounds(),
-        tls_of(address),
-        access_log=False,
-        proxy_headers=False,  # else a client on this machine could say that it comes from anywhere
-        server_header=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:

@@ -7,11 +7,12 @@ address or a cause.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
+from reconciler.entrypoints.access.grants import NotGrantedError
 from reconciler.errors import (
     CredentialsRefusedError,
     ErasedError,
@@ -28,8 +29,6 @@ from reconciler.errors import (
 )
 from reconciler.frozen import frozen
 
-T = TypeVar("T")
-
 MEDIA_TYPE = "application/problem+json"
 _URN = "urn:reconciler:problem:"
 _RETRY_AFTER_SECONDS = 1
@@ -39,6 +38,7 @@ _STATUSES: dict[type[ReconcilerError], int] = {
     UnknownFactError: 404,
     UnknownJobError: 404,
     UnknownTaskError: 404,
+    NotGrantedError: 403,
     ErasedError: 409,
     IllegalMemoryOperationError: 409,
     InvalidAnswerError: 409,
@@ -98,25 +98,6 @@ class ProblemError(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
         self.problem = problem
-
-
-class RefusedError(ProblemError):
-    """The token does not open this."""
-
-    def __init__(self, told: str) -> None:
-        super().__init__(Problem(kind="not-granted", status=403, detail=told))
-
-
-def within(call: Callable[[], T]) -> T:
-    """What a grant says.
-
-    Raises:
-        RefusedError: it does not reach so far.
-    """
-    try:
-        return call()
-    except InvalidRequestError as error:
-        raise RefusedError(str(error)) from error
 
 
 def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:

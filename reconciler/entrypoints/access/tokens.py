@@ -145,7 +145,7 @@ class TokenFile:
                 created_at=now,
                 expires_at=expires_at,
             )
-            self._write(replace(contents, tokens=(*contents.tokens, made)))
+            self._write(contents, (*contents.tokens, made))
         return made, secret
 
     def revoke(self, token_id: str) -> AccessToken:
@@ -169,7 +169,7 @@ class TokenFile:
             if revoked.revoked_at is None:
                 revoked = replace(revoked, revoked_at=self._clock())
                 tokens = contents.by_id | {token_id: revoked}
-                self._write(replace(contents, tokens=tuple(tokens.values())))
+                self._write(contents, tuple(tokens.values()))
         return revoked
 
     def all(self) -> Sequence[AccessToken]:
@@ -252,21 +252,12 @@ class TokenFile:
         finally:
             os.close(lock)
 
-    def _write(self, contents: _Contents) -> None:
-        """Write a new file, then replace the old one, so that a reader sees one of them whole."""
-        draft = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
-        try:
-            descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(_FORM.dump_json(contents, indent=1))
-                    file.flush()
-                    os.fsync(file.fileno())
-                draft.replace(self.path)
-            finally:
-                draft.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._unusable(error.strerror) from error
+    def _write(self, contents: _Contents, tokens: tuple[AccessToken, ...]) -> None:
+        """Write the file with these tokens; a reader sees the old one or the new one whole."""
+        from reconciler.bootstrap import write_new
+
+        written = _FORM.dump_json(replace(contents, tokens=tokens), indent=1)
+        write_new(self.path, written, overwrite=True)
 
     def _unusable(self, why: str | None) -> ConfigurationError:
         return ConfigurationError(f"the token file {self.path} cannot be used: {why}")

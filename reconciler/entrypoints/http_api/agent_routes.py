@@ -9,23 +9,19 @@ import json
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import check_identifier
-from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
-from reconciler.entrypoints.access.problems import RefusedError, within
+from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant, NotGrantedError
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
     ContactOf,
     GrantOf,
-    WholeIdsRoute,
+    Routes,
     answer,
-    known_parameters_only,
     ok,
-    ok_or_known,
-    unless_known,
 )
 from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
 from reconciler.errors import InvalidRequestError
@@ -33,12 +29,7 @@ from reconciler.errors import InvalidRequestError
 _CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
 _OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 
-routes = APIRouter(
-    prefix="/v1",
-    tags=["agent"],
-    route_class=WholeIdsRoute,
-    dependencies=[Depends(known_parameters_only)],
-)
+routes = Routes("agent")
 
 
 class RecallParameters(Filters):  # type: ignore[misc]
@@ -51,13 +42,13 @@ class RecallParameters(Filters):  # type: ignore[misc]
     valid_at: Instant | None = None
 
 
-@routes.get("/access", responses=ok(shapes.AccessAnswer))
-def access(grant: GrantOf) -> Response:
+@routes.answers("/access", shapes.AccessAnswer)
+def access(grant: GrantOf) -> Any:
     """What this token may reach."""
-    return answer(grant.to_dict())
+    return grant.to_dict()
 
 
-@routes.post(_CONTACT + "/notes", responses=ok(shapes.DecisionShape))
+@routes.answers(_CONTACT + "/notes", shapes.DecisionShape, "POST")
 def add_note(
     about: ContactOf,
     grant: GrantOf,
@@ -70,16 +61,14 @@ def add_note(
             "refused with 422. A caller is a profile, a name and a session of a token."
         ),
     ] = None,
-) -> Response:
+) -> Any:
     """Remember something about a contact; the decision says what was done with it."""
     fields = given(body, "text", "session_id")
-    if session_id := within(lambda: grant.session(body.session_id)):  # type: ignore[attr-defined]
+    if session_id := grant.session(body.session_id):  # type: ignore[attr-defined]
         fields["session_id"] = session_id
     if idempotency_key is not None:
         fields["idempotency_key"] = _own_key(about, grant, idempotency_key)
-    return answer(
-        about.note(body.text, **fields, proposed_by=_proposer(grant, fields))  # type: ignore[attr-defined]
-    )
+    return about.note(body.text, **fields, proposed_by=_proposer(grant, fields))  # type: ignore[attr-defined]
 
 
 def _own_key(about: ContactMemory, grant: Grant, key: str) -> str:
@@ -96,20 +85,19 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
     """Who proposes a note: the operator, or the agent, which may not speak as an operator.
 
     Raises:
-        RefusedError: an agent speaks as an operator.
+        NotGrantedError: an agent speaks as an operator.
     """
     if grant.profile is AccessProfile.OPERATOR:
         return grant.name
     if fields.get("source_kind") in _OF_PEOPLE:
-        raise RefusedError(
+        raise NotGrantedError(
             f"an agent's token may not give the source {fields['source_kind']}; give the least "
             "trusted that is true, or use an operator's token"
         )
     return None
 
 
-@routes.get(_CONTACT + "/recall", responses=ok_or_known(shapes.RecallAnswer))
-@unless_known
+@routes.answers(_CONTACT + "/recall", shapes.RecallAnswer, unless_known=True)
 def recall(
     about: ContactOf,
     asked: Annotated[RecallParameters, Query()],
@@ -118,8 +106,7 @@ def recall(
     return shapes.recall_of(about.recall(**given(asked)))
 
 
-@routes.get(_CONTACT + "/briefing", responses=ok_or_known(shapes.BriefingAnswer))
-@unless_known
+@routes.answers(_CONTACT + "/briefing", shapes.BriefingAnswer, unless_known=True)
 def briefing(
     about: ContactOf,
     query: Annotated[str, Query(description="What the conversation is about.")] = "",
@@ -137,7 +124,7 @@ def submit_session(
     """Hand a conversation over; it is read in the background, as the job says."""
     _check_roles(grant, body)
     job_id = about.submit_session(
-        within(lambda: grant.session(body.session_id)),
+        grant.session(body.session_id),
         [message.model_dump(exclude_none=True) for message in body.messages],
         **given(body, "messages", "session_id"),
     )
@@ -152,23 +139,23 @@ def _check_roles(grant: Grant, body: SessionBody) -> None:
     """Refuse an agent that hands over turns of a role above its own.
 
     Raises:
-        RefusedError: there is such a turn.
+        NotGrantedError: there is such a turn.
     """
     if grant.profile is AccessProfile.OPERATOR:
         return
     heard = [role for role in (body.speakers or {}).values() if role == "operator"]
     for role in (*(message.role for message in body.messages), *heard):
         if role not in AGENT_ROLES:
-            raise RefusedError(
+            raise NotGrantedError(
                 f"an agent's token may not hand over turns of the role {role}, only of "
                 f"{', '.join(AGENT_ROLES)}; use an operator's token"
             )
 
 
-@routes.get(_CONTACT + "/jobs/{job_id}", responses=ok(shapes.JobShape))
-def job(about: ContactOf, grant: GrantOf, job_id: str) -> Response:
+@routes.answers(_CONTACT + "/jobs/{job_id}", shapes.JobShape)
+def job(about: ContactOf, grant: GrantOf, job_id: str) -> Any:
     """How far a conversation that was handed over has got."""
     found = about.job(job_id)
     if not grant.opens(found.session_id):
-        raise RefusedError("this token is for one session, and the job is of another")
-    return answer(found)
+        raise NotGrantedError("this token is for one session, and the job is of another")
+    return found

@@ -7,13 +7,12 @@ runs in threads, so that nothing blocks its loop.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Path, Query, Request
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.responses import Response
@@ -22,10 +21,10 @@ from starlette.types import Scope
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.grants import AccessProfile, Grant, NotGrantedError
 from reconciler.entrypoints.access.http_door import GRANT
-from reconciler.entrypoints.access.problems import RefusedError, within
-from reconciler.entrypoints.options import json_value
+from reconciler.entrypoints.places import place_of, read_place
+from reconciler.entrypoints.plain_values import json_text
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import in_order
 from reconciler.memory import Memory
@@ -36,6 +35,8 @@ SLASH = "\ud800"
 Half of a surrogate pair: no bytes of a path decode to it, so that no id holds it."""
 
 _PAGE_MAX = 500
+
+Endpoint = Callable[..., Any]
 
 
 class WholeIdsRoute(APIRoute):
@@ -52,8 +53,7 @@ class WholeIdsRoute(APIRoute):
 
 def answer(record: Any, status: int = 200, **headers: str) -> Response:
     """The answer that is made of a record; times in it are ISO 8601."""
-    text = json.dumps(record, allow_nan=False, default=json_value)
-    return Response(text, status, headers=headers, media_type="application/json")
+    return Response(json_text(record), status, headers=headers, media_type="application/json")
 
 
 async def _memory(request: Request) -> Memory:
@@ -107,10 +107,10 @@ async def operators_only(grant: GrantOf) -> None:
     """Let in only an operator's token.
 
     Raises:
-        RefusedError: it is an agent's.
+        NotGrantedError: it is an agent's.
     """
     if grant.profile is not AccessProfile.OPERATOR:
-        raise RefusedError(
+        raise NotGrantedError(
             "an agent's token does not open this; make one with "
             "`reconciler token create --profile operator`"
         )
@@ -120,11 +120,11 @@ async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMe
     """The agent's memory, within the grant; for a token of one contact there is none.
 
     Raises:
-        RefusedError: the grant does not reach so far.
+        NotGrantedError: the grant does not reach so far.
     """
-    named = within(lambda: grant.agent(agent_id))
+    named = grant.agent(agent_id)
     if grant.contact_id is not None:
-        raise RefusedError("this token is for one contact; ask about that contact")
+        raise NotGrantedError("this token is for one contact; ask about that contact")
     return memory.agent(named, tenant=grant.tenant)
 
 
@@ -134,10 +134,10 @@ async def _contact(
     """The contact's memory, within the grant.
 
     Raises:
-        RefusedError: the grant does not reach so far.
+        NotGrantedError: the grant does not reach so far.
     """
-    agent = within(lambda: grant.agent(agent_id))
-    contact = within(lambda: grant.contact(contact_id))
+    agent = grant.agent(agent_id)
+    contact = grant.contact(contact_id)
     return memory.contact(agent, contact or "", tenant=grant.tenant)
 
 
@@ -150,12 +150,48 @@ def ok(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": shape}}
 
 
-def ok_or_known(shape: Any) -> dict[int | str, dict[str, Any]]:
-    """The responses of an endpoint that answers with an ETag."""
-    return {**ok(shape), 304: {"description": "What is known still holds."}}
+class Routes(APIRouter):
+    """Endpoints under ``/v1``: what the function of each returns is its answer, in a shape.
+
+    Args:
+        tag: the profile that opens them.
+        *checks: what is checked before each; the parameters' names always are.
+    """
+
+    def __init__(self, tag: str, *checks: Callable[..., Any]) -> None:
+        super().__init__(
+            prefix="/v1",
+            tags=[tag],
+            route_class=WholeIdsRoute,
+            dependencies=[Depends(each) for each in (*checks, known_parameters_only)],
+        )
+
+    def answers(
+        self, path: str, shape: Any, method: str = "GET", *, unless_known: bool = False
+    ) -> Callable[[Endpoint], None]:
+        """Add an endpoint that answers in this shape; see ``_unless_known``."""
+        responses = ok(shape)
+        if unless_known:
+            responses[304] = {"description": "What is known still holds."}
+
+        def add(endpoint: Endpoint) -> None:
+            made = _unless_known(endpoint) if unless_known else _answering(endpoint)
+            self.add_api_route(
+                path, made, methods=[method], responses=responses, response_model=None
+            )
+
+        return add
 
 
-def unless_known(read: Callable[..., Any]) -> Callable[..., Response]:
+def _answering(endpoint: Endpoint) -> Endpoint:
+    @wraps(endpoint)
+    def answering(**asked: Any) -> Response:
+        return answer(endpoint(**asked))
+
+    return answering
+
+
+def _unless_known(read: Endpoint) -> Endpoint:
     """The endpoint of a read about a contact: its data, or 304 if the client has it.
 
     Its ETag is the contact's version and the hour: the data may also change with time, because
@@ -180,9 +216,8 @@ def unless_known(read: Callable[..., Any]) -> Callable[..., Response]:
     known = inspect.Parameter(
         "if_none_match", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=IfNoneMatch
     )
-    parameters = [*signature.parameters.values(), known]
     endpoint.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=parameters, return_annotation=Response
+        parameters=[*signature.parameters.values(), known]
     )
     return endpoint
 
@@ -202,8 +237,8 @@ class Paging:
     def of(
         self,
         read: Callable[..., Sequence[Any]],
-        key: Callable[[Any], str],
-        place: Callable[[str], Any] = str,
+        key: Callable[[Any], str] = place_of,
+        place: Callable[[str], Any] = read_place,
     ) -> dict[str, Any]:
         """The page, with a ``next`` if there are more.
 

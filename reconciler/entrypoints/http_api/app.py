@@ -25,14 +25,19 @@ from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reconciler.entrypoints.access.connections import Bounds
+from reconciler.entrypoints.access.grants import NotGrantedError
 from reconciler.entrypoints.access.http_door import BODY, Address, BodyDoor, NameDoor, TokenDoor
-from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem, RefusedError
+from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
 from reconciler.entrypoints.access.telling import problem_answer, telling
 from reconciler.entrypoints.access.tokens import TokenFile
-from reconciler.entrypoints.health_metrics import health_of_all, reading_health
 from reconciler.entrypoints.http_api import agent_routes, operator_routes, shapes
 from reconciler.entrypoints.http_api.answering import SLASH, GrantOf, MemoryOf, operators_only
-from reconciler.entrypoints.metrics import QueueCollector, counting_decisions
+from reconciler.entrypoints.metrics import (
+    QueueCollector,
+    counting_decisions,
+    health_of_all,
+    reading_health,
+)
 from reconciler.entrypoints.operator_page.app import operator_page
 from reconciler.errors import ReconcilerError
 from reconciler.frozen import in_order
@@ -227,7 +232,7 @@ def _add_probes(app: FastAPI) -> None:
         They cover all tenants and agents, so the token must be valid for all.
         """
         if not grant.is_for_all(memory.agents()):
-            raise RefusedError(_OF_ALL)
+            raise NotGrantedError(_OF_ALL)
         return Response(
             generate_latest(request.app.state.registry),
             headers={"Content-Type": CONTENT_TYPE_LATEST},

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query
 from pydantic import BaseModel
 
 from reconciler.domain.recalling.current_values import SlotValue
@@ -24,13 +24,8 @@ from reconciler.entrypoints.http_api.answering import (
     GrantOf,
     MemoryOf,
     PageOf,
-    WholeIdsRoute,
-    answer,
-    known_parameters_only,
-    ok,
-    ok_or_known,
+    Routes,
     operators_only,
-    unless_known,
 )
 from reconciler.entrypoints.http_api.bodies import (
     AmendmentBody,
@@ -44,26 +39,16 @@ from reconciler.entrypoints.http_api.bodies import (
     RevocationBody,
     given,
 )
-from reconciler.entrypoints.places import (
-    place_of,
-    read_dispute_place,
-    read_place,
-    read_waiting_place,
-)
+from reconciler.entrypoints.places import read_dispute_place, read_waiting_place
 
 _AGENT = "/agents/{agent_id}"
 _CONTACT = _AGENT + "/contacts/{contact_id}"
 _DECISION = _CONTACT + "/decisions/{decision_id}"
 _FACT = _CONTACT + "/facts/{fact_id}"
-_DECIDED = ok(shapes.DecisionShape)
+_DECIDED = shapes.DecisionShape
 
 
-routes = APIRouter(
-    prefix="/v1",
-    tags=["operator"],
-    route_class=WholeIdsRoute,
-    dependencies=[Depends(operators_only), Depends(known_parameters_only)],
-)
+routes = Routes("operator", operators_only)
 
 
 class DecisionsQuery(BaseModel):
@@ -86,53 +71,52 @@ class FindQuery(Filters):  # type: ignore[misc]
     limit: int | None = None
 
 
-@routes.get(_AGENT + "/contacts", responses=ok(shapes.ContactsPage))
-def list_contacts(agent: AgentOf, page: PageOf) -> Response:
+@routes.answers(_AGENT + "/contacts", shapes.ContactsPage)
+def list_contacts(agent: AgentOf, page: PageOf) -> Any:
     """An agent's contacts, by id."""
-    return answer(page.of(agent.contacts, lambda contact: contact.contact_id))
+    return page.of(agent.contacts, lambda contact: contact.contact_id, str)
 
 
-@routes.get(_AGENT + "/find", responses=ok(list[FoundFact]))
-def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Response:
+@routes.answers(_AGENT + "/find", list[FoundFact])
+def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Any:
     """The live facts of all of an agent's contacts that are nearest to a query."""
-    return answer(agent.find(**given(asked)))
+    return agent.find(**given(asked))
 
 
-@routes.get(_AGENT + "/decisions", responses=ok(shapes.DecisionPage))
-def list_agent_decisions(agent: AgentOf, page: PageOf, which: WhichDecisions) -> Response:
+@routes.answers(_AGENT + "/decisions", shapes.DecisionPage)
+def list_agent_decisions(agent: AgentOf, page: PageOf, which: WhichDecisions) -> Any:
     """The newest decisions about all of an agent's contacts, refusals among them."""
-    return answer(page.of(partial(agent.decisions, **given(which)), place_of, read_place))
+    return page.of(partial(agent.decisions, **given(which)))
 
 
-@routes.get(_AGENT + "/pending", responses=ok(shapes.PendingPage))
-def list_agent_pending(agent: AgentOf, page: PageOf) -> Response:
+@routes.answers(_AGENT + "/pending", shapes.PendingPage)
+def list_agent_pending(agent: AgentOf, page: PageOf) -> Any:
     """The held notes and disputes of all of an agent's contacts."""
-    return answer(page.of(agent.pending, place_of, read_waiting_place))
+    return page.of(agent.pending, place=read_waiting_place)
 
 
-@routes.get(_AGENT + "/disputes", responses=ok(shapes.DisputePage))
-def list_agent_disputes(agent: AgentOf, page: PageOf) -> Response:
+@routes.answers(_AGENT + "/disputes", shapes.DisputePage)
+def list_agent_disputes(agent: AgentOf, page: PageOf) -> Any:
     """Facts that contradict each other, of all of an agent's contacts."""
-    return answer(page.of(agent.disputes, place_of, read_dispute_place))
+    return page.of(agent.disputes, place=read_dispute_place)
 
 
-@routes.get(_AGENT + "/jobs", responses=ok(shapes.JobPage))
-def list_agent_jobs(agent: AgentOf, page: PageOf, state: JobState | None = None) -> Response:
+@routes.answers(_AGENT + "/jobs", shapes.JobPage)
+def list_agent_jobs(agent: AgentOf, page: PageOf, state: JobState | None = None) -> Any:
     """The conversations that were handed over, the newest first."""
-    return answer(page.of(partial(agent.jobs, state=state), place_of, read_place))
+    return page.of(partial(agent.jobs, state=state))
 
 
-@routes.get(_AGENT + "/health", responses=ok(shapes.HealthReportShape))
-def agent_health(agent: AgentOf, check_records: bool = False) -> Response:
+@routes.answers(_AGENT + "/health", shapes.HealthReportShape)
+def agent_health(agent: AgentOf, check_records: bool = False) -> Any:
     """The health of an agent's memory in numbers; all live facts are read, so it takes a while.
 
     With ``check_records`` every record is read, and the damaged ones are counted.
     """
-    return answer(agent.health(check_records=check_records))
+    return agent.health(check_records=check_records)
 
 
-@routes.get(_CONTACT, responses=ok_or_known(Contact))
-@unless_known
+@routes.answers(_CONTACT, Contact, unless_known=True)
 def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     """A contact in numbers: its facts by their state."""
     about.check_known()
@@ -141,15 +125,13 @@ def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     return found
 
 
-@routes.get(_CONTACT + "/profile", responses=ok_or_known(list[SlotValue]))
-@unless_known
+@routes.answers(_CONTACT + "/profile", list[SlotValue], unless_known=True)
 def profile(about: ContactOf) -> Any:
     """The current values of all of a contact's attributes, with their start and source."""
     return about.profile()
 
 
-@routes.get(_CONTACT + "/values/{attribute}", responses=ok_or_known(list[SlotValue]))
-@unless_known
+@routes.answers(_CONTACT + "/values/{attribute}", list[SlotValue], unless_known=True)
 def value(
     about: ContactOf,
     attribute: str,
@@ -159,19 +141,17 @@ def value(
     return about.value(attribute, subject=subject)
 
 
-@routes.get(_CONTACT + "/history", responses=ok_or_known(shapes.FactHistoryPage))
-@unless_known
+@routes.answers(_CONTACT + "/history", shapes.FactHistoryPage, unless_known=True)
 def history(
     about: ContactOf,
     page: PageOf,
     at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
 ) -> Any:
     """What superseded what, when and why; as of an instant, if it is given."""
-    return page.of(partial(about.history, at=at), lambda chain: chain.facts[0].fact_id)
+    return page.of(partial(about.history, at=at), lambda chain: chain.facts[0].fact_id, str)
 
 
-@routes.get(_FACT + "/history", responses=ok_or_known(FactHistory))
-@unless_known
+@routes.answers(_FACT + "/history", FactHistory, unless_known=True)
 def fact_history(
     about: ContactOf,
     fact_id: str,
@@ -181,131 +161,125 @@ def fact_history(
     return about.history(fact_id=fact_id, at=at)[0]
 
 
-@routes.get(_FACT + "/evidence", responses=ok_or_known(shapes.FactEvidenceShape))
-@unless_known
+@routes.answers(_FACT + "/evidence", shapes.FactEvidenceShape, unless_known=True)
 def fact_evidence(about: ContactOf, fact_id: str) -> Any:
     """What a fact rests on: each turn, who said it, when and where."""
     return about.evidence(fact_id)
 
 
-@routes.get(_CONTACT + "/decisions", responses=ok_or_known(shapes.DecisionPage))
-@unless_known
+@routes.answers(_CONTACT + "/decisions", shapes.DecisionPage, unless_known=True)
 def list_decisions(
     about: ContactOf,
     page: PageOf,
     which: WhichDecisions,
 ) -> Any:
     """The newest decisions about a contact, refusals among them."""
-    return page.of(partial(about.decisions, **given(which)), place_of, read_place)
+    return page.of(partial(about.decisions, **given(which)))
 
 
-@routes.get(_DECISION, responses=ok_or_known(shapes.DecisionShape))
-@unless_known
+@routes.answers(_DECISION, shapes.DecisionShape, unless_known=True)
 def get_decision(about: ContactOf, decision_id: str) -> Any:
     """One decision, with what it was compared with."""
     return about.decision(decision_id)
 
 
-@routes.get(_DECISION + "/explanation", responses=ok_or_known(Explanation))
-@unless_known
+@routes.answers(_DECISION + "/explanation", Explanation, unless_known=True)
 def explain(about: ContactOf, decision_id: str) -> Any:
     """Why a decision was made, in plain words, and what would have changed it."""
     return about.explain(decision_id)
 
 
-@routes.post(_DECISION + "/confirm", responses=_DECIDED)
-def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Response:
+@routes.answers(_DECISION + "/confirm", _DECIDED, "POST")
+def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Any:
     """Answer yes to a held note: it is stored as the word of the person who answered."""
-    return answer(about.confirm(decision_id, told_to=grant.name, **_by(grant, body)))
+    return about.confirm(decision_id, told_to=grant.name, **_by(grant, body))
 
 
-@routes.post(_DECISION + "/reject", responses=_DECIDED)
-def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
+@routes.answers(_DECISION + "/reject", _DECIDED, "POST")
+def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Any:
     """Answer no to a held note: nothing is stored, and the question is not asked again."""
-    return answer(about.reject(decision_id, told_to=grant.name, **_by(grant, body)))
+    return about.reject(decision_id, told_to=grant.name, **_by(grant, body))
 
 
-@routes.post(_DECISION + "/withdraw", responses=_DECIDED)
-def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
+@routes.answers(_DECISION + "/withdraw", _DECIDED, "POST")
+def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Any:
     """Withdraw a held note, so that nothing is asked; it may be proposed again."""
-    return answer(about.withdraw(decision_id, told_to=grant.name, **_by(grant, body)))
+    return about.withdraw(decision_id, told_to=grant.name, **_by(grant, body))
 
 
-@routes.post(_DECISION + "/revert", responses=_DECIDED)
-def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBody) -> Response:
+@routes.answers(_DECISION + "/revert", _DECIDED, "POST")
+def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBody) -> Any:
     """Undo a decision: the fact that it wrote is revoked, and facts that it ended hold again."""
-    return answer(about.revert(decision_id, **_by(grant, body)))
+    return about.revert(decision_id, **_by(grant, body))
 
 
-@routes.get(_CONTACT + "/pending", responses=ok_or_known(shapes.PendingPage))
-@unless_known
+@routes.answers(_CONTACT + "/pending", shapes.PendingPage, unless_known=True)
 def list_pending(about: ContactOf, page: PageOf) -> Any:
     """The open questions about a contact: held notes, then disputes."""
-    return page.of(about.pending, place_of, read_waiting_place)
+    return page.of(about.pending, place=read_waiting_place)
 
 
-@routes.get(_CONTACT + "/disputes", responses=ok_or_known(shapes.DisputePage))
-@unless_known
+@routes.answers(_CONTACT + "/disputes", shapes.DisputePage, unless_known=True)
 def list_disputes(about: ContactOf, page: PageOf) -> Any:
     """Facts of a contact that contradict each other."""
-    return page.of(about.disputes, place_of, read_dispute_place)
+    return page.of(about.disputes, place=read_dispute_place)
 
 
-@routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
-def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Response:
+@routes.answers(_CONTACT + "/disputes/resolve", _DECIDED, "POST")
+def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Any:
     """Settle a dispute: the facts to keep hold, and those against them end; or all end."""
-    return answer(about.resolve(**_by(grant, body)))
+    return about.resolve(**_by(grant, body))
 
 
-@routes.post(_CONTACT + "/amendments", responses=_DECIDED)
-def amend(about: ContactOf, grant: GrantOf, body: AmendmentBody) -> Response:
+@routes.answers(_CONTACT + "/amendments", _DECIDED, "POST")
+def amend(about: ContactOf, grant: GrantOf, body: AmendmentBody) -> Any:
     """Correct a fact in the operator's name, also one that the contact said."""
-    return answer(about.amend(by=grant.name, **given(body)))
+    return about.amend(by=grant.name, **given(body))
 
 
-@routes.post(_FACT + "/revoke", responses=_DECIDED)
-def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody) -> Response:
+@routes.answers(_FACT + "/revoke", _DECIDED, "POST")
+def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody) -> Any:
     """End a fact without replacing it; its history is kept."""
-    return answer(about.revoke(fact_id, **_by(grant, body)))
+    return about.revoke(fact_id, **_by(grant, body))
 
 
-@routes.post(_CONTACT + "/erasures", responses=ok(shapes.ErasureShape))
-def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Response:
+@routes.answers(_CONTACT + "/erasures", shapes.ErasureShape, "POST")
+def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Any:
     """Erase a contact, or a part, for good; the answer holds the receipt."""
-    return answer(about.forget(**_by(grant, body)))
+    return about.forget(**_by(grant, body))
 
 
-@routes.get(_CONTACT + "/erasures", responses=ok(shapes.ErasurePage))
-def list_erasures(about: ContactOf, page: PageOf) -> Response:
+@routes.answers(_CONTACT + "/erasures", shapes.ErasurePage)
+def list_erasures(about: ContactOf, page: PageOf) -> Any:
     """The erasures of a contact, the oldest first."""
-    return answer(page.of_all(about.erasures(), lambda erasure: erasure.erasure_id))
+    return page.of_all(about.erasures(), lambda erasure: erasure.erasure_id)
 
 
-@routes.get(_CONTACT + "/sessions/{session_id}", responses=ok(SessionRecord))
-def get_session(about: ContactOf, session_id: str) -> Response:
+@routes.answers(_CONTACT + "/sessions/{session_id}", SessionRecord)
+def get_session(about: ContactOf, session_id: str) -> Any:
     """A stored conversation: its summary, and the outcomes of its candidates."""
-    return answer(about.session(session_id))
+    return about.session(session_id)
 
 
-@routes.get(_CONTACT + "/jobs", responses=ok(shapes.JobPage))
-def list_jobs(about: ContactOf, page: PageOf, state: JobState | None = None) -> Response:
+@routes.answers(_CONTACT + "/jobs", shapes.JobPage)
+def list_jobs(about: ContactOf, page: PageOf, state: JobState | None = None) -> Any:
     """The conversations of a contact that were handed over, the newest first."""
-    return answer(page.of(partial(about.jobs, state=state), place_of, read_place))
+    return page.of(partial(about.jobs, state=state))
 
 
-@routes.post(_CONTACT + "/jobs/{job_id}/retry", responses=ok(shapes.JobShape))
-def retry_job(about: ContactOf, job_id: str) -> Response:
+@routes.answers(_CONTACT + "/jobs/{job_id}/retry", shapes.JobShape, "POST")
+def retry_job(about: ContactOf, job_id: str) -> Any:
     """Start a dead or waiting job again now."""
-    return answer(about.retry(job_id))
+    return about.retry(job_id)
 
 
-@routes.get(_CONTACT + "/health", responses=ok(shapes.HealthReportShape))
-def contact_health(about: ContactOf, check_records: bool = False) -> Response:
+@routes.answers(_CONTACT + "/health", shapes.HealthReportShape)
+def contact_health(about: ContactOf, check_records: bool = False) -> Any:
     """The health of one contact's memory, in numbers.
 
     With ``check_records`` it reads every record, and counts the damaged ones.
     """
-    return answer(about.health(check_records=check_records))
+    return about.health(check_records=check_records)
 
 
 def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:

@@ -11,22 +11,18 @@ import logging
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
 from cachetools import LRUCache
 
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
 from reconciler.entrypoints.access.problems import failure_words
-from reconciler.entrypoints.mcp_server import wording
-from reconciler.entrypoints.mcp_server.operator_desk import OperatorDesk
+from reconciler.entrypoints.mcp_server.operator_desk import operator_reply
 from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError, ReconcilerError
-from reconciler.frozen import frozen
 
 if TYPE_CHECKING:
     from reconciler.contact_memory import ContactMemory
-    from reconciler.domain.tools.tool import Tool
     from reconciler.memory import Memory
     from reconciler.service.tools.agent_tools import AgentTools
 
@@ -41,8 +37,6 @@ _KEPT_TOOLS_MAX = 1_000
 _MESSAGES_MAX = 1_000
 
 OPERATOR_TOOL_NAMES = tuple(tool.name for tool in OPERATOR_TOOLS)
-_VIEWS = {"profile": "What is known now", "history": "What superseded what, and why"}
-_URI = "memory://contacts/"
 _COMPLAINT_LENGTH_MAX = 600
 _AGENTS = (
     "This is the memory of what is known about the contact. Recall before you say or do anything "
@@ -58,18 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownNameError(Exception):
-    """This client has no such tool, resource or prompt; another one may."""
-
-
-@frozen
-class Listed:
-    """A client's view of a resource, a pattern of resources, or a prompt."""
-
-    name: str
-    title: str
-    description: str
-    uri: str = ""
-    arguments: tuple[tuple[str, str, bool], ...] = ()
+    """This client has no such tool or prompt; another one may."""
 
 
 class Desk:
@@ -83,7 +66,6 @@ class Desk:
         self._memory = memory
         self._tools: LRUCache[tuple[str, ...], AgentTools] = LRUCache(_KEPT_TOOLS_MAX)
         self._lock = Lock()
-        self._operator = OperatorDesk(memory)
 
     @staticmethod
     def instructions(profile: AccessProfile) -> str:
@@ -93,7 +75,14 @@ class Desk:
     def tools(self, grant: Grant) -> list[dict[str, Any]]:
         """The tools of a grant, for ``tools/list``."""
         if grant.profile is AccessProfile.OPERATOR:
-            return [self._of_operator(grant, tool) for tool in OPERATOR_TOOLS]
+            return [
+                _scoped(
+                    tool.definition("mcp", strict=False),
+                    grant,
+                    needs_contact=tool.name not in CONTACT_FREE,
+                )
+                for tool in OPERATOR_TOOLS
+            ]
         # They have the same names and parameters, whether agent or operator calls them.
         some = self._memory.agent_tools(grant.agent_ids[0], "any", tenant=grant.tenant)
         listed = some.definitions("mcp")
@@ -116,7 +105,7 @@ class Desk:
         if contact_id is None and name not in CONTACT_FREE:
             raise InvalidRequestError("contact_id is missing: say which contact it is about")
         if grant.profile is AccessProfile.OPERATOR:
-            return self._operator.call(grant, agent_id, contact_id, name, given)
+            return operator_reply(self._memory, grant, agent_id, contact_id, name, given)
         about = self._memory.contact(agent_id, contact_id or "", tenant=grant.tenant)
         if name == HAND_OVER:
             return ToolReply(text=_handed_over(about, grant.session_id, given))
@@ -129,60 +118,23 @@ class Desk:
                 tools = self._tools[key] = about.tools(session_id=session_id)
             return tools
 
-    @staticmethod
-    def _of_operator(grant: Grant, tool: Tool) -> dict[str, Any]:
-        return _scoped(
-            tool.definition("mcp", strict=False),
-            grant,
-            needs_contact=tool.name not in CONTACT_FREE,
-        )
-
-    def resources(self, grant: Grant) -> list[Listed]:
-        """The resources of a grant for one contact; of any other, ``resource_patterns``."""
-        return [] if grant.contact_id is None else _listed(grant, _part(grant.contact_id))
-
-    def resource_patterns(self, grant: Grant) -> list[Listed]:
-        """The patterns of the contacts' resources, if the grant is for several contacts."""
-        return _listed(grant, "{contact_id}") if grant.contact_id is None else []
-
-    def read(self, grant: Grant, uri: str) -> str:
-        """The text of a resource.
-
-        Raises:
-            UnknownNameError: the grant has no such resource.
-            ReconcilerError: the memory could not be read.
-        """
-        about, view = self._about(grant, uri)
-        if view == "profile":
-            return wording.profile_words(about.profile())
-        return wording.history_words(about.history())
-
-    def _about(self, grant: Grant, uri: str) -> tuple[ContactMemory, str]:
-        parts = uri.removeprefix(_URI).split("/") if uri.startswith(_URI) else []
-        if len(parts) != 3 or parts[2] not in _VIEWS:
-            raise UnknownNameError(uri)
-        agent_id, contact_id = unquote(parts[0]), unquote(parts[1])
-        if agent_id not in grant.agent_ids or grant.contact_id not in (None, contact_id):
-            raise UnknownNameError(uri)
-        try:
-            return self._memory.contact(agent_id, contact_id, tenant=grant.tenant), parts[2]
-        except InvalidRequestError as error:
-            raise UnknownNameError(uri) from error
-
-    def prompts(self, grant: Grant) -> list[Listed]:
+    def prompts(self, grant: Grant) -> list[dict[str, Any]]:
         """The one prompt: what to know and to ask when a conversation opens."""
-        arguments = [("topic", "What the conversation is about, in words.", False)]
+        arguments = [_argument("topic", "What the conversation is about, in words.", False)]
         if grant.contact_id is None:
-            arguments.insert(0, ("contact_id", "The contact whom the conversation is with.", True))
+            whom = _argument("contact_id", "The contact whom the conversation is with.", True)
+            arguments.insert(0, whom)
         if len(grant.agent_ids) > 1:
-            arguments.insert(0, ("agent_id", f"One of {', '.join(grant.agent_ids)}.", True))
+            whose = _argument("agent_id", f"One of {', '.join(grant.agent_ids)}.", True)
+            arguments.insert(0, whose)
         return [
-            Listed(
-                name=OPENING,
-                title="Open a conversation",
-                description="What to know about a contact, and what to ask, as one talks to them.",
-                arguments=tuple(arguments),
-            )
+            {
+                "name": OPENING,
+                "title": "Open a conversation",
+                "description": "What to know about a contact, and what to ask, as one talks to "
+                "them.",
+                "arguments": arguments,
+            }
         ]
 
     def opening(self, grant: Grant, name: str, arguments: Mapping[str, str]) -> str:
@@ -296,33 +248,16 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
     )
 
 
-def _message(number: int, given: object) -> dict[str, str]:
+def _message(number: int, given: object) -> dict[str, Any]:
+    """A message as the memory takes it, which checks its values."""
     if not isinstance(given, dict) or given.keys() - {"name"} != {"role", "content"}:
         raise InvalidRequestError(
             f"message {number} must have role and content, may have name, and nothing else"
         )
     if given["role"] not in AGENT_ROLES:
         raise InvalidRequestError(f"message {number}: role must be one of {', '.join(AGENT_ROLES)}")
-    if not isinstance(given["content"], str):
-        raise InvalidRequestError(f"message {number}: content must be a string")
-    if not isinstance(given.get("name", ""), str):
-        raise InvalidRequestError(f"message {number}: name must be a string")
-    return {key: given[key] for key in ("role", "content", "name") if key in given}
+    return given
 
 
-def _listed(grant: Grant, contact_part: str) -> list[Listed]:
-    """The views of a contact, by each agent of the grant."""
-    return [
-        Listed(
-            name=f"{agent_id}-{view}",
-            title=title,
-            description=f"{title}, as text.",
-            uri=f"{_URI}{_part(agent_id)}/{contact_part}/{view}",
-        )
-        for agent_id in grant.agent_ids
-        for view, title in _VIEWS.items()
-    ]
-
-
-def _part(identifier: str) -> str:
-    return quote(identifier, safe="")
+def _argument(name: str, about: str, is_required: bool) -> dict[str, Any]:
+    return {"name": name, "description": about, "required": is_required}

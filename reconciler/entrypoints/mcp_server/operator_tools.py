@@ -15,7 +15,7 @@ CONTACT_OR_OPERATOR = ("contact", "operator")
 
 _DECISION = Parameter(
     name="decision_id",
-    description="The decision's id, as the tool pending or the history resource gives it.",
+    description="The decision's id, as the tool pending or the tool history gives it.",
     missing="give the id that pending prints",
 )
 _ANSWERED_BY = Parameter(

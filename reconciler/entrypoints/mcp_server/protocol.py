@@ -22,14 +22,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from reconciler.entrypoints.access.grants import Grant
-from reconciler.entrypoints.mcp_server.desk import Desk, Listed, UnknownNameError
+from reconciler.entrypoints.mcp_server.desk import Desk, UnknownNameError
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
 CALLS_AT_ONCE_MAX = 16
 """As many as the embedded engine has connections; other calls wait."""
 
 _NAME_LENGTH_MAX = 100
-_TEXT = "text/plain"
 _log = logging.getLogger(__name__)
 R = TypeVar("R")
 
@@ -38,12 +37,10 @@ class Calls:
     """The running calls: a bounded number, each in a thread; ``wait`` waits for their end."""
 
     def __init__(self) -> None:
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
 
     async def run(self, call: Callable[[], R]) -> R:
         """The result of the call; if the client cancels it, it still runs to its end."""
-        if self._limiter is None:  # which belongs to the event loop
-            self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
         try:
             return await anyio.to_thread.run_sync(call, limiter=self._limiter)
         except UnknownNameError as error:
@@ -60,7 +57,7 @@ class Calls:
     async def wait(self, timeout_seconds: float) -> None:
         """Wait until no call is running, or until the time-out."""
         with anyio.move_on_after(timeout_seconds):
-            while self._limiter is not None and self._limiter.borrowed_tokens:
+            while self._limiter.borrowed_tokens:
                 await anyio.sleep(0.02)
 
 
@@ -82,7 +79,7 @@ def mcp_server(
 
     async def list_tools(ctx: Any, _: Any) -> types.ListToolsResult:
         listed = await calls.run(partial(desk.tools, grant_of(ctx)))
-        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in listed])
+        return types.ListToolsResult.model_validate({"tools": listed})
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         arguments = params.arguments or {}
@@ -91,30 +88,8 @@ def mcp_server(
             content=[types.TextContent(type="text", text=reply.text)], is_error=reply.is_error
         )
 
-    async def list_resources(ctx: Any, _: Any) -> types.ListResourcesResult:
-        listed = desk.resources(grant_of(ctx))
-        resources = [
-            types.Resource(uri=each.uri, **_told(each), mime_type=_TEXT) for each in listed
-        ]
-        return types.ListResourcesResult(resources=resources)
-
-    async def list_patterns(ctx: Any, _: Any) -> types.ListResourceTemplatesResult:
-        listed = desk.resource_patterns(grant_of(ctx))
-        patterns = [
-            types.ResourceTemplate(uri_template=each.uri, **_told(each), mime_type=_TEXT)
-            for each in listed
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=patterns)
-
-    async def read_resource(
-        ctx: Any, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        text = await calls.run(partial(desk.read, grant_of(ctx), params.uri))
-        contents = types.TextResourceContents(uri=params.uri, mime_type=_TEXT, text=text)
-        return types.ReadResourceResult(contents=[contents])
-
     async def list_prompts(ctx: Any, _: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=list(map(_prompt, desk.prompts(grant_of(ctx)))))
+        return types.ListPromptsResult.model_validate({"prompts": desk.prompts(grant_of(ctx))})
 
     async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         asked = partial(desk.opening, grant_of(ctx), params.name, params.arguments or {})
@@ -128,24 +103,9 @@ def mcp_server(
         instructions=instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_patterns,
-        on_read_resource=read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
-
-
-def _prompt(listed: Listed) -> types.Prompt:
-    taken = [
-        types.PromptArgument(name=name, description=about, required=is_required)
-        for name, about, is_required in listed.arguments
-    ]
-    return types.Prompt(**_told(listed), arguments=taken)
-
-
-def _told(listed: Listed) -> dict[str, Any]:
-    return {"name": listed.name, "title": listed.title, "description": listed.description}
 
 
 def _short(text: str) -> str:

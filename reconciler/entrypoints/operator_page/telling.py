@@ -74,8 +74,12 @@ def subject_of(memory: Memory, decision: Decision) -> str:
     about = memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
     if decision.action is Action.REVERT:
         undone = _undone(about, decision)
-        told = subject_of(memory, undone) if undone else decision.text
-        return f"that {told}" if undone and undone.action is Action.RESOLVE else told
+        if undone is None:
+            return decision.text
+        told = subject_of(memory, undone)
+        if undone.action is Action.REVERT:
+            return f"The undoing of {in_marks(told)}"
+        return f"The answer that {told}" if undone.action is Action.RESOLVE else told
     ids: Iterable[str] = ()
     if decision.action is Action.REVOKE:
         ids = decision.superseded_ids

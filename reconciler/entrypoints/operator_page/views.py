@@ -77,7 +77,7 @@ def contacts(visit: Visit) -> Response:
         questions=sum(each.questions for each in waiting),
         disputes=sum(each.disputes for each in waiting),
         expiring=sum(each.expiring for each in waiting),
-        contacts=listed[:_PAGE],
+        contacts=[each for each in listed[:_PAGE] if not words.is_erased(each)],
         next=listed[_PAGE - 1].contact_id if len(listed) > _PAGE else None,
         is_first=after is None,
     )
@@ -116,7 +116,11 @@ def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
     """The contacts with these letters in id or name, and the facts that are nearest."""
     asked = query.casefold()
     known = agent.contacts(limit=_SEARCHED_MAX + 1)
-    named = [each for each in known[:_SEARCHED_MAX] if asked in _called(each)]
+    named = [
+        each
+        for each in known[:_SEARCHED_MAX]
+        if asked in _called(each) and not words.is_erased(each)
+    ]
     return {
         "contacts": named[:_PAGE],
         "left_out": len(named[_PAGE:]),

@@ -25,9 +25,9 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.quoting import in_marks
 from reconciler.domain.records.decisions import Decision
-from reconciler.entrypoints.access.grants import Grant
+from reconciler.entrypoints.access.grants import Grant, NotGrantedError
 from reconciler.entrypoints.access.http_door import GRANT
-from reconciler.entrypoints.access.problems import Problem, ProblemError, RefusedError, within
+from reconciler.entrypoints.access.problems import Problem, ProblemError
 from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.logins import OpenLogin
 from reconciler.entrypoints.operator_page.telling import subject_of
@@ -78,30 +78,30 @@ class Visit:
         """The agent that is asked about; the first of the grant's if none is named.
 
         Raises:
-            RefusedError: the grant does not reach so far.
+            NotGrantedError: the grant does not reach so far.
         """
         asked = self.given.get("agent") or self.grant.agent_ids[0]
-        return within(lambda: self.grant.agent(asked))
+        return self.grant.agent(asked)
 
     @property
     def contact_id(self) -> str | None:
         """The contact who is asked about, or the only one of the grant.
 
         Raises:
-            RefusedError: the grant does not reach so far.
+            NotGrantedError: the grant does not reach so far.
         """
         asked = self.given.get("contact") or None
-        return within(lambda: self.grant.contact(asked))
+        return self.grant.contact(asked)
 
     @property
     def agent(self) -> AgentMemory:
         """The agent's memory.
 
         Raises:
-            RefusedError: the grant does not reach so far.
+            NotGrantedError: the grant does not reach so far.
         """
         if self.grant.contact_id is not None:
-            raise RefusedError("this token is for one contact; open that contact's page")
+            raise NotGrantedError("this token is for one contact; open that contact's page")
         return self.memory.agent(self.agent_id, tenant=self.grant.tenant)
 
     @property
@@ -109,7 +109,7 @@ class Visit:
         """The contact's memory.
 
         Raises:
-            RefusedError: the grant does not reach so far.
+            NotGrantedError: the grant does not reach so far.
             InvalidScopeError: no contact can have that id.
         """
         return self.memory.contact(self.agent_id, self.contact_id or "", tenant=self.grant.tenant)

@@ -164,6 +164,11 @@ def ended(contact: Contact) -> int:
     return contact.superseded_facts + contact.revoked_facts
 
 
+def is_erased(contact: Contact) -> bool:
+    """Whether nothing is left of a contact but the receipts of its erasure."""
+    return 0 < contact.erased_facts == contact.facts
+
+
 def tone(decision: Decision) -> str:
     """The kind of notice for a decision."""
     return "warn" if decision.action in (Action.REJECT, Action.HOLD) else "good"

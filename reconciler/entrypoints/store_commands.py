@@ -1,18 +1,23 @@
-"""Commands that copy a memory and move it: backup, export and restore."""
+"""The commands about the whole store: set up, copy, move, take another model, finish erasures."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
+from reconciler.domain.records.model_moves import ReembedReport
+from reconciler.entrypoints.fact_rendering import erasures_view
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     AsJson,
     MaybeAgent,
+    MaybeContactId,
+    MaybeLimit,
     Overwrite,
     Tenant,
     bar,
@@ -20,14 +25,36 @@ from reconciler.entrypoints.options import (
     existing,
     or_by_its_holder,
     progress,
+    reading,
     show,
 )
-from reconciler.entrypoints.rendering import counted, terminal
+from reconciler.entrypoints.rendering import record_panel, terminal
+from reconciler.entrypoints.wording import counted
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
 _STANDARD_OUTPUT = STANDARD_INPUT
 _NAMED_MAX = 5
+
+
+def init(
+    accept_other_hash_key: bool = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set up the store, or upgrade an older one; does nothing if it is up to date.
+
+    Options:
+        accept_other_hash_key: use this host's hash key from now on, if the store's own is lost.
+            Earlier erasures and proposals are then not recognised.
+    """
+    if accept_other_hash_key:
+        from reconciler.bootstrap import accept_hash_key
+        from reconciler.settings import load_settings
+
+        accept_hash_key(load_settings())
+    with Memory.open(migrate=True) as memory:
+        made = {**asdict(memory.describe()), "embedding_model": memory.model_move().model}
+    show(as_json, made, "Ready: {engine} {version} at {location}".format_map)
 
 
 def backup(
@@ -42,7 +69,7 @@ def backup(
     """
     with or_by_its_holder("backup"), Memory.open(must_exist=True) as memory:
         made = memory.backup(file, overwrite=overwrite)
-    show(as_json, made, lambda: _backup_text(made))
+    show(as_json, made, _backup_text)
 
 
 def export(
@@ -83,7 +110,7 @@ def export(
     if out == _STANDARD_OUTPUT:
         terminal(stderr=True).print(_export_text(report))
         return
-    show(as_json, report, lambda: _export_text(report))
+    show(as_json, report, _export_text)
 
 
 def _export_page(
@@ -105,7 +132,7 @@ def _export_page(
         sys.stdout.buffer.write(page)
         return
     write_new(out, page, overwrite=overwrite)
-    show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"Wrote {out}.")
+    show(as_json, {"file": str(out), "bytes": len(page)}, lambda _: f"Wrote {out}.")
 
 
 def restore(
@@ -123,9 +150,9 @@ def restore(
     with progress(file.name, as_json) as advance:
         done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
-        show(as_json, done, lambda: _restored_text(done))
+        show(as_json, done, _restored_text)
     else:
-        show(as_json, done, lambda: _restore_text(done))
+        show(as_json, done, _restore_text)
 
 
 def _backup_text(made: Backup) -> str:
@@ -204,5 +231,96 @@ def _counted(report: ExportReport | RestoreReport) -> str:
     )
 
 
-COMMANDS = {"backup": backup, "export": export, "restore": restore}
+def reembed(
+    model: str | None = None,
+    profile: str | None = None,
+    uncalibrated: bool = False,
+    batch: int = 256,
+    status: bool = False,
+    cancel: bool = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move the store to another model and embed all facts again; run again to resume.
+
+    Options:
+        model: the new model, as RECONCILER_EMBEDDER__MODEL would name it.
+        profile: a profile calibrated on the new model: a name or a file.
+        uncalibrated: accept thresholds that were not measured on any model.
+        batch: how many facts to embed at once.
+        status: only show the progress of a move; change nothing.
+        cancel: cancel a move and keep the present model.
+    """
+    from reconciler import bootstrap
+    from reconciler.settings import load_settings
+
+    if sum((status, cancel, model is not None)) != 1 or model == "":
+        raise InvalidRequestError("give either --model, --status or --cancel")
+    settings = load_settings()
+    with or_by_its_holder("reembed"), bootstrap.opened_reembedding(settings) as reembedding:
+        if model is None:
+            move = reembedding.cancel() if cancel else reembedding.status()
+            show(as_json, move, lambda move: record_panel(move, "Embedding model"))
+            return
+        with progress("facts", as_json) as advance:
+            report = bootstrap.reembed(
+                reembedding,
+                settings,
+                model,
+                profile=profile,
+                uncalibrated=uncalibrated,
+                batch_size=batch,
+                on_progress=advance,
+            )
+    show(as_json, report, _report_text)
+
+
+def _report_text(report: ReembedReport) -> str:
+    before = f", and {report.resumed:,} before" if report.resumed else ""
+    text = (
+        f"{report.embedded:,} facts were embedded{before}. The store is bound to {report.model} "
+        f"({report.dimension} numbers a vector).\nSet from here on, and start every process again "
+        "that has it open:"
+    )
+    text += "".join(f"\n  {name}={value}" for name, value in report.settings.items())
+    if not report.is_calibrated:
+        text += (
+            "\nThe thresholds of that profile were measured on no model: calibrate with "
+            "`reconciler calibrate`."
+        )
+    return text
+
+
+def erasures(
+    agent: MaybeAgent = None,
+    contact: MaybeContactId = None,
+    finish: bool = False,
+    tenant: Tenant = None,
+    limit: MaybeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the erasures, and how far each one got.
+
+    Options:
+        finish: finish the interrupted ones, in the whole store.
+    """
+    with reading(None if finish else agent, contact, tenant) as memory:
+        if finish:
+            with bar("records", None, as_json) as advance:
+                finished = memory.finish_erasures(on_progress=advance)
+        else:
+            finished = call_of(memory, "erasures", agent, contact, tenant)(limit=limit)
+    none = "No erasure is left to finish." if finish else "Nothing was forgotten."
+    show(as_json, finished, lambda found: erasures_view(found, none))
+    if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
+        raise typer.Exit(1)
+
+
+COMMANDS = {
+    "init": init,
+    "backup": backup,
+    "export": export,
+    "restore": restore,
+    "reembed": reembed,
+    "erasures": erasures,
+}
 """The commands of this module, by name."""
