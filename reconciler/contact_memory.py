@@ -923,7 +923,7 @@ class ContactMemory(BoundMemory):
         return self._services.records.decision_of_key(self._scope, idempotency_key)
 
     def explain(self, decision_id: str) -> Explanation:
-        """A decision in plain words: which neighbour, which rule, what would have changed it.
+        """A decision in plain words: which neighbour, which rule, what a judge said.
 
         Raises:
             As ``decision``.

@@ -209,7 +209,7 @@ def get_decision(about: ContactOf, decision_id: str) -> Any:
 @routes.get(_DECISION + "/explanation", responses=ok_or_known(Explanation))
 @unless_known
 def explain(about: ContactOf, decision_id: str) -> Any:
-    """Why a decision was made, in plain words, and what would have changed it."""
+    """Why a decision was made, in plain words."""
     return about.explain(decision_id)
 
 
