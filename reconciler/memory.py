@@ -471,7 +471,7 @@ class Memory:
 
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, of all tenants, each with its tenant first."""
-        return self._services.health.agents()
+        return self._services.contact_store.list_agents()
 
     def erasures(
         self, *, unfinished: bool = False, tenant: str | None = None, limit: int | None = None
@@ -489,7 +489,7 @@ class Memory:
         """
         check_flags(unfinished=unfinished)
         chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
-        all_erasures = self._services.erasures.find([], is_unfinished=unfinished)
+        all_erasures = self._services.erasure_store.list_erasures(is_unfinished=unfinished)
         own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
         return first(own, limit)
 
@@ -505,9 +505,8 @@ class Memory:
             GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
         check_callable(on_progress=on_progress)
-        service = self._services.erasures
-        unfinished = service.find([], is_unfinished=True)
-        return [service.finish(erasure, on_progress) for erasure in unfinished]
+        unfinished = self._services.erasure_store.list_erasures(is_unfinished=True)
+        return [self._services.erasures.finish(erasure, on_progress) for erasure in unfinished]
 
     def jobs(
         self,

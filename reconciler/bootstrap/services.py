@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from reconciler.service.pages.report import Report
     from reconciler.service.persons.answering import PersonsAnswers
     from reconciler.service.persons.deciding import PersonsDecisions
-    from reconciler.service.recall import PastRecall, Recall
+    from reconciler.service.recall import Recall
     from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -271,12 +271,7 @@ class Services:
     recall: Recall = _made(
         "recall:Recall", store="fact_store", asked="asked_attributes", use="use_trace"
     )
-    """Answers a query."""
-
-    past_recall: PastRecall = _made(
-        "recall:PastRecall", store="fact_store", asked="asked_attributes"
-    )
-    """Answers a query about the past."""
+    """Answers a query, about now or the past."""
 
     procedures: Procedures = _made("tasks.procedures:Procedures", store="fact_store")
     """Agents' procedures."""
@@ -775,7 +770,7 @@ def _idle_rejudging(services: Services) -> IdleRejudging | None:
         return None
 
     def scopes() -> Iterator[Scope]:
-        for tenant, agent_id in services.health.agents():
+        for tenant, agent_id in services.contact_store.list_agents():
             yield from services.records.scopes(Scope(tenant, agent_id, "any"))
 
     return IdleRejudging(services.rejudging, scopes, services.clock)
