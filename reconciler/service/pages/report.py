@@ -17,7 +17,6 @@ from reconciler.domain.records.facts import Contact, Dispute, FactEvent, Refusal
 from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.timeline import Timeline, timeline
-from reconciler.errors import UnknownContactError
 from reconciler.frozen import frozen
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
@@ -114,16 +113,8 @@ class Report:
 
         Args:
             whose: tenant and agent, with one of the contacts or with any.
-            contacts: whom it tells of.
-
-        Raises:
-            UnknownContactError: there is no contact.
+            contacts: whom it tells of, at least one.
         """
-        if not contacts:
-            raise UnknownContactError(
-                f"nothing is known about contact {whose.contact_id} of agent {whose.agent_id}; "
-                "check both names"
-            )
         last_first = sorted(contacts, key=_last_decided, reverse=True)
         told = last_first[:CONTACTS_MAX]
         facts_max = max(FACTS_MAX // len(told), _FACTS_OF_CONTACT_MIN)
