@@ -1642,7 +1642,7 @@ export interface components {
          *         differences: what the guard found, and what the slots say.
          *         arbiter: what the arbiter answered, or that none was asked or used.
          *         counterfactuals: what would have another outcome, where the gate or a person decided; empty
-         *             where the rule did, whose sentences name its thresholds.
+         *             where the rule did, because its sentences name the thresholds.
          *         evidence: the turns that it was made on: who spoke, when, in which session, which words.
          */
         Explanation: {
