@@ -261,7 +261,11 @@ def _decide_all(cases: Mapping[str, Sequence[Case]], embedding_model: str) -> Re
             outcomes[configuration, slots] = [
                 (
                     case,
-                    outcome_of(case.measured, policy, is_arbitrated=configuration.is_arbitrated),
+                    outcome_of(
+                        case.measured,
+                        policy,
+                        _answer(case.pair.label) if configuration.is_arbitrated else None,
+                    ),
                 )
                 for case in found
             ]
@@ -343,7 +347,13 @@ def _cost_targets(costs: Iterable[Cost]) -> Iterator[Target]:
 def _not_silent(scores: DecisionScores) -> Rate:
     """Of the updates, those that end with the new fact live alone, or a recorded conflict."""
     silent = scores.silent_updates
-    return Rate(count=silent.of - silent.count - scores.lost_updates.count, of=silent.of)
+    return Rate(count=silent.of - silent.count - _lost_updates(scores).count, of=silent.of)
+
+
+def _lost_updates(scores: DecisionScores) -> Rate:
+    """Of the updates, those taken for the fact said again, so that the stale one stays."""
+    lost = scores.counts[PairLabel.UPDATE, Outcome.REPEATED]
+    return Rate(count=lost, of=scores.silent_updates.of)
 
 
 def _share(rate: Rate) -> float:
@@ -382,7 +392,7 @@ def _print_halves(results: Results) -> None:
                 )
                 rates = (
                     scores.silent_updates,
-                    scores.lost_updates,
+                    _lost_updates(scores),
                     scores.distinct_marked,
                     scores.false_supersessions,
                 )
@@ -406,7 +416,7 @@ def _print_rates(results: Results) -> None:
                     f"| {source} | {configuration.name} | {slots} "
                     f"| {with_interval(scores.false_supersessions)} "
                     f"| {_of(scores.distinct_marked)} | {_of(_not_silent(scores))} "
-                    f"| {_of(scores.lost_updates)} | {_of(scores.same_stored_twice)} |"
+                    f"| {_of(_lost_updates(scores))} | {_of(scores.same_stored_twice)} |"
                 )
     print(flush=True)
 
@@ -540,6 +550,17 @@ def _milliseconds(call: Callable[..., object], *arguments: Any, **named: Any) ->
 # The engine
 
 
+def _answer(label: PairLabel) -> Judgement:
+    """What an arbiter says that is always right."""
+    relation, action = {
+        PairLabel.SAME: (Relation.SAME, Action.SKIP),
+        PairLabel.UPDATE: (Relation.REPLACES, Action.UPDATE),
+        PairLabel.DISTINCT: (Relation.COEXISTS, Action.ADD),
+    }[label]
+    target = None if action is Action.ADD else 1
+    return Judgement(reasoning=label, relation=relation, target=target, action=action)
+
+
 class LabelArbiter:
     """Always right: answers the label of the pair that the note and its nearest fact make."""
 
@@ -549,14 +570,7 @@ class LabelArbiter:
         self._labels = {(each.fact_text, each.note_text): each.label for each in pairs}
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        label = self._labels[neighbours[0].text, note.text]
-        relation, action = {
-            PairLabel.SAME: (Relation.SAME, Action.SKIP),
-            PairLabel.UPDATE: (Relation.REPLACES, Action.UPDATE),
-            PairLabel.DISTINCT: (Relation.COEXISTS, Action.ADD),
-        }[label]
-        target = None if action is Action.ADD else 1
-        return Judgement(reasoning=label, relation=relation, target=target, action=action)
+        return _answer(self._labels[neighbours[0].text, note.text])
 
     def close(self) -> None:
         """Nothing to close."""

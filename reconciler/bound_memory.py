@@ -207,15 +207,15 @@ class BoundMemory:
             until=None if until is None else utc("until", until),
             after=_place(after),
         )
-        count, records = positive("limit", limit), self._services.records
+        count = positive("limit", limit)
         if self._is_of_a_contact:
-            return records.decisions([self._scope], count, wanted)
-        return records.newest_decisions(self._scope, count, wanted)
+            return self._services.decision_store.list_decisions([self._scope], count, wanted)
+        return self._services.records.newest_decisions(self._scope, count, wanted)
 
     def all_decisions(self) -> Iterator[Decision]:
         """Every decision, contact by contact."""
         for scope in self._scopes():
-            yield from self._services.records.all_decisions(scope)
+            yield from self._services.decision_store.iter_decisions(scope)
 
     def refusals(
         self,
@@ -230,7 +230,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        counted = self._services.records.refusals(self._scopes())
+        counted = self._services.decision_store.count_refusals(self._scopes())
         return first(counted, limit)
 
     def pending(
@@ -439,7 +439,7 @@ class BoundMemory:
         """
         check_flags(unfinished=unfinished)
         scopes = [self._scope] if self._is_of_a_contact else []
-        all_erasures = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        all_erasures = self._services.erasure_store.list_erasures(scopes, is_unfinished=unfinished)
         own = (
             erasure
             for erasure in all_erasures

@@ -153,7 +153,7 @@ class ContactMemory(BoundMemory):
         knew_at = self._instant("as_of", as_of)
         true_at = None if valid_at is None else utc("valid_at", valid_at)
         if knew_at or true_at:
-            return self._services.past_recall.recall(
+            return self._services.recall.recall_past(
                 self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
             )
         recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
@@ -923,16 +923,17 @@ class ContactMemory(BoundMemory):
         return self._services.records.decision_of_key(self._scope, idempotency_key)
 
     def explain(self, decision_id: str) -> Explanation:
-        """A decision in plain words: which neighbour, which rule, what would have changed it.
+        """A decision in plain words: which neighbour, which rule, what a judge said.
 
         Raises:
             As ``decision``.
         """
         from reconciler.domain.review.explanation import explain
 
-        records = self._services.records
+        store = self._services.decision_store
         return explain(
-            records.decision(self._scope, decision_id), records.evidence(self._scope, decision_id)
+            store.get_decision(self._scope, decision_id),
+            store.list_evidence(decision_id, self._scope),
         )
 
     def correct(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, Unpack
+from typing import IO, TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
 from reconciler.agent_memory import AgentMemory
@@ -36,30 +36,6 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import OpenFields, Settings
 
-    class_call = classmethod
-else:
-
-    class class_call(classmethod):  # noqa: N801 - a decorator
-        """A class method that raises ``InvalidRequestError`` when it is called on an object.
-
-        Python lets a class method be called on an object, which it then knows nothing of:
-        ``restore`` on an open memory would restore into whichever store the settings name.
-        """
-
-        def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
-            if instance is None:
-                return super().__get__(instance, owner)
-            name, of_class = self.__func__.__name__, type(instance).__name__
-
-            def refused(*_: object, **__: object) -> NoReturn:
-                raise InvalidRequestError(
-                    f"{name} knows nothing of this {of_class}, which is open already; call "
-                    f"{of_class}.{name}(...) on the class, with the settings of the store that you "
-                    "mean"
-                )
-
-            return refused
-
 
 class Memory:
     """An open memory: the store, its jobs, and the way to each agent and contact.
@@ -80,7 +56,7 @@ class Memory:
         self._workers: WeakSet[ExtractionWorker] = WeakSet()
         self._worker_threads: list[WorkerThread] = []
 
-    @class_call
+    @classmethod
     def open(
         cls,
         settings: Settings | None = None,
@@ -375,7 +351,7 @@ class Memory:
         check_flags(overwrite=overwrite)
         return back_up(self._services, file_path("path", path), overwrite=overwrite)
 
-    @class_call
+    @classmethod
     def restore(
         cls,
         path: str | Path,
@@ -495,7 +471,7 @@ class Memory:
 
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, of all tenants, each with its tenant first."""
-        return self._services.health.agents()
+        return self._services.contact_store.list_agents()
 
     def erasures(
         self, *, unfinished: bool = False, tenant: str | None = None, limit: int | None = None
@@ -513,7 +489,7 @@ class Memory:
         """
         check_flags(unfinished=unfinished)
         chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
-        all_erasures = self._services.erasures.find([], is_unfinished=unfinished)
+        all_erasures = self._services.erasure_store.list_erasures(is_unfinished=unfinished)
         own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
         return first(own, limit)
 
@@ -529,9 +505,8 @@ class Memory:
             GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
         check_callable(on_progress=on_progress)
-        service = self._services.erasures
-        unfinished = service.find([], is_unfinished=True)
-        return [service.finish(erasure, on_progress) for erasure in unfinished]
+        unfinished = self._services.erasure_store.list_erasures(is_unfinished=True)
+        return [self._services.erasures.finish(erasure, on_progress) for erasure in unfinished]
 
     def jobs(
         self,

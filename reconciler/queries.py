@@ -173,23 +173,11 @@ class Migration:
     statements: tuple[Statement, ...]
 
 
-class QueryBook(Mapping[str, Query]):
+class QueryBook(dict[str, Query]):
     """The queries of one engine by name."""
 
-    def __init__(self, queries: Mapping[str, Query]) -> None:
-        self._queries = dict(queries)
-
-    def __getitem__(self, name: str) -> Query:
-        try:
-            return self._queries[name]
-        except KeyError:
-            raise QueryFileError(f"no query file is named {name}") from None
-
-    def __iter__(self) -> Any:
-        return iter(self._queries)
-
-    def __len__(self) -> int:
-        return len(self._queries)
+    def __missing__(self, name: str) -> Query:
+        raise QueryFileError(f"no query file is named {name}")
 
 
 @cache
@@ -205,7 +193,7 @@ def load_queries(engine: str) -> QueryBook:
         *sorted((folder / "shared").glob("*.cypher")),
         *sorted((folder / engine).glob("*.cypher")),
     ]
-    queries: dict[str, Query] = {}
+    queries = QueryBook()
     for path in paths:
         if path.stem in queries:
             raise QueryFileError(f"{path.name} stands in shared/ and in {engine}/")
@@ -213,7 +201,7 @@ def load_queries(engine: str) -> QueryBook:
         if engine == "embedded":
             text = _JOINED.sub(_joined, text)
         queries[path.stem] = parse_query(path.stem, text)
-    return QueryBook(queries)
+    return queries
 
 
 @cache

@@ -42,17 +42,6 @@ def changed(decision: Decision, **given: Any) -> Decision:
     return replace(decision, **own, **{name: replaced[name] for name in parts if parts[name]})
 
 
-def flat(decision: Decision) -> dict[str, Any]:
-    """All that a decision holds, in one level: ``note.text``, ``policy.guard``, ``door``."""
-    own = {each.name: getattr(decision, each.name) for each in fields(decision)}
-    parts = {name: own.pop(name) for name in _PARTS}
-    return own | {
-        f"{name}.{each.name}": getattr(part, each.name)
-        for name, part in parts.items()
-        for each in fields(part)
-    }
-
-
 def _sorted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     own: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {name: {} for name in _PARTS}

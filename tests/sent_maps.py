@@ -34,7 +34,7 @@ from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore, Marks
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.model_store import ModelStore
-from reconciler.service.use_trace import Asked, Use
+from reconciler.service.use_trace import Use
 from tests.commits import MODEL, NOON, committed
 
 __all__ = ["Tree", "merge", "paths_of", "read_by", "sent_trees", "tree_of"]
@@ -142,7 +142,7 @@ def sent_trees() -> dict[str, Tree]:
     _erase(ErasureStore(graph, fact_store, decision_store))
     ModelStore(graph).put(MODEL, ["f1"], np.ones((1, 2), np.float32))
     fact_store.record_use({"f1": Use(1, NOON)})
-    ContactStore(graph).record_recalls({"c1": Asked(1, 0)})
+    ContactStore(graph).record_recalls({"c1": Use(1, NOON)})
     archive = ArchiveStore(graph)
     archive.put_remains("Episode", {"e1": {"text": "[erased]"}})
     archive.restore_nodes("c1", -1, "Fact", [({"fact_id": "f1"}, [1.0])], MODEL)

@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from reconciler.service.pages.report import Report
     from reconciler.service.persons.answering import PersonsAnswers
     from reconciler.service.persons.deciding import PersonsDecisions
-    from reconciler.service.recall import PastRecall, Recall
+    from reconciler.service.recall import Recall
     from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -183,7 +183,6 @@ class Services:
         closing: ExitStack,
         only_reads: bool = False,
     ) -> None:
-        patience = retry_policy(settings)
         self.building = RLock()
         self.settings = settings
         self.embedder = embedder
@@ -192,7 +191,8 @@ class Services:
         self.policy = replace(policy, systems=systems) if own else policy
         self.clock = clock
         self.closing = closing
-        waiting = patient(graph, patience, GraphUnavailableError)
+        self.retry_policy = retry_policy(settings)
+        waiting = patient(graph, self.retry_policy, GraphUnavailableError)
         model = (embedder.model_id, embedder.dimension)
         self.fact_store = FactStore(waiting, model)
         self.decision_store = DecisionStore(waiting, model)
@@ -202,7 +202,7 @@ class Services:
         self.records = self.made(Records, hides_expired=settings.life.expired == "hidden")
         self.ids = IdCheck(build_secret_finder(of_ids=True))
         self._graph = graph
-        self._patient_graph = patient(graph, patience)
+        self._patient_graph = patient(graph, self.retry_policy)
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
@@ -271,12 +271,7 @@ class Services:
     recall: Recall = _made(
         "recall:Recall", store="fact_store", asked="asked_attributes", use="use_trace"
     )
-    """Answers a query."""
-
-    past_recall: PastRecall = _made(
-        "recall:PastRecall", store="fact_store", asked="asked_attributes"
-    )
-    """Answers a query about the past."""
+    """Answers a query, about now or the past."""
 
     procedures: Procedures = _made("tasks.procedures:Procedures", store="fact_store")
     """Agents' procedures."""
@@ -322,17 +317,10 @@ class Services:
 
         return ForgottenLook(self.erasure_store, self.digest)
 
-    @_Part
-    def erasures(self) -> Erasures:
-        """Erases for good."""
-        from reconciler.service.erasures import Erasures
-
-        return self.made(
-            Erasures,
-            store=self.erasure_store,
-            forget_answers=self.reconciler.forget_answers,
-            retry_policy=retry_policy(self.settings),
-        )
+    erasures: Erasures = _made(
+        "erasures:Erasures", store="erasure_store", forget_answers="reconciler.forget_answers"
+    )
+    """Erases for good."""
 
     def _withholding(self) -> Withholding:
         from reconciler.service.writing.forgotten import Withholding, earlier_decisions
@@ -376,7 +364,6 @@ class Services:
         return self.made(
             Ledger,
             store=self.decision_store,
-            retry_policy=retry_policy(self.settings),
             withholding=self._withholding,
             is_judged=self.policy.reach is not None,
         )
@@ -538,24 +525,17 @@ class Services:
 
         return Reembedding(ModelStore(self._patient_graph))
 
-    @_Part
-    def damage(self) -> Damage:
-        """Finds records that cannot be read."""
-        from reconciler.service.moving.damage import Damage
-        from reconciler.service.moving.lines import shipped_types
-
-        return Damage(self.archive_store, shipped_types())
+    damage: Damage = _made("moving.damage:Damage", store="archive_store")
+    """Finds records that cannot be read."""
 
     @_Part
     def exporter(self) -> Exporter:
         """Writes exports."""
         from reconciler.service.moving.exporting import Exporter
-        from reconciler.service.moving.lines import shipped_types
 
         return self.made(
             Exporter,
             store=self.archive_store,
-            types=shipped_types(),
             hash_key=lambda: hash_key_if_any(self.settings),
         )
 
@@ -775,7 +755,7 @@ def _idle_rejudging(services: Services) -> IdleRejudging | None:
         return None
 
     def scopes() -> Iterator[Scope]:
-        for tenant, agent_id in services.health.agents():
+        for tenant, agent_id in services.contact_store.list_agents():
             yield from services.records.scopes(Scope(tenant, agent_id, "any"))
 
     return IdleRejudging(services.rejudging, scopes, services.clock)

@@ -29,9 +29,8 @@ def calibration_tables(report: CalibrationReport) -> Group:
 
 
 def errors_table(report: CalibrationReport) -> Table:
-    """The error rates of each rule, by error and source; the arbiter's at its best."""
-    measured = (*report.alone, report.arbitrated[-1])
-    names = (each.name + ", with an arbiter" * each.is_arbitrated for each in measured)
+    """The error rates of each rule, by error and source."""
+    measured, names = report.measurements, (each.name for each in report.measurements)
     return table(
         "What goes wrong, in percent of the pairs (95 % interval)",
         short_column("error, by source"),

@@ -267,7 +267,7 @@ ROWS = (
         "explain",
         ContactMemory.explain,
         explanation_panel,
-        help="Explain a decision in plain words, and what would have changed it.",
+        help="Explain a decision in plain words: the facts compared, the rule, the judge.",
         options={
             "rules": Annotated[
                 bool,

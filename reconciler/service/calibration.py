@@ -28,7 +28,6 @@ from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.calibration import (
     ALL_SOURCES,
     SEED_POLICY,
-    SEED_POLICY_BARE,
     BoundBasis,
     CalibrationGoal,
     DecisionScores,
@@ -69,14 +68,12 @@ class Measurement:
 
     Attributes:
         name: ``seed, no guard``, ``seed``, or the calibrated profile's.
-        is_arbitrated: an arbiter that always answers the label was asked where the rule asks one.
         scores: by source, all of them last.
     """
 
     name: str
     thresholds: Thresholds
     guard: bool
-    is_arbitrated: bool
     scores: tuple[DecisionScores, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +82,6 @@ class Measurement:
             "name": self.name,
             **asdict(self.thresholds),
             "guard": self.guard,
-            "is_arbitrated": self.is_arbitrated,
             "scores": [
                 {
                     "source": scores.source,
@@ -105,8 +101,7 @@ class CalibrationReport:
         goal: what they were to keep.
         basis: what the bound was held against.
         pairs: the pairs with their cosines.
-        measurements: seed without the guard, seed, and the profile; each alone, then with the
-            arbiter.
+        measurements: seed without the guard, seed, and the profile; no arbiter is asked.
     """
 
     profile: Profile
@@ -114,18 +109,6 @@ class CalibrationReport:
     basis: BoundBasis
     pairs: tuple[ProbedPair, ...]
     measurements: tuple[Measurement, ...]
-
-    @property
-    def alone(self) -> tuple[Measurement, ...]:
-        """The measurements without an arbiter, the profile's last."""
-        return tuple(
-            measurement for measurement in self.measurements if not measurement.is_arbitrated
-        )
-
-    @property
-    def arbitrated(self) -> tuple[Measurement, ...]:
-        """The measurements with one that answers the label, the profile's last."""
-        return tuple(measurement for measurement in self.measurements if measurement.is_arbitrated)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no text of a pair is in it."""
@@ -274,9 +257,9 @@ def calibrate(
         basis=basis,
         pairs=tuple(guarded),
         measurements=(
-            *_measured("seed, no guard", bare, Thresholds.of(SEED_POLICY_BARE), guard=False),
-            *_measured("seed", guarded, seed, guard=True),
-            *_measured(name, guarded, thresholds, guard=True),
+            _measured("seed, no guard", bare, seed, guard=False),
+            _measured("seed", guarded, seed, guard=True),
+            _measured(name, guarded, thresholds, guard=True),
         ),
     )
 
@@ -296,7 +279,7 @@ def provenance_of(report: CalibrationReport, measured_on: str) -> list[str]:
         f"Bound on false supersessions: {bound:.1%}, held against {report.basis}.",
         "Measured by source, without slots and without an arbiter (share; 95 % interval):",
     ]
-    *by_source, _ = report.alone[-1].scores
+    *by_source, _ = report.measurements[-1].scores
     for title, name in ERRORS:
         rates = ((scores.source, getattr(scores, name)) for scores in by_source)
         lines.append(f"- {title}")
@@ -432,15 +415,9 @@ def _wanted(decision: Decision) -> Iterator[Callable[[Comparison], bool]]:
 
 def _measured(
     name: str, pairs: Sequence[ProbedPair], thresholds: Thresholds, *, guard: bool
-) -> Iterator[Measurement]:
-    for is_arbitrated in (False, True):
-        yield Measurement(
-            name=name,
-            thresholds=thresholds,
-            guard=guard,
-            is_arbitrated=is_arbitrated,
-            scores=score(pairs, thresholds, is_arbitrated=is_arbitrated),
-        )
+) -> Measurement:
+    scores = score(pairs, thresholds)
+    return Measurement(name=name, thresholds=thresholds, guard=guard, scores=scores)
 
 
 def _toml(profile: Profile, provenance: Sequence[str]) -> str:

@@ -110,10 +110,6 @@ class Erasures:
         erasure, known = self._marked(scope, target, by, reason, on_progress)
         return self._finished(erasure, on_progress, known)
 
-    def find(self, scopes: Iterable[Scope], *, is_unfinished: bool) -> list[Erasure]:
-        """Erasures about these contacts, the oldest first; about any, where none is named."""
-        return self.store.list_erasures(scopes, is_unfinished=is_unfinished)
-
     def finish(self, erasure: Erasure, on_progress: Progress = lambda _: None) -> Erasure:
         """The erasure, finished from where it stands; harmless where it is finished.
 

@@ -75,10 +75,6 @@ class Health:
     file_bytes: Callable[[], int | None]
     clock: Callable[[], datetime]
 
-    def agents(self) -> list[tuple[str, str]]:
-        """All agents of the store, each with its tenant first."""
-        return self.contact_store.list_agents()
-
     def report(
         self,
         whose: Scope,

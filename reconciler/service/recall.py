@@ -48,11 +48,12 @@ _NOWHERE = Scope("any", "any", "any")
 
 @frozen
 class Recall:
-    """Recalls the facts about a contact that hold now.
+    """Recalls the facts about a contact that hold now, or held at a past time.
 
     Args:
-        store: the store of facts.
+        store: facts and their vectors, also of facts that have ended.
         neighbourhoods: the facts of contacts that this process has read, kept in memory.
+        records: gives the facts believed at an instant.
         embedder: with ``dimension`` 0 recall compares words alone.
         asked: finds the attributes that a question asks for; None to skip that.
         how: the settings by which facts are chosen, ordered and left out.
@@ -62,6 +63,7 @@ class Recall:
 
     store: FactStore
     neighbourhoods: Neighbourhoods
+    records: Records
     embedder: Embedder
     how: Recalling
     use: UseTrace
@@ -89,9 +91,43 @@ class Recall:
         begun = self._begin(scope, has_vector=bool(query))
         question = question_of(self.embedder, query)
         known = begun()
-        question = _asked_of(known, question, self.embedder, self.asked)
+        question = self._asked_of(known, question)
         recalled = known.answer(question, wanted, self.how, self.clock(), limit)
         self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
+        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
+
+    def recall_past(
+        self,
+        scope: Scope,
+        query: str,
+        limit: int,
+        wanted: RecallFilter,
+        budget_tokens: int | None,
+        *,
+        as_of: datetime | None,
+        valid_at: datetime | None,
+    ) -> Recalled:
+        """The facts that fit a query about the past, as a recall then would have found them.
+
+        Nothing is cached, and these recalls are not counted.
+
+        Args:
+            scope: the contact.
+            query: what is asked; empty for everything.
+            limit: at most this many facts, not counting the standing constraints.
+            wanted: the filters that facts must pass.
+            budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
+            as_of: what the memory knew then (UTC); None for what it knows now.
+            valid_at: what was true in the world then (UTC), as far as the memory knows; None for
+                what it believed at ``as_of``.
+        """
+        knew_at = as_of or self.clock()
+        known, _ = self.records.held_at(scope, knew_at)
+        facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
+        question = question_of(self.embedder, query)
+        recallable = self._recallable_then(scope, facts, known, question)
+        question = self._asked_of(recallable, question)
+        recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def everything(
@@ -163,6 +199,25 @@ class Recall:
             return lambda: current().recallable()
         return lambda: _recallable(self.store.list_facts(scope), self.store.list_conflicts(scope))
 
+    def _recallable_then(
+        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
+    ) -> Recallable:
+        """The facts to choose from; if vectors are compared, only facts that have one."""
+        disputes = open_disputes(known.conflicts)
+        if question.vector is None:
+            return Recallable(facts, disputes=disputes)
+        vectors = self.store.load_vectors([scope], self.embedder.model_id)
+        compared = [fact for fact in facts if fact.fact_id in vectors]
+        rows = [vectors[fact.fact_id] for fact in compared]
+        return Recallable(compared, np.array(rows, dtype=np.float32), disputes)
+
+    def _asked_of(self, known: Recallable, question: RecallQuery) -> RecallQuery:
+        """The question as it is asked of one contact's facts, where their name says nothing."""
+        told = without_names(question.text, known.own_names)
+        if told != question.text:
+            question = question_of(self.embedder, told)
+        return with_asked(question, known.attributes, self.asked)
+
 
 def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:
     """The facts that have not ended, without vectors."""
@@ -189,16 +244,6 @@ def with_asked(
         vector=asked.leaning(question.vector, asks),
         strange=asked.strangeness(question.vector),
     )
-
-
-def _asked_of(
-    known: Recallable, question: RecallQuery, embedder: Embedder, asked: AskedAttributes | None
-) -> RecallQuery:
-    """The question as it is asked of one contact's facts, where their name says nothing."""
-    told = without_names(question.text, known.own_names)
-    if told != question.text:
-        question = question_of(embedder, told)
-    return with_asked(question, known.attributes, asked)
 
 
 def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
@@ -245,73 +290,6 @@ def _slot_names(
     names = {"attribute": slot.attribute} if slot.attribute else {}
     is_asked = subject is not None or slot.subject != CONTACT_SUBJECT
     return names | ({"subject": slot.subject} if is_asked else {})
-
-
-@frozen
-class PastRecall:
-    """Answers queries about the past, as a recall at that time would have answered them.
-
-    Nothing is cached, and these recalls are not counted.
-
-    Args:
-        store: has the vectors, also of facts that have ended.
-        records: gives the facts believed at an instant.
-        embedder: with ``dimension`` 0 recall compares words alone.
-        asked: finds the attributes that a question asks for; None to skip that.
-        how: the settings by which facts are chosen, ordered and left out.
-        clock: the time now, UTC-aware.
-    """
-
-    store: FactStore
-    records: Records
-    embedder: Embedder
-    how: Recalling
-    clock: Callable[[], datetime]
-    asked: AskedAttributes | None = None
-
-    def recall(
-        self,
-        scope: Scope,
-        query: str,
-        limit: int,
-        wanted: RecallFilter,
-        budget_tokens: int | None,
-        *,
-        as_of: datetime | None,
-        valid_at: datetime | None,
-    ) -> Recalled:
-        """The facts that fit a query about the past; ``Recall.recall`` finds those of now.
-
-        Args:
-            scope: the contact.
-            query: what is asked; empty for everything.
-            limit: at most this many facts, not counting the standing constraints.
-            wanted: the filters that facts must pass.
-            budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
-            as_of: what the memory knew then (UTC); None for what it knows now.
-            valid_at: what was true in the world then (UTC), as far as the memory knows; None for
-                what it believed at ``as_of``.
-        """
-        knew_at = as_of or self.clock()
-        known, _ = self.records.held_at(scope, knew_at)
-        facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
-        question = question_of(self.embedder, query)
-        recallable = self._recallable(scope, facts, known, question)
-        question = _asked_of(recallable, question, self.embedder, self.asked)
-        recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
-        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
-
-    def _recallable(
-        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
-    ) -> Recallable:
-        """The facts to choose from; if vectors are compared, only facts that have one."""
-        disputes = open_disputes(known.conflicts)
-        if question.vector is None:
-            return Recallable(facts, disputes=disputes)
-        vectors = self.store.load_vectors([scope], self.embedder.model_id)
-        compared = [fact for fact in facts if fact.fact_id in vectors]
-        rows = [vectors[fact.fact_id] for fact in compared]
-        return Recallable(compared, np.array(rows, dtype=np.float32), disputes)
 
 
 def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:

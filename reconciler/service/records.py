@@ -33,7 +33,6 @@ from reconciler.service.writing.decision_ids import DecisionIds
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import RecallFilter
-    from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
@@ -42,12 +41,9 @@ if TYPE_CHECKING:
         Dispute,
         Fact,
         FactHistory,
-        RefusalCount,
         Supersession,
     )
     from reconciler.domain.values.attributes import AttributeBook
-
-_ALL = DecisionFilter()
 
 _HELD_AT_ONCE = 50
 """Held notes of which later words are looked for together: the texts of their contacts fit into
@@ -268,25 +264,10 @@ class Records:
         ]
         return sorted(outdated, key=lambda expiring: -expiring.fact.importance)[:limit]
 
-    def decisions(
-        self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
-    ) -> list[Decision]:
-        """The newest decisions about some contacts that fit the filter."""
-        return self.decision_store.list_decisions(scopes, limit, wanted)
-
     def newest_decisions(self, whose: Scope, limit: int, wanted: DecisionFilter) -> list[Decision]:
         """The newest decisions about all contacts of an agent that fit the filter."""
         last_decided = self.contact_store.list_last_decided(whose)
         return self.decision_store.list_newest_decisions(last_decided, limit, wanted)
-
-    def records(self, scope: Scope) -> list[Decision]:
-        """Every decision about a contact, newest first, without comparisons."""
-        made = self.decision_store.list_records(scope)
-        return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
-
-    def all_decisions(self, scope: Scope) -> Iterator[Decision]:
-        """Every decision about a contact, newest first, read page by page."""
-        return self.decision_store.iter_decisions(scope)
 
     def disputes(
         self, scopes: Sequence[Scope], after: tuple[datetime, str] | None = None
@@ -308,10 +289,6 @@ class Records:
                 if after is not None and scope == scopes[0]:
                     open_ = [each for each in open_ if is_after(each.place, after)]
                 yield from open_
-
-    def refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
-        """Refusals of the gate, counted by contact and reason."""
-        return self.decision_store.count_refusals(scopes)
 
     def decision(self, scope: Scope, decision_id: str) -> Decision:
         """The decision of that id about the contact.
@@ -376,10 +353,6 @@ class Records:
         said = self.fact_store.list_said(chain_ids)
         taken = self.decision_store.list_taken(sorted({one.episode_id for one in said}))
         return evidence_of(fact.as_of(self.clock()), chain_ids, said, taken)
-
-    def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
-        """The turns that a decision about the contact rests on, oldest first."""
-        return self.decision_store.list_evidence(decision_id, scope)
 
     def scopes(self, whose: Scope, after: str = "", limit: int | None = None) -> list[Scope]:
         """The contacts of an agent in order of id: all, or up to a limit those after one."""

@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from reconciler.errors import ConfigurationError, GraphError
 
@@ -22,25 +22,18 @@ _log = logging.getLogger(__name__)
 
 
 class Use(NamedTuple):
-    """A fact's recalls since the last write: how many, and the time of the last one (UTC)."""
+    """Recalls of a fact, or about a contact, since the last write.
+
+    How many, the time of the last one (UTC), and how many found nothing.
+    """
 
     times: int
     at: datetime
+    empty: int = 0
 
     def with_later(self, later: Use) -> Use:
         """Both together."""
-        return Use(self.times + later.times, later.at)
-
-
-class Asked(NamedTuple):
-    """A contact's recalls since the last write: how many, and how many found nothing."""
-
-    times: int
-    empty: int
-
-    def with_later(self, later: Asked) -> Asked:
-        """Both together."""
-        return Asked(self.times + later.times, self.empty + later.empty)
+        return Use(self.times + later.times, later.at, self.empty + later.empty)
 
 
 class UseTrace:
@@ -57,12 +50,12 @@ class UseTrace:
         self,
         *,
         write: Callable[[Mapping[str, Use]], None],
-        write_asked: Callable[[Mapping[str, Asked]], None],
+        write_asked: Callable[[Mapping[str, Use]], None],
         clock: Callable[[], datetime],
         flush_seconds: float,
     ) -> None:
-        self._used: _PendingCounts[Use] = _PendingCounts(write)
-        self._asked: _PendingCounts[Asked] = _PendingCounts(write_asked)
+        self._used = _PendingCounts(write)
+        self._asked = _PendingCounts(write_asked)
         self._clock = clock
         self._flush_seconds = flush_seconds
         self._lock = threading.Lock()
@@ -80,7 +73,7 @@ class UseTrace:
     def note_recall(self, contact_key: str, *, is_empty: bool) -> None:
         """Count a recall about a contact; it writes nothing and does not wait."""
         if self._is_on:
-            self._asked.add([(contact_key, Asked(1, int(is_empty)))])
+            self._asked.add([(contact_key, Use(1, self._clock(), int(is_empty)))])
             self._start()
 
     def flush(self) -> None:
@@ -129,26 +122,23 @@ class UseTrace:
             _log.debug("the use of facts waits to be written: %s", error)
 
 
-AnyCount = TypeVar("AnyCount", Use, Asked)
-
-
-class _PendingCounts(Generic[AnyCount]):
+class _PendingCounts:
     """Counts by id that wait to be written; for any number of threads.
 
     Args:
         write: writes them, all or none.
     """
 
-    def __init__(self, write: Callable[[Mapping[str, AnyCount]], None]) -> None:
-        self._write: Callable[[Mapping[str, AnyCount]], None] = write
+    def __init__(self, write: Callable[[Mapping[str, Use]], None]) -> None:
+        self._write = write
         self._lock = threading.Lock()
-        self._counts: dict[str, AnyCount] = {}
+        self._counts: dict[str, Use] = {}
 
     @property
     def is_empty(self) -> bool:
         return not self._counts
 
-    def add(self, counted: Iterable[tuple[str, AnyCount]]) -> None:
+    def add(self, counted: Iterable[tuple[str, Use]]) -> None:
         """Add counts, unless too many ids wait."""
         with self._lock:
             for key, count in counted:
@@ -173,7 +163,7 @@ class _PendingCounts(Generic[AnyCount]):
             self._take_back(counts)
             raise
 
-    def _take_back(self, counts: Mapping[str, AnyCount]) -> None:
+    def _take_back(self, counts: Mapping[str, Use]) -> None:
         with self._lock:
             for key, count in counts.items():
                 later = self._counts.get(key)

@@ -187,18 +187,12 @@ def test_without_an_embedder_nothing_is_measured(book: AttributeBook) -> None:
         measure_pairs(read_pairs(lines(LINE), book), noop, lambda _: None)
 
 
-def test_a_report_measures_three_rules_alone_and_with_an_arbiter(
-    report: CalibrationReport,
-) -> None:
-    names = [(each.name, each.guard, each.is_arbitrated) for each in report.measurements]
-    assert names == [
-        *(("seed, no guard", False, helped) for helped in (False, True)),
-        *(("seed", True, helped) for helped in (False, True)),
-        *(("mine", True, helped) for helped in (False, True)),
-    ]
-    assert [each.source for each in report.alone[-1].scores] == ["calls", "mails", "all sources"]
-    assert report.alone[-1].scores[-1].false_supersessions.count == 0
-    assert report.arbitrated[-1].scores[-1].silent_updates.count == 0
+def test_a_report_measures_three_rules(report: CalibrationReport) -> None:
+    names = [(each.name, each.guard) for each in report.measurements]
+    assert names == [("seed, no guard", False), ("seed", True), ("mine", True)]
+    scores = report.measurements[-1].scores
+    assert [each.source for each in scores] == ["calls", "mails", "all sources"]
+    assert scores[-1].false_supersessions.count == 0
 
 
 def test_a_report_goes_into_json_without_a_text(report: CalibrationReport) -> None:

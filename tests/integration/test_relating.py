@@ -697,7 +697,7 @@ def test_a_decision_by_relations_is_replayed_as_it_was(memory: Memory, call: Cal
     flat = noted(call, FLAT)
     decision = made(call(ADD, text=HOUSE, source_kind=USER, replaces=[flat]))
     told = memory.contact(**ANNS).explain(decision_id=decision.decision_id)
-    assert not any("today" in each for each in told.counterfactuals)
+    assert not any("today" in each for each in told.sentences())
     assert memory.contact(**ANNS).decision(decision_id=decision.decision_id).correction is None
     memory.contact(**ANNS).correct(decision_id=decision.decision_id, relation=Relation.COEXISTS)
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.records.kinds import Relation
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.calibration import (
@@ -65,7 +66,7 @@ def probed(
     """A pair that the rule would settle so at or above the cut, and leaves apart below."""
     by_zone = (APART, APART, outcome, outcome)
     pair = measured(cosine, label, source=source).pair
-    return ProbedPair(pair=pair, cosine=cosine, alone=by_zone, arbitrated=by_zone)
+    return ProbedPair(pair=pair, cosine=cosine, outcomes=by_zone)
 
 
 def city(value: str) -> Slot:
@@ -120,6 +121,16 @@ def test_every_relation_comes_down_to_a_label(relation: Relation, label: PairLab
     assert label_of_relation(relation) is label
 
 
+ANSWERS = {
+    label: Judgement(reasoning="the label", relation=relation, target=target, action=action)
+    for label, relation, target, action in (
+        (SAME, Relation.SAME, 1, Action.SKIP),
+        (UPDATE, Relation.REPLACES, 1, Action.UPDATE),
+        (DISTINCT, Relation.COEXISTS, None, Action.ADD),
+    )
+}
+
+
 @every(
     ("pair", "guard", "alone", "arbitrated"),
     [
@@ -140,7 +151,7 @@ def test_an_outcome_is_what_the_rule_decides(
 ) -> None:
     policy = ReconcilePolicy(guard=guard)
     assert outcome_of(pair, policy) is alone
-    assert outcome_of(pair, policy, is_arbitrated=True) is arbitrated
+    assert outcome_of(pair, policy, ANSWERS[pair.pair.label]) is arbitrated
 
 
 cosines = st.floats(-1, 1)
@@ -154,17 +165,16 @@ pairs = st.builds(
 )
 
 
-@given(pairs, st.lists(hundredths | cosines, min_size=3, max_size=3), st.booleans(), st.booleans())
+@given(pairs, st.lists(hundredths | cosines, min_size=3, max_size=3), st.booleans())
 def test_a_probed_pair_has_the_outcome_of_the_rule_under_any_thresholds(
-    pair: MeasuredPair, bounds: Sequence[float], guard: bool, is_arbitrated: bool
+    pair: MeasuredPair, bounds: Sequence[float], guard: bool
 ) -> None:
     add_max, cut, update_min = sorted(bounds)
     policy = ReconcilePolicy(
         cosine_add_max=add_max, cosine_cut=cut, cosine_update_min=update_min, guard=guard
     )
     [tried] = probe([pair], guard=guard)
-    expected = outcome_of(pair, policy, is_arbitrated=is_arbitrated)
-    assert tried.outcome(Thresholds.of(policy), is_arbitrated=is_arbitrated) is expected
+    assert tried.outcome(Thresholds.of(policy)) is outcome_of(pair, policy)
 
 
 # label: superseded, repeated, conflict, apart

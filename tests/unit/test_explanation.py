@@ -27,10 +27,8 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
-from reconciler.domain.review import what_if
 from reconciler.domain.review.explanation import explain, explain_in_short
-from reconciler.domain.review.what_if import Change, WhatIf, reopen, what_ifs
-from tests.records import changed, decision_of, flat
+from tests.records import changed, decision_of
 from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -315,12 +313,6 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         '"b" is the user\'s own word, which is trusted more.',
     ),
     ("guard", BOOKS_1043, "differences", "found a difference in number: 1043 instead of 1042."),
-    (
-        "guard, overruled",
-        decided(BOOKS, DEFAULT, COEXISTS, text="Owns 1043 books"),
-        "differences",
-        "found a difference in number: 1043 instead of 1042.",
-    ),
     ("guard silent", decided(HIGHER), "differences", "The guard found no difference"),
     (
         "guard off",
@@ -351,7 +343,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "1 of the other facts compared could not give way",
     ),
     ("below", decided(LOWER), "arbiter", "No arbiter was asked."),
-    ("midpoint", decided(PUNE), "arbiter", "No arbiter was asked, because none was set up."),
+    ("midpoint", decided(PUNE), "arbiter", "No arbiter was asked."),
     ("failed", FAILED, "arbiter", "gave no answer that could be used (Timeout: 30 s)."),
     (
         "arbiter",
@@ -388,84 +380,10 @@ PARTS: list[tuple[str, Decision, str, str]] = [
     ("replayed", decided(PUNE).as_replay(), "remarks", "An earlier call with the same key"),
 ]
 
-WHAT_IFS: list[tuple[str, Decision, str]] = [
-    ("noop", decided(None), "There was nothing to compare it with, so nothing about the note"),
-    ("first fact", decided(()), "There was nothing to compare it with"),
-    (
-        "below",
-        decided(LOWER),
-        'Had "Lives in town." been similar at 0.875, the note would have been put in the place of '
-        "that fact, unless an arbiter judged otherwise.",
-    ),
-    (
-        "above",
-        decided(HIGHER),
-        'Had "Lives in town." been similar just below 0.875, the note would have been kept as a '
-        "new fact beside that fact, which it may contradict, unless an arbiter judged otherwise.",
-    ),
-    (
-        "neither is filed",
-        decided(LOWER),
-        'Had the note and "Lives in town." been filed under one attribute that holds one value at '
-        "a time, with different values, the note would have been put in the place of that fact.",
-    ),
-    ("the fact is filed", decided(FILED), '" been filed under "city" of the contact, with differ'),
-    ("the note is", decided(LOWER, filed=slot()), '" been filed under "city" of the contact, with'),
-    (
-        "both are filed",
-        MOVED,
-        "Had the note been filed under nothing, the note would have been kept as a new fact",
-    ),
-    (
-        "apart",
-        decided(NUTS, filed=slot("x", many=True)),
-        'under nothing, the note would have been put in the place of "Is allergic to nuts".',
-    ),
-    ("guard on", BOOKS_1043, "With the guard off, the note would have been put in the place of"),
-    (
-        "guard off",
-        decided(BOOKS, UNGUARDED, text="Owns 1043 books"),
-        'With the guard on, the note would have been kept as a new fact beside "Owns 1042 '
-        'books", which it may contradict, unless an arbiter judged otherwise.',
-    ),
-    (
-        "no arbiter",
-        decided(PUNE),
-        'Had an arbiter answered that it says the same as "Lives in town.", the note would have '
-        "been counted as a repetition of that fact, without a new fact.",
-    ),
-    ("failed", FAILED, 'Had the arbiter answered that it replaces "Lives in town.", the note'),
-    ("the second", REPLACED, 'Had the arbiter answered that it says the same as "Has a dog", the'),
-    (
-        "a contradiction less",
-        BOOKS_1043,
-        'holds side by side with "Owns 1042 books", the note would have been kept as a new '
-        "fact of its own.",
-    ),
-    (
-        "order",
-        decided(NEWER),
-        'Had the note held from as late as "Lives in town.", the note would have been put in the '
-        "place of that fact.",
-    ),
-    (
-        "trust",
-        decided(DOCUMENT, trust=GUESS),
-        "Had the note been an operator's word, the note would have been put in the place of",
-    ),
-    (
-        "nothing",
-        decided(near(("a", 0.4), slot=slot(many=True)), filed=slot("Goa", many=True)),
-        "None of the changes that were tried would have changed the outcome.",
-    ),
-    ("another rule", OTHERWISE, "have changed since"),
-    ("by another rule", decided(HIGHER, decided_by=DecidedBy.MIDPOINT), "have changed since"),
-]
-
 CASES = [
     *((name, decision, "outcome", expected) for name, decision, expected in OUTCOMES),
     *PARTS,
-    *((name, decision, "counterfactuals", expected) for name, decision, expected in WHAT_IFS),
+    ("told by the thresholds", decided(HIGHER, decided_by=DecidedBy.MIDPOINT), "rule", "0.875"),
 ]
 
 
@@ -487,9 +405,9 @@ NEVER_SAID = [
     ("a slot asks no guard", MOVED, "The guard"),
     ("the focus is no other", decided(WIFE[:1], filed=slot("Acme")), "could not give way"),
     ("no trust asked", decided(BOOKS, text="Invoice 2", trust=GUESS), "trusted more"),
-    ("another rule", replace(OTHERWISE, compared_with=PUNE), "because none was set up"),
-    ("side by side", decided(HIGHER, filed=slot(many=True)), "with different values"),
-    ("too far", decided(LOWER), "an arbiter answered"),
+    ("an arbiter judged it", REPLACED, "The guard"),
+    ("another rule", OTHERWISE, "is below"),
+    ("a fact is gone", GONE, "There was no fact whose place"),
 ]
 
 
@@ -551,59 +469,10 @@ def test_texts_are_quoted_on_one_line_and_shortened(text: str, expected: str) ->
     assert f"The note {expected} was" in explain(decided(PUNE, text=text)).outcome
 
 
-def tried(decision: Decision) -> list[WhatIf]:
-    return what_ifs(reopen(decision))
-
-
-def test_at_most_five_what_ifs_are_told_the_most_telling_first() -> None:
-    order = list(Change)
-    for _, decision, _, _ in CASES:
-        places = [order.index(each.change) for each in tried(decision)]
-        assert places == sorted(places)
-        assert len(places) <= 5
-
-
-def test_what_overruled_comes_first() -> None:
-    assert tried(decided(NEWER))[0].change is Change.LATER
-    assert tried(decided(DOCUMENT, trust=GUESS))[0].change is Change.TRUST
-
-
-def test_an_arbiter_s_answer_keeps_its_fact_where_the_order_changes() -> None:
-    near_two = near(("a", 0.9), ("b", 0.85))
-    reopened = reopen(decided(near_two, DEFAULT, replace(SKIP_1, target=1)))
-    lower = replace(near_two[0], cosine=0.82)
-    swapped = what_if._with_fact(reopened.decision, lower)
-    assert [each.text for each in swapped.compared_with] == ["b", "a"]
-    assert swapped.opinion.target == 2
-
-
-def test_a_gap_in_the_ranks_means_that_a_fact_is_gone_and_nothing_is_claimed() -> None:
-    gone = (PUNE[0], replace(PUNE[1], rank=3))
-    assert tried(decided(gone)) == []
-    assert "on record have changed since" in explain(decided(gone)).counterfactuals[0]
-
-
 def test_what_the_guard_found_about_another_fact_is_not_told_of_this_one() -> None:
     two = near(("Walks 4 dogs", 0.86), ("Has 3 dogs", 0.85))
     alone = explain(decided(two, text="Has 4 dogs"))
     assert alone.differences[0] == "The guard found a difference in number: 4 instead of 3."
-    beside = explain(decided(two, DEFAULT, COEXISTS, text="Has 4 dogs"))
-    assert not [each for each in beside.differences if "guard" in each]
-
-
-def test_the_most_trusted_of_what_was_kept_is_what_a_note_must_match() -> None:
-    user, operator = (
-        replace(each, trust=trust, slot=slot())
-        for each, trust in zip(PUNE, (OPERATOR, USER), strict=True)
-    )
-    said = explain(decided((user, operator), trust=GUESS, filed=slot("Berlin"))).counterfactuals[0]
-    assert said.startswith("Had the note been the user's own word, the note would have been put")
-
-
-def test_a_fact_that_went_unseen_forbids_to_lower_the_nearest_beneath_the_last_seen() -> None:
-    five = near(*((name, 0.9 - rank / 1000) for rank, name in enumerate("abcde")))
-    assert Change.COSINE in {each.change for each in tried(decided(five[:4]))}
-    assert Change.COSINE not in {each.change for each in tried(decided(five))}
 
 
 def test_the_dictionary_is_plain_and_complete() -> None:
@@ -615,10 +484,10 @@ def test_the_dictionary_is_plain_and_complete() -> None:
     )
 
 
-def test_sentences_begin_with_the_outcome_and_end_with_what_would_have_changed_it() -> None:
+def test_sentences_begin_with_the_outcome_and_end_with_the_arbiter() -> None:
     explanation = explain(decided(PUNE))
     assert explanation.sentences()[0] == explanation.outcome
-    assert explanation.sentences()[-1] == explanation.counterfactuals[-1]
+    assert explanation.sentences()[-1] == explanation.arbiter[-1]
 
 
 WORDS = st.sampled_from(["oak", "elm 1", "elm 2", "fir\n9", "ash\x07", "yew [b]", "x" * 200])
@@ -710,65 +579,6 @@ def test_every_decision_is_explained_in_single_lines_without_ids(decision: Decis
         assert "#" not in sentence
 
 
-@given(decisions())
-def test_the_rule_arrives_again_at_every_decision_on_record(decision: Decision) -> None:
-    assert "on record have changed" not in explain(decision).counterfactuals[0]
-
-
-@given(decisions())
-def test_every_what_if_that_is_told_would_have_led_elsewhere(decision: Decision) -> None:
-    told = tried(decision)
-    sentences = explain(decision).counterfactuals
-    assert len(sentences) == max(len(told), 1)
-    for each, sentence in zip(told, sentences, strict=False):
-        verdict = verdict_of(each.record)
-        assert written(verdict.by_id()) != written(decision.verdict)
-        assert phrase(verdict) in sentence
-
-
-def verdict_of(record: Decision) -> Verdict:
-    """What the rule makes of a record, by another way than the replay's."""
-    note = note_of(record)
-    shown = {each.fact_id for each in replaceable(note, record.compared_with)}
-    targets = [each.rank for each in record.compared_with if each.fact_id in shown]
-    target = record.opinion.target
-    if record.opinion.relation is None or record.opinion.action is None:
-        return rule.decide(note, record.compared_with, policy_of(record))
-    judgement = Judgement(
-        reasoning="",
-        relation=record.opinion.relation,
-        action=record.opinion.action,
-        target=targets.index(target) + 1 if target in targets else None,
-    )
-    is_usable = target in targets or judgement.action is Action.ADD
-    answer = judgement if is_usable else None
-    return rule.decide(note, record.compared_with, policy_of(record), answer)
-
-
-@given(decisions())
-def test_a_what_if_changes_what_it_says_and_nothing_else(decision: Decision) -> None:
-    for each in tried(decision):
-        changed = {
-            name for name, value in flat(each.record).items() if value != flat(decision)[name]
-        }
-        assert changed <= MAY_CHANGE[each.change]
-        assert changed or each.change in (Change.SAME, Change.REPLACES, Change.COEXISTS)
-
-
-ANSWER = {f"opinion.{name}" for name in ("relation", "action", "target", "error")}
-MAY_CHANGE = {
-    Change.LATER: {"note.valid_from"},
-    Change.TRUST: {"note.source_kind"},
-    Change.GUARD: {"policy.guard"},
-    Change.COSINE: {"compared_with", "opinion.target"},
-    Change.UNFILED: {"note.slot"},
-    Change.FILED: {"note.slot", "compared_with"},
-    Change.SAME: ANSWER,
-    Change.REPLACES: ANSWER,
-    Change.COEXISTS: ANSWER,
-}
-
-
 def note_of(record: Decision) -> Note:
     return Note(
         scope=Scope("a", "b", "c"),
@@ -787,17 +597,3 @@ def policy_of(record: Decision) -> ReconcilePolicy:
         cosine_cut=record.policy.cosine_cut,
         guard=record.policy.guard,
     )
-
-
-def written(verdict: Verdict[str]) -> tuple[Any, ...]:
-    return (verdict.action, {*verdict.targets}, {*verdict.conflicts}, verdict.is_history)
-
-
-def phrase(verdict: Verdict) -> str:
-    if verdict.is_history:
-        return "would have been kept as history beneath"
-    return {
-        Action.ADD: "would have been kept as a new fact",
-        Action.UPDATE: "would have been put in the place of",
-        Action.SKIP: "would have been counted as a repetition of",
-    }[verdict.action]

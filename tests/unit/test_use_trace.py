@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pytest
 
 from reconciler.errors import GraphUnavailableError
-from reconciler.service.use_trace import Asked, Use, UseTrace
+from reconciler.service.use_trace import Use, UseTrace
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
-Written = list[dict[str, Use] | dict[str, Asked]]
+Written = list[dict[str, Use]]
 
 
 def trace(written: Written, seconds: float = 3600.0) -> UseTrace:
@@ -120,14 +120,14 @@ def test_who_was_asked_about_is_counted_and_how_often_in_vain() -> None:
     used.note_recall("bob", is_empty=True)
     used.note_recall("alice", is_empty=True)
     used.close()
-    assert written == [{"alice": Asked(2, 1), "bob": Asked(1, 1)}]
+    assert written == [{"alice": Use(2, NOON, 1), "bob": Use(1, NOON, 1)}]
 
 
 def test_what_is_written_of_facts_is_not_written_again_for_contacts_that_wait() -> None:
     written: Written = []
     answers = [GraphUnavailableError("away"), None]
 
-    def write_asked(asked: Mapping[str, Asked]) -> None:
+    def write_asked(asked: Mapping[str, Use]) -> None:
         if error := answers.pop(0):
             raise error
         written.append(dict(asked))
@@ -144,4 +144,4 @@ def test_what_is_written_of_facts_is_not_written_again_for_contacts_that_wait() 
         used.flush()
     used.note_recall("alice", is_empty=True)
     used.flush()
-    assert written == [{"a": Use(1, NOON)}, {"alice": Asked(2, 1)}]
+    assert written == [{"a": Use(1, NOON)}, {"alice": Use(2, NOON, 1)}]

@@ -435,7 +435,7 @@ export interface paths {
         };
         /**
          * Explain
-         * @description Why a decision was made, in plain words, and what would have changed it.
+         * @description Why a decision was made, in plain words.
          */
         get: operations["explain"];
         put?: never;
@@ -1641,8 +1641,8 @@ export interface components {
          *         rule: which rule decided, and how.
          *         differences: what the guard found, and what the slots say.
          *         arbiter: what the arbiter answered, or that none was asked or used.
-         *         counterfactuals: what would have changed the outcome, the most telling first; never
-         *             empty, since it says so where nothing would.
+         *         counterfactuals: what would have another outcome, where the gate or a person decided; empty
+         *             where the rule did, because its sentences name the thresholds.
          *         evidence: the turns that it was made on: who spoke, when, in which session, which words.
          */
         Explanation: {
@@ -1653,15 +1653,30 @@ export interface components {
              * @default []
              */
             remarks: string[];
-            /** Neighbours */
+            /**
+             * Neighbours
+             * @default []
+             */
             neighbours: string[];
-            /** Rule */
+            /**
+             * Rule
+             * @default []
+             */
             rule: string[];
-            /** Differences */
+            /**
+             * Differences
+             * @default []
+             */
             differences: string[];
-            /** Arbiter */
+            /**
+             * Arbiter
+             * @default []
+             */
             arbiter: string[];
-            /** Counterfactuals */
+            /**
+             * Counterfactuals
+             * @default []
+             */
             counterfactuals: string[];
             /**
              * Evidence

@@ -1,1 +1,1 @@
-"""Past decisions: explained, replayed, replayed with one change, measured. Pure."""
+"""Past decisions: explained, replayed, measured. Pure."""

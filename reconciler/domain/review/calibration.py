@@ -114,9 +114,6 @@ STORED_TWICE = frozenset({Outcome.CONFLICT, Outcome.APART})
 SEED_POLICY = ReconcilePolicy()
 """The shipped default, profile ``seed``: the thresholds for any model, and the guard."""
 
-SEED_POLICY_BARE = ReconcilePolicy(guard=False)
-"""The thresholds of profile ``seed`` and nothing else."""
-
 
 def label_of_relation(relation: Relation) -> PairLabel:
     """The label that an arbiter's or a person's word for the relation comes down to."""
@@ -137,15 +134,14 @@ def outcome_of_verdict(verdict: Verdict[Any]) -> Outcome:
 
 
 def outcome_of(
-    measured: MeasuredPair, policy: ReconcilePolicy, *, is_arbitrated: bool = False
+    measured: MeasuredPair, policy: ReconcilePolicy, answer: Judgement | None = None
 ) -> Outcome:
     """The result of ``decide`` for the pair's note if only the pair's fact is known.
 
     Args:
         measured: the pair.
         policy: the thresholds.
-        is_arbitrated: whether an arbiter that always answers the label is asked where the rule
-            asks one: the best that any arbiter could do.
+        answer: an arbiter's, used where the rule asks one; None without an arbiter.
     """
     pair = measured.pair
     note = Note(scope=_SCOPE, text=pair.note_text, said_at=_NOTE_SAID_AT, slot=pair.note_slot)
@@ -157,24 +153,9 @@ def outcome_of(
         slot=pair.fact_slot,
     )
     verdict = decide(note, [fact], policy)
-    if is_arbitrated and verdict.can_be_arbitrated:
-        verdict = decide(note, [fact], policy, _ANSWERS[pair.label])
+    if answer is not None and verdict.can_be_arbitrated:
+        verdict = decide(note, [fact], policy, answer)
     return outcome_of_verdict(verdict)
-
-
-_ANSWERS = {
-    label: Judgement(
-        reasoning="the label",
-        relation=relation,
-        target=None if action is Action.ADD else 1,
-        action=action,
-    )
-    for label, relation, action in (
-        (PairLabel.SAME, Relation.SAME, Action.SKIP),
-        (PairLabel.UPDATE, Relation.REPLACES, Action.UPDATE),
-        (PairLabel.DISTINCT, Relation.COEXISTS, Action.ADD),
-    )
-}
 
 
 class Zone(IntEnum):
@@ -218,19 +199,16 @@ class ProbedPair:
     """A pair with what ``decide`` makes of it in every zone, so that thresholds can be tried.
 
     Attributes:
-        alone: the outcome by zone without an arbiter.
-        arbitrated: the outcome by zone with one that answers the label.
+        outcomes: by zone, without an arbiter.
     """
 
     pair: LabelledPair
     cosine: float
-    alone: tuple[Outcome, ...]
-    arbitrated: tuple[Outcome, ...]
+    outcomes: tuple[Outcome, ...]
 
-    def outcome(self, thresholds: Thresholds, *, is_arbitrated: bool = False) -> Outcome:
+    def outcome(self, thresholds: Thresholds) -> Outcome:
         """The same as ``outcome_of`` under a policy with these thresholds."""
-        by_zone = self.arbitrated if is_arbitrated else self.alone
-        return by_zone[thresholds.zone(self.cosine)]
+        return self.outcomes[thresholds.zone(self.cosine)]
 
 
 _PROBE_COSINES = (-0.75, -0.25, 0.25, 0.75)
@@ -256,8 +234,7 @@ def _probed(measured: MeasuredPair, policy: ReconcilePolicy) -> ProbedPair:
     return ProbedPair(
         pair=measured.pair,
         cosine=measured.cosine,
-        alone=tuple(outcome_of(pair, policy) for pair in placed),
-        arbitrated=tuple(outcome_of(pair, policy, is_arbitrated=True) for pair in placed),
+        outcomes=tuple(outcome_of(pair, policy) for pair in placed),
     )
 
 
@@ -313,11 +290,6 @@ class DecisionScores:
         return self._rate(PairLabel.DISTINCT, SETTLED)
 
     @property
-    def lost_updates(self) -> Rate:
-        """Of the updates, those taken for the fact said again, so that the stale one stays."""
-        return self._rate(PairLabel.UPDATE, {Outcome.REPEATED})
-
-    @property
     def silent_updates(self) -> Rate:
         """Of the updates, those left as two live facts that nothing links."""
         return self._rate(PairLabel.UPDATE, {Outcome.APART})
@@ -337,15 +309,13 @@ class DecisionScores:
         return Rate(count=count, of=of)
 
 
-def score(
-    pairs: Iterable[ProbedPair], thresholds: Thresholds, *, is_arbitrated: bool = False
-) -> tuple[DecisionScores, ...]:
+def score(pairs: Iterable[ProbedPair], thresholds: Thresholds) -> tuple[DecisionScores, ...]:
     """The scores of each source in alphabetical order, and of all of them last."""
     by_source: dict[str, DecisionScores] = {}
     everything = DecisionScores(source=ALL_SOURCES)
     for probed in pairs:
         scores = by_source.setdefault(probed.pair.source, DecisionScores(source=probed.pair.source))
-        outcome = probed.outcome(thresholds, is_arbitrated=is_arbitrated)
+        outcome = probed.outcome(thresholds)
         scores.counts[probed.pair.label, outcome] += 1
         everything.counts[probed.pair.label, outcome] += 1
     return (*(by_source[name] for name in sorted(by_source)), everything)
@@ -475,7 +445,7 @@ def _by_label(
 def _lowest_safe(pairs: Sequence[ProbedPair], zone: Zone, share_max: float) -> float | None:
     """The lowest threshold from which on few enough of the pairs are superseded; None without."""
     allowed = _errors_max(len(pairs), share_max)
-    wrong = [probed.cosine for probed in pairs if probed.alone[zone] in SETTLED]
+    wrong = [probed.cosine for probed in pairs if probed.outcomes[zone] in SETTLED]
     bounds = (
         threshold for threshold in _GRID if sum(cosine >= threshold for cosine in wrong) <= allowed
     )

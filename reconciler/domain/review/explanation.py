@@ -1,8 +1,7 @@
 """Explanations: why a decision came out as it did, in plain words. Pure.
 
-Here: sentences about what is on record, and the wording of what would have changed the outcome,
-which ``what_if`` finds. Never here: how sentences are shown; quoted texts may hold markup of any
-kind, but no line breaks.
+Here: sentences about what is on record. Never here: how sentences are shown; quoted texts may hold
+markup of any kind, but no line breaks.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES
 from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
-from reconciler.domain.review.what_if import Change, Reopened, WhatIf, focus_of, reopen, what_ifs
 from reconciler.domain.visible_text import visible
 from reconciler.frozen import frozen
 
@@ -85,7 +83,7 @@ _COUNTERFACTUALS = {
     Action.UNARCHIVE: "Reverting this decision would archive it again.",
 }
 
-_BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)
+_BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT)
 
 _MEETING = {
     SlotMatch.EQUAL: "which is the same answer",
@@ -106,18 +104,18 @@ class Explanation:
         rule: which rule decided, and how.
         differences: what the guard found, and what the slots say.
         arbiter: what the arbiter answered, or that none was asked or used.
-        counterfactuals: what would have changed the outcome, the most telling first; never
-            empty, since it says so where nothing would.
+        counterfactuals: what would have another outcome, where the gate or a person decided; empty
+            where the rule did, because its sentences name the thresholds.
         evidence: the turns that it was made on: who spoke, when, in which session, which words.
     """
 
     outcome: str
     remarks: tuple[str, ...] = ()
-    neighbours: tuple[str, ...]
-    rule: tuple[str, ...]
-    differences: tuple[str, ...]
-    arbiter: tuple[str, ...]
-    counterfactuals: tuple[str, ...]
+    neighbours: tuple[str, ...] = ()
+    rule: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    arbiter: tuple[str, ...] = ()
+    counterfactuals: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
@@ -134,9 +132,6 @@ class Explanation:
 def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanation:
     """Why the decision came out as it did, in sentences that are true of it.
 
-    What would have changed the outcome comes from deciding again; where today's rule does not
-    arrive at the decision on record, that is said instead.
-
     Args:
         decision: what is explained.
         evidence: the turns that it was made on, the oldest first.
@@ -145,7 +140,7 @@ def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanatio
 
 
 def explain_in_short(decision: Decision) -> tuple[str, tuple[str, ...]]:
-    """The outcome and the remarks of an explanation, without deciding again."""
+    """The outcome and the remarks of an explanation."""
     if not decision.action.is_reconciled:
         told = _explain_disposal(decision)
         return told.outcome, told.remarks
@@ -155,16 +150,36 @@ def explain_in_short(decision: Decision) -> tuple[str, tuple[str, ...]]:
 def _explained(decision: Decision) -> Explanation:
     if not decision.action.is_reconciled:
         return _explain_disposal(decision)
-    reopened = reopen(decision)
+    focus = _focus_of(decision)
     return Explanation(
         outcome=_outcome_sentence(decision),
         remarks=tuple(_remarks(decision)),
-        neighbours=tuple(_neighbour_sentences(reopened)),
-        rule=tuple(_rule_sentences(reopened)),
-        differences=tuple(_difference_sentences(reopened)),
-        arbiter=tuple(_arbiter_sentences(reopened)),
-        counterfactuals=tuple(_what_if_sentences(reopened)),
+        neighbours=tuple(_neighbour_sentences(decision, focus)),
+        rule=tuple(_rule_sentences(decision, focus)),
+        differences=tuple(_difference_sentences(decision, focus)),
+        arbiter=tuple(_arbiter_sentences(decision)),
     )
+
+
+def _focus_of(decision: Decision) -> Comparison | None:
+    """The fact that it was decided on; None where there is none, or none on record."""
+    facts = _met(decision) or (*_close(decision), *decision.compared_with)
+    return next(iter(facts), None)
+
+
+def _met(decision: Decision) -> list[Comparison | None]:
+    """What it replaced, repeated or contradicts; None for a fact that is no longer on record."""
+    by_id = {fact.fact_id: fact for fact in decision.compared_with}
+    return [
+        by_id.get(fact_id) for fact_id in (*decision.verdict.targets, *decision.conflicting_ids)
+    ]
+
+
+def _close(decision: Decision) -> Iterator[Comparison]:
+    """The facts that the note could take the place of, the most similar one first."""
+    for fact in decision.compared_with:
+        if compare_slots(decision.note.slot, fact.slot) is not SlotMatch.APART:
+            yield fact
 
 
 def _explain_disposal(decision: Decision) -> Explanation:
@@ -189,12 +204,9 @@ def _explain_disposal(decision: Decision) -> Explanation:
         remarks=(
             _stop(f"The reason: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}"),
         ),
-        neighbours=(),
         rule=(_RULE[decision.decided_by],)
         if is_related
         else (*findings, *_score_sentences(decision)),
-        differences=(),
-        arbiter=(),
         counterfactuals=(_UNRELATED if is_related else _COUNTERFACTUALS[decision.action],),
     )
 
@@ -203,10 +215,6 @@ def _explain_wrong_relation(decision: Decision) -> Explanation:
     """Why what a model said of facts was refused; the gate weighs no words of its own."""
     return Explanation(
         outcome=_stop(_one_line(decision.reason, ARGUMENT_LENGTH_MAX)),
-        neighbours=(),
-        rule=(),
-        differences=(),
-        arbiter=(),
         counterfactuals=("Nothing was changed.",),
     )
 
@@ -231,7 +239,7 @@ def _outcome_sentence(decision: Decision) -> str:
 
 
 def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) -> str:
-    """A note's fate, to be read after "was" or "would have been"."""
+    """A note's fate, to be read after "was"."""
     beside = f"beside {_joined(conflicts)}, which it may contradict"
     match outcome:
         case Outcome.HISTORY:
@@ -268,7 +276,7 @@ def _remarks(decision: Decision) -> Iterator[str]:
     if decision.decided_by is DecidedBy.AMENDMENT:
         yield _stop(f"The note was {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}")
     if decision.correction is not None:
-        focus = focus_of(decision)
+        focus = _focus_of(decision)
         fact = _quote(focus.text) if focus else "what was known"
         related = _RELATED[decision.correction].format(fact=fact)
         yield f"A person has said since that the note {related}; no fact was changed by that."
@@ -278,8 +286,7 @@ def _remarks(decision: Decision) -> Iterator[str]:
         yield "An earlier call with the same key was decided so; nothing was written again."
 
 
-def _neighbour_sentences(reopened: Reopened) -> Iterator[str]:
-    decision, focus = reopened.decision, reopened.focus
+def _neighbour_sentences(decision: Decision, focus: Comparison | None) -> Iterator[str]:
     if focus is not None:
         which = "nearest fact" if focus == decision.compared_with[0] else "fact it was decided on"
         similarity = f"{_similarity(decision, focus)} (1 would be the same wording)"
@@ -296,43 +303,45 @@ def _neighbour_sentences(reopened: Reopened) -> Iterator[str]:
         yield "The fact that it was decided on is no longer on record."
 
 
-def _rule_sentences(reopened: Reopened) -> Iterator[str]:
-    decision, focus = reopened.decision, reopened.focus
+def _rule_sentences(decision: Decision, focus: Comparison | None) -> Iterator[str]:
     if decision.decided_by is DecidedBy.GUARD and decision.action is Action.SKIP:
         yield _SAYS_MORE
     else:
-        yield _RULE.get(decision.decided_by) or _threshold_sentence(reopened)
+        yield _RULE.get(decision.decided_by) or _threshold_sentence(decision)
     if decision.decided_by is DecidedBy.ORDER and focus is not None:
         begins = (decision.note.holds_from, focus.valid_from)
         note_from, fact_from = (f"{at:%Y-%m-%d %H:%M:%S}" for at in begins)
         yield f"The note holds from {note_from}, the fact from {fact_from} (UTC)."
     is_held = decision.decided_by is DecidedBy.TRUST or decision.action is Action.UPDATE
-    for fact in reopened.more_trusted[:1] if is_held else ():
+    yields_to = decision.note.trust.is_trusted_less_than
+    more_trusted = [fact for fact in _met(decision) if fact and yields_to(fact.trust)]
+    for fact in more_trusted[:1] if is_held else ():
         note_is, fact_is = WHOSE[decision.note.trust], WHOSE[fact.trust]
         yield f"The note is {note_is}, and {_quote(fact.text)} is {fact_is}, which is trusted more."
 
 
-def _threshold_sentence(reopened: Reopened) -> str:
-    decision, nearest = reopened.decision, reopened.nearest
+def _threshold_sentence(decision: Decision) -> str:
+    nearest, is_new = next(_close(decision), None), decision.action is Action.ADD
     decided = f"The thresholds of the profile {_quote(decision.policy.profile)} decided"
-    if not reopened.is_reproduced:
-        return f"{decided}."
-    if nearest is None:
+    if nearest is None and is_new:
         return "There was no fact whose place the note could take, so it is new."
-    low, cut, high = (_figure(bound, [bound]) for bound in _bounds(decision))
-    is_new = decision.action is Action.ADD
+    add_max, middle, update_min = _bounds(decision)
+    is_middle = decision.decided_by is DecidedBy.MIDPOINT
+    bound = middle if is_middle else add_max if is_new else update_min
+    if nearest is None or is_new is not (nearest.cosine < bound):
+        return f"{decided}."  # the facts on record are not those that it was compared with
+    low, cut, high = (_figure(bound, [bound]) for bound in (add_max, middle, update_min))
     below, so = ("below", "is new") if is_new else ("not below", "takes the place of the fact")
     where = f"is {below} {low if is_new else high}"
-    if decision.decided_by is DecidedBy.MIDPOINT:
+    if is_middle:
         where = f"lies between {low} and {high} and {below} {cut}, which decides if no arbiter does"
     return f"{decided}: {_similarity(decision, nearest)} {where}, so the note {so}."
 
 
-def _difference_sentences(reopened: Reopened) -> Iterator[str]:
-    decision, focus = reopened.decision, reopened.focus
-    findings = list(_findings(reopened))
+def _difference_sentences(decision: Decision, focus: Comparison | None) -> Iterator[str]:
+    findings = decision.verdict.findings
     for finding in findings:
-        yield f"The guard found a difference in {_one_line(finding, 2 * QUOTE_LENGTH_MAX)}."
+        yield f"The guard found a difference in {_one_line(str(finding), 2 * QUOTE_LENGTH_MAX)}."
     if focus is None:
         return
     if not decision.policy.guard:
@@ -341,14 +350,6 @@ def _difference_sentences(reopened: Reopened) -> Iterator[str]:
         yield "The guard found no difference between the texts."
     yield _slot_sentence(decision.note.slot, focus.slot)
     yield from _apart_sentence(decision, focus)
-
-
-def _findings(reopened: Reopened) -> Iterable[str]:
-    """The guard's findings about the focus, also if an arbiter was asked because of them."""
-    decision, unaided = reopened.decision, reopened.unaided
-    if decision.verdict.findings or not reopened.is_reproduced:
-        return map(str, decision.verdict.findings)
-    return [str(finding) for finding in unaided.findings if reopened.focus in unaided.conflicts[:1]]
 
 
 def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
@@ -380,11 +381,9 @@ def _question(slot: Slot) -> str:
     return f"{_quote(slot.attribute)} of {subject}" if slot.attribute else subject
 
 
-def _arbiter_sentences(reopened: Reopened) -> Iterator[str]:
-    decision = reopened.decision
+def _arbiter_sentences(decision: Decision) -> Iterator[str]:
     if decision.opinion.arbiter is None:
-        is_open = reopened.is_reproduced and reopened.unaided.can_be_arbitrated
-        yield f"No arbiter was asked{', because none was set up' if is_open else ''}."
+        yield "No arbiter was asked."
         return
     name = f"The arbiter {_quote(decision.opinion.arbiter)}"
     if decision.opinion.relation is None:
@@ -416,61 +415,6 @@ def _evidence_sentence(told: Evidence) -> str:
     cited = "" if is_whole else f", in {_quote(told.text)}"
     where = f"in session {_quote(told.session_id)} on {when}"
     return _stop(f"The evidence is {WHOSE[told.source_kind]}, {where}: {words}{cited}")
-
-
-# What would have changed the outcome
-
-
-def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
-    outcomes = what_ifs(reopened)
-    yield from map(_what_if_sentence, outcomes)
-    if reopened.decision.decided_by is DecidedBy.AMENDMENT:
-        yield "Nothing that was compared would have changed it: an amendment goes before the rules."
-    elif not reopened.is_reproduced:
-        yield (
-            "The rule or the facts on record have changed since, so what would have changed the "
-            "outcome cannot be told."
-        )
-    elif reopened.focus is None:
-        yield "There was nothing to compare it with, so nothing about the note would have mattered."
-    elif not outcomes:
-        yield "None of the changes that were tried would have changed the outcome."
-
-
-def _what_if_sentence(what_if: WhatIf) -> str:
-    condition, replayed = _condition(what_if), what_if.replayed
-    targets, conflicts = (
-        ["that fact" if _quote(fact.text) in condition else _quote(fact.text) for fact in facts]
-        for facts in (replayed.verdict.targets, replayed.verdict.conflicts)
-    )
-    fate = _fate(replayed.after, targets, conflicts)
-    unless = ", unless an arbiter judged otherwise" if what_if.is_open else ""
-    return _stop(f"{condition}, the note would have been {fate}{unless}")
-
-
-def _condition(what_if: WhatIf) -> str:
-    fact, record = _quote(what_if.fact.text), what_if.record
-    match what_if.change:
-        case Change.LATER:
-            return f"Had the note held from as late as {fact}"
-        case Change.TRUST:
-            return f"Had the note been {WHOSE[record.note.trust]}"
-        case Change.GUARD:
-            return f"With the guard {'on' if record.policy.guard else 'off'}"
-        case Change.COSINE:
-            where = "just below" if what_if.fact.cosine >= what_if.bound else "at"
-            return f"Had {fact} been similar {where} {_figure(what_if.bound, [what_if.bound])}"
-        case Change.UNFILED:
-            return "Had the note been filed under nothing"
-        case Change.FILED:
-            one = "one attribute that holds one value at a time"
-            asked = _question(what_if.asked) if what_if.asked else one
-            return f"Had the note and {fact} been filed under {asked}, with different values"
-        case Change.SAME | Change.REPLACES | Change.COEXISTS:
-            said = _RELATED[Relation(what_if.change)].format(fact=fact)
-            return (
-                f"Had {'the' if record.opinion.arbiter else 'an'} arbiter answered that it {said}"
-            )
 
 
 # Words and figures

@@ -185,7 +185,7 @@ def get_decision(about: ContactOf, decision_id: str) -> Any:
 
 @routes.answers(_DECISION + "/explanation", Explanation, unless_known=True)
 def explain(about: ContactOf, decision_id: str) -> Any:
-    """Why a decision was made, in plain words, and what would have changed it."""
+    """Why a decision was made, in plain words."""
     return about.explain(decision_id)
 
 

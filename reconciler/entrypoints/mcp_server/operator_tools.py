@@ -76,8 +76,7 @@ OPERATOR_TOOLS = (
     Tool(
         name="explain",
         title="Why a decision was made",
-        description="A decision in plain words: what it was compared with, which rule decided, "
-        "what would have changed it.",
+        description="A decision in plain words: what it was compared with, which rule decided.",
         is_read_only=True,
         parameters=(_DECISION,),
     ),

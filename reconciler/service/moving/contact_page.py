@@ -20,6 +20,7 @@ from reconciler.ports.graph import Row
 from reconciler.service.pages.rendering import WHOSE_WORD, render
 from reconciler.service.records import Records
 from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.service.stores.decision_store import DecisionStore
 
 _DECISIONS_MAX = 100_000
 _ABOVE_ALL = "\U0010ffff"
@@ -42,12 +43,14 @@ class ContactPage:
 
     Args:
         store: what is kept, as it is kept.
-        records: facts and decisions, as they are shown elsewhere.
+        records: facts, as they are shown elsewhere.
+        decision_store: decisions.
         clock: the time now, UTC-aware.
     """
 
     store: ArchiveStore
     records: Records
+    decision_store: DecisionStore
     clock: Callable[[], datetime]
 
     def html(self, scope: Scope) -> str:
@@ -69,7 +72,7 @@ class ContactPage:
             before=list(_before(chains)),
             decided=[
                 (decision, *explain_in_short(decision))
-                for decision in self.records.decisions([scope], _DECISIONS_MAX)
+                for decision in self.decision_store.list_decisions([scope], _DECISIONS_MAX)
             ],
             sessions=[
                 (session, kept.turns.get(str(session["session_key"]), ()))

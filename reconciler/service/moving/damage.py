@@ -30,7 +30,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
 from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Row
-from reconciler.service.moving.lines import KEY_OF, PropertyTypes
+from reconciler.service.moving.lines import KEY_OF, PropertyTypes, shipped_types
 from reconciler.service.stores.archive_store import IN_COLUMNS, ArchiveStore
 from reconciler.service.stores.erasure_store import ERASURES
 from reconciler.service.stores.row_reader import UNREADABLE
@@ -92,7 +92,7 @@ class Damage:
     """
 
     store: ArchiveStore
-    types: PropertyTypes
+    types: PropertyTypes = field(default_factory=shipped_types)
 
     def read(
         self, scope: Scope, labels: Iterable[str], on_progress: Callable[[int], None]

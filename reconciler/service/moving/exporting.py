@@ -21,15 +21,14 @@ from reconciler.errors import DamagedRecordError, GraphConflictError, InvalidSco
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.sensitive_data import key_check
-from reconciler.service.moving.coherence import HOME_BY
 from reconciler.service.moving.damage import Damage, DamagedNode
 from reconciler.service.moving.lines import (
     FORMAT,
+    HOME_BY,
     KEY_OF,
     LINKS,
     NOT_EXPORTED,
     VERSION,
-    PropertyTypes,
     as_line,
     vector_text,
 )
@@ -56,14 +55,12 @@ class Exporter:
     Args:
         store: the store to export.
         damage: gives the remains of damaged records.
-        types: the properties that a line may hold.
         hash_key: gives this host's hash key; None if it has none.
         clock: the time now, UTC-aware.
     """
 
     store: ArchiveStore
     damage: Damage
-    types: PropertyTypes
     hash_key: Callable[[], bytes | None]
     clock: Callable[[], datetime]
 
@@ -138,7 +135,7 @@ class Exporter:
             out.truncate()
             version = self.store.contact_version(contact_key)
             export = _ContactExport(
-                self.store, self.damage, self.types, contact_key, with_vectors, self.clock()
+                self.store, self.damage, contact_key, with_vectors, self.clock()
             )
             report = export.run(out)
             is_of_one_version = self.store.contact_version(contact_key) == version
@@ -156,7 +153,6 @@ class _ContactExport:
 
     store: ArchiveStore
     damage: Damage
-    types: PropertyTypes
     contact_key: str
     with_vectors: bool
     now: datetime
@@ -233,7 +229,7 @@ class _ContactExport:
         yield as_line({"link": kind, "from": start, "to": end, "properties": left})
 
     def _known(self, name: str, held: Row) -> Row:
-        known = self.types.known(name, held)
+        known = self.damage.types.known(name, held)
         foreign = held.keys() - known.keys() - NOT_EXPORTED.get(name, frozenset())
         self._report.left_out.update(f"{name}.{field}" for field in foreign)
         return known

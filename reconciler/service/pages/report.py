@@ -17,10 +17,10 @@ from reconciler.domain.records.facts import Contact, Dispute, FactEvent, Refusal
 from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.timeline import Timeline, timeline
-from reconciler.errors import UnknownContactError
 from reconciler.frozen import frozen
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 
 FACTS_MAX = 2_000
@@ -97,12 +97,14 @@ class Report:
     """Writes the report.
 
     Args:
-        records: facts, decisions, and what waits.
+        records: facts, and what waits.
+        decision_store: decisions.
         store: where what facts rest on is kept.
         clock: the time now, UTC-aware.
     """
 
     records: Records
+    decision_store: DecisionStore
     store: FactStore
     clock: Callable[[], datetime]
 
@@ -111,16 +113,8 @@ class Report:
 
         Args:
             whose: tenant and agent, with one of the contacts or with any.
-            contacts: whom it tells of.
-
-        Raises:
-            UnknownContactError: there is no contact.
+            contacts: whom it tells of, at least one.
         """
-        if not contacts:
-            raise UnknownContactError(
-                f"nothing is known about contact {whose.contact_id} of agent {whose.agent_id}; "
-                "check both names"
-            )
         last_first = sorted(contacts, key=_last_decided, reverse=True)
         told = last_first[:CONTACTS_MAX]
         facts_max = max(FACTS_MAX // len(told), _FACTS_OF_CONTACT_MIN)
@@ -145,7 +139,7 @@ class Report:
         shown = timeline(chains, now, facts_max)
         links = [link for chain in chains for link in chain.supersessions]
         pending = list(self.records.pending([scope]))
-        decisions = self.records.records(scope)
+        decisions = sorted(self.decision_store.list_records(scope), key=_newest_first)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
         return _ContactSection(
@@ -156,7 +150,7 @@ class Report:
             events=_by_fact(event for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
             questions=[item for item in pending if isinstance(item, Decision)],
-            refusals=list(self.records.refusals([scope])),
+            refusals=list(self.decision_store.count_refusals([scope])),
             refused=refused[:_REFUSED_MAX],
             refused_left_out=len(refused[_REFUSED_MAX:]),
             decisions=len(decisions),
@@ -198,6 +192,10 @@ def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
     for event in events:
         events_by_fact.setdefault(event.fact_id, []).append(event)
     return events_by_fact
+
+
+def _newest_first(decision: Decision) -> tuple[float, str]:
+    return -decision.at.timestamp(), decision.decision_id
 
 
 def _days(decisions: Iterable[Decision]) -> list[_Day]:

@@ -13,7 +13,7 @@ from reconciler.service.stores.contact_queries import EVERYTHING, Store, of_cont
 from reconciler.service.stores.rows import CONTACTS
 
 if TYPE_CHECKING:
-    from reconciler.service.use_trace import Asked
+    from reconciler.service.use_trace import Use
 
 
 class ContactStore(Store):
@@ -71,7 +71,7 @@ class ContactStore(Store):
             for row in self.rows("count_episodes", **of_contacts(scopes))
         }
 
-    def record_recalls(self, asked: Mapping[str, Asked]) -> None:
+    def record_recalls(self, asked: Mapping[str, Use]) -> None:
         """Add recalls to these contacts, by key, in one transaction; unknown ones are left out.
 
         Raises:
