@@ -1,35 +1,75 @@
-"""Memory for LangGraph: tools, and what a reply needs to know, for the contact of a run."""
+"""Memory for LangGraph: tools and context for the contact of a run, and a store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from reconciler.errors import ConfigurationError, InvalidScopeError
+from reconciler.errors import (
+    ConfigurationError,
+    DamagedRecordError,
+    InvalidRequestError,
+    InvalidScopeError,
+    UnknownDecisionError,
+)
 
 try:
     from langchain_core.messages import HumanMessage
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+    )
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.langgraph needs LangGraph: pip install 'langgraph>=1.2,<2'"
     ) from error
 
+import anyio.to_thread
 from cachetools import LRUCache
 
+from reconciler.domain.records.kinds import AnySourceKind
 from reconciler.integrations.langchain import CallableTool, sent_back
 
 if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Fact, RankedFact
     from reconciler.memory import Memory
     from reconciler.service.tools.agent_tools import AgentTools
 
-__all__ = ["RunTool", "langgraph_context", "langgraph_tools"]
+__all__ = [
+    "ReconcilerStore",
+    "RunTool",
+    "contact_namespace",
+    "langgraph_context",
+    "langgraph_tools",
+]
 
 _RUNS_MAX = 1_000
 _SHOWN = "reconciler_shown"
 """Where a message of facts keeps their ids; it is sent to no model."""
+_CONTACTS_AT_ONCE = 100
+_NAMESPACE_LABELS = 2
+_VALUE_KEYS = (
+    *("text", "source_kind", "subject", "attribute", "value", "single_valued", "importance"),
+    *("category", "topic"),
+)
+_FILTERS = ("attribute", "category", "topic", "subject")
 
 
 class _Runs:
@@ -175,6 +215,242 @@ def langgraph_context(
     return with_context
 
 
+def contact_namespace(agent_id: str, contact_id: str) -> tuple[str, str]:
+    """The namespace of a contact in a ``ReconcilerStore``.
+
+    LangGraph forbids dots in a namespace; they are escaped, as in a URL, and so is ``%``.
+    """
+    return _label(agent_id), _label(contact_id)
+
+
+class ReconcilerStore(BaseStore):
+    """A LangGraph store of the facts about contacts. Safe to share between threads.
+
+    A namespace is an agent and a contact. A value that is put goes through the write gate and the
+    reconciler, as every note does: it may be held or refused, or replace a value that was put under
+    another key. So an item is the fact that holds now, and there may be none.
+
+    ``put``: the value has ``text``, and may have ``source_kind``, ``subject``, ``attribute``,
+        ``value``, ``single_valued``, ``importance``, ``category`` and ``topic``. The same value
+        put again under the same key, while it holds, is written once; put after another value, or
+        after a ``delete``, it is said again. It reads the contact's whole history. ``index`` is
+        ignored.
+    ``get``: the present value under the key, or of the fact with that id; None if it ended, waits
+        for a yes, or was said before under another key. It reads the contact's whole history.
+    ``search``: recalls, within one namespace. Keys are ids of facts. Standing constraints come with
+        the first page, beyond the limit. A filter compares ``attribute``, ``category``, ``topic``
+        and ``subject`` with one value each.
+    ``delete``: ends the values under the key, older ones too, in the name of ``deletes_as``;
+        without that it is refused, because no agent may end facts. Nothing is erased;
+        ``ContactMemory.forget`` does that.
+    ``list_namespaces``: an agent's contacts; the prefix names the agent.
+
+    Args:
+        memory: the memory; its opener closes it.
+        source_kind: the kind of source of a value that does not name one; a model's guess is never
+            written.
+        tenant: the tenant; None for the configured one.
+        session_id: the conversation under which values are filed; None for one per UTC day.
+        deletes_as: the person who answers for a ``delete``, which ends facts; None refuses it.
+        on_decision: called with the decision about every value that was put, since ``put`` returns
+            nothing.
+    """
+
+    __slots__ = ("_deletes_as", "_memory", "_on_decision", "_session_id", "_source_kind", "_tenant")
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        source_kind: AnySourceKind,
+        tenant: str | None = None,
+        session_id: str | None = None,
+        deletes_as: str | None = None,
+        on_decision: Callable[[Decision], None] = lambda _: None,
+    ) -> None:
+        self._memory = memory
+        self._source_kind = source_kind
+        self._tenant = tenant
+        self._session_id = session_id
+        self._deletes_as = deletes_as
+        self._on_decision = on_decision
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out the operations in order; if one fails, those before it stand.
+
+        Raises:
+            InvalidRequestError: a namespace, a value or a filter cannot be used.
+            ReconcilerError: what the memory's calls raise.
+        """
+        if not isinstance(ops, Iterable):
+            raise InvalidRequestError(f"ops must be a list, not {type(ops).__name__}")
+        return [self._result(op) for op in ops]
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out the operations in a thread."""
+        return await anyio.to_thread.run_sync(self.batch, list(ops))
+
+    def _result(self, op: Op) -> Result:
+        if isinstance(op, PutOp):
+            if op.value is None:
+                self._delete(op)
+            else:
+                self._put(op, op.value)
+            return None
+        if isinstance(op, GetOp):
+            return self._get(op.namespace, op.key)
+        if isinstance(op, SearchOp):
+            return list(self._search(op))
+        if isinstance(op, ListNamespacesOp):
+            return self._list_namespaces(op)
+        raise InvalidRequestError(f"there is no operation {type(op).__name__}")
+
+    def _put(self, op: PutOp, value: Mapping[str, Any]) -> None:
+        agent_id, contact_id = _contact(op.namespace)
+        if not isinstance(value, Mapping):
+            raise InvalidRequestError(f"a value must be a dictionary, not {type(value).__name__}")
+        if unknown := [str(name) for name in value if name not in _VALUE_KEYS]:
+            raise InvalidRequestError(
+                f"a value takes no {', '.join(unknown[:5])}; it takes {', '.join(_VALUE_KEYS)}"
+            )
+        fields = {name: given for name, given in value.items() if name != "text"}
+        decision = self._memory.add_contact_note(
+            agent_id,
+            contact_id,
+            value.get("text", ""),
+            tenant=self._tenant,
+            session_id=self._session_id,
+            idempotency_key=self._key(op, value),
+            tags=[op.key],
+            **({"source_kind": self._source_kind} | fields),
+        )
+        self._on_decision(decision)
+
+    def _key(self, op: PutOp, value: Mapping[str, Any]) -> str:
+        """The idempotency key of a value: made of the value, its key and its occasion.
+
+        The occasion is the value put under the key before: Basic after Premium differs from Basic
+        at first. A live fact that this value itself wrote does not count, so that a retry finds its
+        own decision. Texts cannot be compared: the gate redacts them.
+        """
+        chains = self._memory.contact(*_contact(op.namespace), tenant=self._tenant).history()
+        put = [fact for chain in chains for fact in chain.facts if op.key in fact.tags]
+        put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
+        before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
+        if put and put[-1].is_live:
+            earlier = self._key_after(op, before_newest, value)
+            if self._wrote(op.namespace, earlier) == newest:
+                return earlier
+        return self._key_after(op, newest, value)
+
+    def _key_after(self, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
+        """The idempotency key of a value that is put under its key after this fact."""
+        try:
+            said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
+        except (ValueError, RecursionError):
+            raise InvalidRequestError(
+                "a value holds itself, or is nested too deeply; give plain texts and numbers"
+            ) from None
+        whose = self._memory.contact(*_contact(op.namespace), tenant=self._tenant)
+        return f"store-{whose.digest(said)}"
+
+    def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
+        """The id of the fact that the note of a key became; None if it is unknown."""
+        with suppress(UnknownDecisionError, DamagedRecordError):
+            decision = self._memory.contact(*_contact(namespace), tenant=self._tenant).decision(
+                idempotency_key=idempotency_key
+            )
+            return decision.fact_id
+        return None
+
+    def _get(self, namespace: tuple[str, ...], key: str) -> Item | None:
+        fact = self._fact(namespace, key)
+        if fact is None:
+            return None
+        return Item(
+            value=_value(fact),
+            key=key,
+            namespace=namespace,
+            created_at=fact.recorded_at,
+            updated_at=fact.last_confirmed_at,
+        )
+
+    def _fact(self, namespace: tuple[str, ...], key: str) -> Fact | None:
+        """The present fact of the value that was put under a key last; None without one."""
+        chains = self._memory.contact(*_contact(namespace), tenant=self._tenant).history()
+        hides_expired = self._memory.settings.life.expired == "hidden"
+        facts = [
+            (fact.recorded_at, chain.facts[0])
+            for chain in chains
+            for fact in chain.facts
+            if chain.facts[0].is_told(hides_expired=hides_expired)
+            and (fact.fact_id == key or key in fact.tags)
+        ]
+        return max(facts, key=lambda pair: pair[0], default=(None, None))[1]
+
+    def _search(self, op: SearchOp) -> Iterator[SearchItem]:
+        agent_id, contact_id = _contact(op.namespace_prefix)
+        asked = op.filter or {}
+        if not isinstance(asked, Mapping):
+            raise InvalidRequestError(f"a filter is a dictionary, not {type(asked).__name__}")
+        if wrong := [name for name, one in asked.items() if not _is_filter(name, one)]:
+            raise InvalidRequestError(
+                f"a filter compares {', '.join(_FILTERS)} with one value each, not {wrong[0]!r}"
+            )
+        _check_counts(op)
+        recalled = self._memory.contact(agent_id, contact_id, tenant=self._tenant).recall(
+            op.query or "", limit=op.limit + op.offset, **asked
+        )
+        chosen = [hit for hit in recalled if not hit.is_standing]
+        standing = [hit for hit in recalled if hit.is_standing and op.offset == 0]
+        for hit in (*chosen[op.offset : op.offset + op.limit], *standing):
+            yield _found(hit, op.namespace_prefix)
+
+    def _delete(self, op: PutOp) -> None:
+        if self._deletes_as is None:
+            raise InvalidRequestError(
+                "this store deletes nothing: no agent may end what is known. Give it deletes_as "
+                "with an operator's name, or call ContactMemory.revoke or ContactMemory.forget"
+            )
+        fact = self._fact(op.namespace, op.key)
+        while fact is not None:
+            self._memory.contact(*_contact(op.namespace), tenant=self._tenant).revoke(
+                fact.fact_id, by=self._deletes_as, reason="deleted from the store"
+            )
+            # A fact that a revocation brings back goes, too, if it was put under this key.
+            fact = self._fact(op.namespace, op.key)
+            if fact is not None and op.key not in fact.tags:
+                fact = None
+
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        _check_counts(op)
+        conditions = op.match_conditions or ()
+        prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
+        agents = {path[0] for path in prefixes if path and path[0] != "*"}
+        if len(agents) != 1:
+            raise InvalidRequestError(
+                "list_namespaces lists an agent's contacts: give prefix=(agent_id,)"
+            )
+        agent_id = unquote(agents.pop())
+        namespaces = (contact_namespace(agent_id, each) for each in self._contact_ids(agent_id))
+        matching = (
+            namespace
+            for namespace in namespaces
+            if all(map(partial(_matches, namespace), conditions))
+        )
+        cut = _each_once(namespace[: op.max_depth] for namespace in matching)
+        return list(islice(cut, op.offset, op.offset + op.limit))
+
+    def _contact_ids(self, agent_id: str) -> Iterator[str]:
+        """The contacts' ids, read page by page: a few namespaces need not wait for all contacts."""
+        after = None
+        while page := self._memory.agent(agent_id, tenant=self._tenant).contacts(
+            after=after, limit=_CONTACTS_AT_ONCE
+        ):
+            yield from (contact.contact_id for contact in page)
+            after = page[-1].contact_id
+
+
 def _named(given: Mapping[str, Any], name: str) -> str:
     if not isinstance(named := given.get(name), str) or not named:
         raise InvalidScopeError(
@@ -182,3 +458,85 @@ def _named(given: Mapping[str, Any], name: str) -> str:
             f"config={{'configurable': {{'{name}': …}}}}"
         )
     return named
+
+
+def _each_once(namespaces: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """The namespaces in their order, each once; lazily."""
+    seen: set[tuple[str, ...]] = set()
+    for namespace in namespaces:
+        if namespace not in seen:
+            seen.add(namespace)
+            yield namespace
+
+
+def _label(identifier: str) -> str:
+    return identifier.replace("%", "%25").replace(".", "%2E")
+
+
+def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
+    """Agent and contact of a namespace.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    is_path = isinstance(namespace, tuple | list) and all(isinstance(a, str) for a in namespace)
+    if not is_path:
+        raise InvalidRequestError("a namespace is (agent_id, contact_id), both strings")
+    if len(namespace) != _NAMESPACE_LABELS:
+        raise InvalidRequestError(
+            f"a namespace is (agent_id, contact_id), as contact_namespace gives it; this has "
+            f"{len(namespace)} labels"
+        )
+    return unquote(namespace[0]), unquote(namespace[1])
+
+
+def _check_counts(op: SearchOp | ListNamespacesOp) -> None:
+    """Check that limits and offsets are whole numbers.
+
+    Raises:
+        InvalidRequestError: one is not, or is too small.
+    """
+    given = {"limit": (op.limit, 1), "offset": (op.offset, 0)}
+    if isinstance(op, ListNamespacesOp) and op.max_depth is not None:
+        given["max_depth"] = (op.max_depth, 1)
+    for name, (count, least) in given.items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < least:
+            raise InvalidRequestError(f"{name} must be a whole number, {least} or more")
+
+
+def _value(fact: Fact) -> dict[str, Any]:
+    slot = fact.slot
+    about = {} if slot is None else {"subject": slot.subject, "attribute": slot.attribute}
+    return {
+        "text": fact.text,
+        "source_kind": str(fact.trust),
+        "category": str(fact.category),
+        "topic": fact.topic,
+        "importance": fact.importance,
+        **about,
+        **({} if slot is None else {"value": slot.value}),
+    }
+
+
+def _found(hit: RankedFact, namespace: tuple[str, ...]) -> SearchItem:
+    fact = hit.fact
+    return SearchItem(
+        namespace=namespace,
+        key=fact.fact_id,
+        value=_value(fact) | ({"is_standing": True} if hit.is_standing else {}),
+        created_at=fact.recorded_at,
+        updated_at=fact.last_confirmed_at,
+        score=hit.score,
+    )
+
+
+def _is_filter(name: str, wanted: object) -> bool:
+    return name in _FILTERS and isinstance(wanted, str)
+
+
+def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
+    path = condition.path
+    if len(path) > len(namespace):
+        return False
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
+    return all(wanted in ("*", label) for label, wanted in zip(part, path, strict=True))

@@ -23,6 +23,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.errors import InvalidRequestError
+from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import ScriptedExtractor
 from tests.command_line import Run, environment_of
 from tests.engines import EngineUnderTest
@@ -132,6 +133,9 @@ DOORS: dict[str, Door] = {
     "import": lambda memory, text: memory.import_notes([json.dumps(ADA | {"text": text})]),
     "amendment": by_amendment,
     "answer": by_confirmation,
+    "LangGraph store": lambda memory, text: ReconcilerStore(
+        memory, source_kind=SourceKind.USER_EXPLICIT
+    ).put(contact_namespace("crm", "ada"), "k1", {"text": text}),
 }
 """By name, what can write a fact; ``import_from`` and the command line, which need a file or a
 closed memory, have their own test."""

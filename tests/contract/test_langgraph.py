@@ -1,8 +1,9 @@
-"""LangGraph: tools and context that take their contact from the run, with the real library."""
+"""LangGraph: tools that take their contact from the run, and the store, with the real library."""
 
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +12,26 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Item, PutOp
 
-from reconciler import Memory
-from reconciler.errors import InvalidScopeError
-from reconciler.integrations.langgraph import langgraph_context, langgraph_tools
+from reconciler import Decision, Memory
+from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.integrations import langgraph
+from reconciler.integrations.langgraph import (
+    ReconcilerStore,
+    contact_namespace,
+    langgraph_context,
+    langgraph_tools,
+)
+from reconciler.testing import HashingEmbedder
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 PRIYA = ("crm", "priya")
+CITY = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
+HOLDS_ITSELF: dict[str, Any] = {}
+HOLDS_ITSELF["text"] = HOLDS_ITSELF
+MOVED = {"text": "Lives in Goa.", "attribute": "city", "value": "Goa"}
 
 
 @pytest.fixture
@@ -114,6 +127,259 @@ def test_a_run_names_the_colleague_and_the_builder_the_systems_that_are_believed
     assert "Remembered" in noted("erp", "Three invoices are unpaid.")
     assert "Remembered" in noted("colleague", "Wants a monthly invoice.", colleague="dana")
     assert "colleague is not one of contact" in noted("colleague", "Wants two chairs.")
+
+
+@pytest.fixture
+def decided() -> list[Decision]:
+    return []
+
+
+@pytest.fixture
+def store(memory: Memory, decided: list[Decision]) -> ReconcilerStore:
+    return ReconcilerStore(memory, source_kind="user_explicit", on_decision=decided.append)
+
+
+def test_what_is_put_is_got_by_its_key_and_by_the_facts_id(store: BaseStore) -> None:
+    store.put(PRIYA, "home", CITY)
+    item = store.get(PRIYA, "home")
+    assert item is not None
+    assert item.value | CITY == item.value
+    assert (item.namespace, item.key) == (PRIYA, "home")
+    [found] = store.search(PRIYA)
+    assert store.get(PRIYA, found.key).value == item.value  # type: ignore[union-attr]
+
+
+def test_what_was_put_by_one_store_is_got_by_another(store: BaseStore, memory: Memory) -> None:
+    store.put(PRIYA, "home", CITY)
+    assert ReconcilerStore(memory, source_kind="operator").get(PRIYA, "home") is not None
+
+
+def test_what_was_never_put_is_none(store: BaseStore) -> None:
+    assert store.get(PRIYA, "home") is None
+    store.put(PRIYA, "home", CITY)
+    assert store.get(PRIYA, "work") is None
+    assert store.get(("crm", "tom"), "home") is None
+
+
+@pytest.mark.parametrize("key", ["home", "new home"])
+def test_a_new_value_takes_the_place_of_the_old_one_under_either_key(
+    store: BaseStore, key: str
+) -> None:
+    store.put(PRIYA, "home", CITY)
+    store.put(PRIYA, key, MOVED)
+    for each in ("home", key):
+        item = store.get(PRIYA, each)
+        assert item is not None
+        assert item.value["value"] == "Goa"
+    assert [each.value["value"] for each in store.search(PRIYA)] == ["Goa"]
+
+
+def test_the_same_value_under_the_same_key_is_written_once(
+    store: BaseStore, decided: list[Decision]
+) -> None:
+    store.put(PRIYA, "home", CITY)
+    store.put(PRIYA, "home", CITY)
+    assert decided[0].decision_id == decided[1].decision_id
+
+
+def test_a_value_that_comes_back_holds_again_and_a_retry_is_no_occasion(
+    store: BaseStore, memory: Memory, decided: list[Decision]
+) -> None:
+    for plan in ("Basic", "Premium", "Basic", "Basic", "Premium", "Premium"):
+        said = {"text": f"Is on the {plan} plan.", "attribute": "plan", "value": plan}
+        store.put(PRIYA, "plan", said)
+        assert [each.value["value"] for each in store.search(PRIYA)] == [plan]
+    assert [each.replayed for each in decided] == [False, False, False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Lives at 12 High Street, Leeds.", "Lives at 7 Low Road, York."),
+        ("Pays with card 4111 1111 1111 1111.", "Pays with card 5500 0000 0000 0004."),
+        ("Writes from ann@example.org.", "Writes from bob@example.org."),
+    ],
+)
+def test_a_value_that_the_gate_redacts_is_written_once_until_another_comes(
+    store: BaseStore, memory: Memory, decided: list[Decision], one: str, other: str
+) -> None:
+    for text in (one, one, one, other, other, one, one):
+        store.put(PRIYA, "reach", {"text": text})
+    assert [each.replayed for each in decided] == [
+        *(False, True, True),
+        *(False, True),
+        *(False, True),
+    ]
+    assert store.get(PRIYA, "reach").value["text"] == decided[-1].text  # type: ignore[union-attr]
+
+
+def test_a_value_that_was_held_and_confirmed_is_not_written_at_each_retry(
+    store: BaseStore, memory: Memory, decided: list[Decision]
+) -> None:
+    guess = {"text": "I guess I prefer window seats"}
+    store.put(PRIYA, "seat", guess)
+    memory.contact(*PRIYA).confirm(decided[0].decision_id, "contact")
+    facts = len(memory.contact(*PRIYA).history()[0].facts)
+    for _ in range(3):
+        store.put(PRIYA, "seat", guess)
+    assert len(memory.contact(*PRIYA).history()[0].facts) == facts
+
+
+def test_nothing_that_is_kept_is_a_plain_hash_of_what_was_put(tmp_path: Path) -> None:
+    kept = []
+    for name in ("one", "other"):
+        given = {"graph": "embedded", "embedded_path": tmp_path / name / "m.lbug"}
+        with Memory.open(embedder=HashingEmbedder(), **given) as opened:
+            ReconcilerStore(opened, source_kind="user_explicit").put(PRIYA, "home", CITY)
+            kept += [each.note.idempotency_key for each in opened.contact(*PRIYA).decisions()]
+    assert len(set(kept)) == 2
+
+
+def test_what_is_deleted_stays_away_with_all_older_values_until_it_is_put(memory: Memory) -> None:
+    store = ReconcilerStore(memory, source_kind="user_explicit", deletes_as="anna")
+    for value in (CITY, MOVED):
+        store.put(PRIYA, "home", value)
+    store.delete(PRIYA, "home")
+    assert store.get(PRIYA, "home") is None
+    assert store.search(PRIYA) == []
+    store.put(PRIYA, "home", CITY)
+    assert [each.value["value"] for each in store.search(PRIYA)] == ["Pune"]
+
+
+def test_what_the_gate_holds_is_no_item_and_the_builder_is_told(
+    store: BaseStore, decided: list[Decision]
+) -> None:
+    store.put(PRIYA, "seat", {"text": "I guess I prefer window seats"})
+    assert store.get(PRIYA, "seat") is None
+    assert [each.action for each in decided] == ["HOLD"]
+
+
+def test_what_was_said_is_found_by_meaning_with_its_score(store: BaseStore) -> None:
+    store.put(PRIYA, "home", CITY)
+    store.put(PRIYA, "pet", {"text": "Owns a grey cat."})
+    found = store.search(PRIYA, query="Does she own a cat?", limit=1)
+    assert [each.value["text"] for each in found] == ["Owns a grey cat."]
+    assert found[0].score is not None
+
+
+def test_a_search_is_filtered_and_turned_page_by_page(store: BaseStore) -> None:
+    store.put(PRIYA, "home", CITY)
+    for number in range(4):
+        store.put(PRIYA, f"bicycle-{number}", {"text": f"Owns bicycle number {number}."})
+    assert [each.value["value"] for each in store.search(PRIYA, filter={"attribute": "city"})] == [
+        "Pune"
+    ]
+    pages = [store.search(PRIYA, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
+    assert [len(page) for page in pages] == [2, 2, 1, 0]
+    assert len({each.key for page in pages for each in page}) == 5
+
+
+def test_what_always_holds_comes_with_the_first_page_alone(store: BaseStore) -> None:
+    store.put(PRIYA, "ban", {"text": "Never call me before noon."})
+    for number in range(3):
+        store.put(PRIYA, f"bicycle-{number}", {"text": f"Owns bicycle number {number}."})
+    first, second = (store.search(PRIYA, limit=1, offset=offset) for offset in (0, 1))
+    assert [bool(each.value.get("is_standing")) for each in first] == [False, True]
+    assert not any(each.value.get("is_standing") for each in second)
+
+
+def test_nothing_is_deleted_unless_somebody_answers_for_it(
+    store: BaseStore, memory: Memory
+) -> None:
+    store.put(PRIYA, "home", CITY)
+    with pytest.raises(InvalidRequestError, match="deletes_as"):
+        store.delete(PRIYA, "home")
+    annas = ReconcilerStore(memory, source_kind="user_explicit", deletes_as="anna")
+    annas.delete(PRIYA, "home")
+    annas.delete(PRIYA, "never put")
+    assert store.get(PRIYA, "home") is None
+    [history] = memory.contact("crm", "priya").history()
+    assert [event.by for event in history.events] == ["anna"]
+
+
+def test_the_namespaces_of_an_agent_are_its_contacts(
+    store: BaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(langgraph, "_CONTACTS_AT_ONCE", 2)
+    names = [contact_namespace("crm", each) for each in ("priya", "tom", "a.b@example.org", "50%")]
+    for namespace in names:
+        store.put(namespace, "home", CITY)
+    store.put(("sales", "zoe"), "home", CITY)
+    assert sorted(store.list_namespaces(prefix=("crm",))) == sorted(names)
+    assert store.list_namespaces(prefix=("crm", "tom")) == [("crm", "tom")]
+    assert store.list_namespaces(prefix=("crm",), suffix=("tom",)) == [("crm", "tom")]
+    assert store.list_namespaces(prefix=("crm",), max_depth=1) == [("crm",)]
+    assert len(store.list_namespaces(prefix=("crm",), limit=2, offset=3)) == 1
+
+
+def test_a_contact_whose_id_has_dots_is_the_same_contact(store: BaseStore, memory: Memory) -> None:
+    store.put(contact_namespace("crm", "a.b%@example.org"), "home", CITY)
+    assert [each.contact_id for each in memory.agent("crm").contacts()] == ["a.b%@example.org"]
+    assert store.get(contact_namespace("crm", "a.b%@example.org"), "home") is not None
+
+
+def test_the_store_does_not_cross_tenants(store: BaseStore, memory: Memory) -> None:
+    theirs = ReconcilerStore(memory, source_kind="user_explicit", tenant="acme")
+    theirs.put(PRIYA, "home", CITY)
+    assert store.get(PRIYA, "home") is None
+    assert store.search(PRIYA) == []
+    assert store.list_namespaces(prefix=("crm",)) == []
+
+
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        (lambda store: store.put(("crm",), "k", CITY), "labels"),
+        (lambda store: store.put(("crm", "priya", "x"), "k", CITY), "labels"),
+        (lambda store: store.search(()), "labels"),
+        (lambda store: store.search(("crm",)), "labels"),
+        (lambda store: store.put(PRIYA, "k", {"data": 1}), "takes no data"),
+        (lambda store: store.put(PRIYA, "k", {}), "text"),
+        (lambda store: store.put(PRIYA, "", CITY), "tag"),
+        (lambda store: store.put(PRIYA, "k", 5), "dictionary"),
+        (lambda store: store.put(PRIYA, "k", HOLDS_ITSELF), "holds itself"),
+        (lambda store: store.batch([PutOp((1, 2), "k", CITY)]), "strings"),
+        (lambda store: store.batch([GetOp(None, "k")]), "strings"),
+        (lambda store: store.batch([5]), "no operation int"),
+        (lambda store: store.batch(None), "a list"),
+        (lambda store: store.search(PRIYA, limit="5"), "limit"),
+        (lambda store: store.search(PRIYA, offset=None), "offset"),
+        (lambda store: store.search(PRIYA, filter=["city"]), "filter"),
+        (lambda store: store.list_namespaces(prefix=("crm",), limit=None), "limit"),
+        (lambda store: store.list_namespaces(prefix=("crm",), max_depth="x"), "max_depth"),
+        (lambda store: store.search(PRIYA, filter={"age": 3}), "age"),
+        (lambda store: store.search(PRIYA, filter={"topic": {"$gt": "a"}}), "topic"),
+        (lambda store: store.list_namespaces(), "prefix"),
+        (lambda store: store.list_namespaces(prefix=("*",)), "prefix"),
+    ],
+)
+def test_what_the_store_cannot_do_is_refused_in_words_and_writes_nothing(
+    store: BaseStore, memory: Memory, operation: Any, told: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=told):
+        operation(store)
+    assert memory.agent("crm").contacts() == []
+
+
+def test_langgraphs_own_checks_of_namespaces_hold(store: BaseStore) -> None:
+    with pytest.raises(InvalidNamespaceError):
+        store.put(("crm", "a.b"), "home", CITY)
+
+
+def test_a_graph_uses_the_store_as_its_own(store: ReconcilerStore) -> None:
+    async def remember(_: MessagesState, *, store: BaseStore) -> dict[str, Any]:
+        await store.aput(PRIYA, "home", CITY)
+        item = await store.aget(PRIYA, "home")
+        assert isinstance(item, Item)
+        return {"messages": [AIMessage(content=item.value["text"])]}
+
+    built = StateGraph(MessagesState)
+    built.add_node("remember", remember)
+    built.add_edge(START, "remember")
+    graph = built.compile(store=store)
+
+    state = asyncio.run(graph.ainvoke({"messages": []}))
+    assert state["messages"][-1].content == "Lives in Pune."
 
 
 def _answering(said: dict[str, dict[str, Any]]) -> Any:

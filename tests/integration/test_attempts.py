@@ -42,6 +42,7 @@ from reconciler.entrypoints.operator_page.acts import FORMS
 from reconciler.entrypoints.operator_page.erasing import READS, WRITES
 from reconciler.entrypoints.operator_page.views import PAGES
 from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.command_line import environment_of
@@ -333,6 +334,21 @@ def test_a_task_a_job_and_a_session_of_anybody_find_nothing_of_the_victims(
         for answer in asked:
             attempts.silent("task", repr(answer).replace(f"mentions {MARK}", ""), repr(scope))
     world.check_unchanged(own=True)
+
+
+@pytest.mark.faults(only=True)
+def test_no_namespace_of_a_graph_is_taken_for_another(world: World, attempts: Attempts) -> None:
+    fact_id = world.ids["fact_id"][0]
+    for scope in scopes_near(VICTIM):
+        store = ReconcilerStore(
+            world.memory, source_kind="user_explicit", tenant=scope.tenant, deletes_as="olga"
+        )
+        whose = contact_namespace(scope.agent_id, scope.contact_id)
+        attempts.silent("LangGraph", repr(store.get(whose, fact_id)), repr(scope))
+        attempts.silent("LangGraph", repr(store.search(whose, query="city")), repr(scope))
+        store.delete(whose, fact_id)  # to delete what is not there is no mistake to LangGraph
+        attempts.silent("LangGraph", "", repr(scope))
+    world.check_unchanged(own=False)
 
 
 # Tools

@@ -28,7 +28,7 @@ def command_for(extra: str) -> str:
     ("module", "package", "extra"),
     [
         ("langchain", "langchain_core", "langchain"),
-        ("langgraph", "langchain_core", "langgraph"),
+        ("langgraph", "langgraph", "langgraph"),
         ("openai_agents", "agents", "openai-agents"),
         ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
         ("claude_agent_sdk", "claude_agent_sdk", "claude-agent-sdk"),
