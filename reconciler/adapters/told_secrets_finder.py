@@ -74,7 +74,7 @@ def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveS
         text: a note, or an id.
         of_ids: whether it is an id, which is drawn at random itself.
     """
-    held = _cues().read(text, text.casefold())
+    held = _cues().read(text)
     left_out = {"random"} if of_ids else set()
     if _LONG_WORD.search(text) is None:
         left_out |= _BY_SHAPE
@@ -93,15 +93,11 @@ def _lexicon() -> Lexicon:
     return lexicon("secrets")
 
 
-def _compiled(_: str, pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE if "[A-Z" not in pattern else 0)
-
-
 @cache
 def _cues() -> Cues:
     from reconciler.lexicon import Cues
 
-    return Cues(_lexicon(), _compiled, tuple(_READ))
+    return Cues(_lexicon(), names=tuple(_READ), flags=re.IGNORECASE)
 
 
 @cache
