@@ -116,7 +116,7 @@ def _is_of_something_else(match: re.Match[str]) -> bool:
 
 
 def _is_remark(word: str) -> bool:
-    return _any_of("remark").fullmatch(word) is not None
+    return _any_of("remark").fullmatch(word.rstrip("!")) is not None
 
 
 def _is_strong(word: str) -> bool:
@@ -184,7 +184,7 @@ def _behind(
 def _token(text: str, start: int) -> Span | None:
     start = _opened(text, start)
     if token := _TOKEN.match(text, start):
-        word = token[0].rstrip(".!?:*\u2026")
+        word = token[0].rstrip(".?:*\u2026")
         is_described = _SAID_OF_IT.match(text, start + len(word))
         if word and not is_described and not _PLACE.fullmatch(word):
             return start, start + len(word)
