@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen, in_order
+from reconciler.needed_literals import needed_literals
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
@@ -40,10 +40,6 @@ class Cue:
         misses: texts that look like it, and in which it must not.
         kind: what it gives away, where the list has cues of several kinds.
         weight: how much it counts, where the list is weighed.
-        needs: literals, separated by spaces, of which a text must hold one for the cue to be tried
-            at all; empty for a cue that is tried on every text. A ``␣`` in a literal stands for
-            a space: of two common words, few texts hold both side by side; ``<name>`` for the
-            literals in the list of that name.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  read by pydantic
@@ -53,12 +49,6 @@ class Cue:
     misses: tuple[str, ...] = ()
     kind: str = ""
     weight: int = 0
-    needs: str = ""
-
-    @property
-    def literals(self) -> tuple[str, ...]:
-        """What it needs, each as a text holds it."""
-        return tuple(word.replace("␣", " ") for word in self.needs.split())
 
 
 @in_order
@@ -156,10 +146,7 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
     cues = dict(tables)
     try:
         words = _of_words().validate_python({"words": cues.pop("words", {})})["words"]
-        made = {
-            name: tuple(_with_needs(cue, words) for cue in listed)
-            for name, listed in _of_cues().validate_python(cues).items()
-        }
+        made = _of_cues().validate_python(cues)
     except ValidationError as error:
         fault = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error
@@ -168,14 +155,6 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
 
 
 _PARTED = re.compile(r"\n| {2,}")
-
-
-def _with_needs(cue: Cue, words: Mapping[str, str]) -> Cue:
-    """The cue with its literals written out."""
-    if "<" not in cue.needs:
-        return cue
-    needs = re.sub(r"<([a-z_]+)>", lambda match: words.get(match[1], match[0]), cue.needs)
-    return replace(cue, needs=needs)
 
 
 def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
@@ -217,50 +196,47 @@ class Literals(Generic[T]):
 
 
 class Cues:
-    """The cues of a lexicon, which are tried only on a text that holds what they need.
+    """The cues of a lexicon, which are tried only on a text that may hold one of their words.
 
-    A cue is compiled when a text first holds one of its literals; most never do.
+    A cue is compiled when a text first may hold it; most never are.
 
     Args:
         lexicon: the lexicon of the cues.
-        compiled: makes a pattern of a list's name and a pattern that is written out.
+        spelled: makes the expression of a list's name and a pattern that is written out.
         names: the lists that are asked for together; None for all of the lexicon.
+        flags: of the ``re`` module, for all expressions.
     """
 
     def __init__(
         self,
         lexicon: Lexicon,
-        compiled: Callable[[str, str], re.Pattern[str]] | None = None,
+        spelled: Callable[[str, str], str] | None = None,
         names: Sequence[str] | None = None,
+        *,
+        flags: int = 0,
     ) -> None:
         self._lexicon = lexicon
-        self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
+        self._spelled = spelled or (lambda _, pattern: pattern)
+        self._flags = flags
         self._patterns: dict[_Place, re.Pattern[str]] = {}
         self._places = [
             (name, number)
             for name in sorted(lexicon.cues if names is None else names)
             for number in range(len(lexicon.cues[name]))
         ]
-        needs = [lexicon.cues[name][number].literals for name, number in self._places]
-        self._always = frozenset(at for at, literals in enumerate(needs) if not literals)
-        self._at_least = self._by_list(self._always)
-        self._literals = Literals(
-            (literal, at) for at, all_ in enumerate(needs) for literal in all_
-        )
 
-    def read(self, text: str, folded: str | None = None) -> Held:
-        """The text, to ask for the cues that it holds.
+    @cached_property
+    def _screen(self) -> tuple[frozenset[int], Literals[int]]:
+        """The cues that are tried on every text, and the literals that the others need."""
+        needs = [needed_literals(self._written(*place)) for place in self._places]
+        always = frozenset(at for at, literals in enumerate(needs) if not literals)
+        literals = ((literal, at) for at, listed in enumerate(needs) for literal in listed)
+        return always, Literals(literals)
 
-        Args:
-            text: what the patterns are tried on.
-            folded: the same in small letters, where the patterns take any case and it does not.
-        """
-        return Held(self, text, self._worth_trying(text if folded is None else folded))
-
-    def _worth_trying(self, folded: str) -> dict[str, list[int]]:
-        """By list, the numbers of the cues that the text may hold, in the file's order."""
-        held = self._literals.held(folded)
-        return self._by_list(held | self._always) if held else self._at_least
+    def read(self, text: str) -> Held:
+        """The text, to ask for the cues that it holds."""
+        always, literals = self._screen
+        return Held(self, text, self._by_list(always | literals.held(text.casefold())))
 
     def _by_list(self, places: Iterable[int]) -> dict[str, list[int]]:
         numbers: dict[str, list[int]] = {}
@@ -273,6 +249,11 @@ class Cues:
         """A cue, by its list and its number there."""
         return self._lexicon.cues[name][number]
 
+    def _written(self, name: str, number: int) -> str:
+        """A cue's expression, with the words in it."""
+        written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
+        return self._spelled(name, written)
+
     def pattern(self, name: str, number: int = 0) -> re.Pattern[str]:
         """The compiled pattern of a cue, by its list and its number there.
 
@@ -281,9 +262,9 @@ class Cues:
         """
         place = name, number
         if place not in self._patterns:
-            written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
+            written = self._written(name, number)
             try:
-                self._patterns[place] = self._compiled(name, written)
+                self._patterns[place] = re.compile(written, self._flags)
             except (re.error, OverflowError, RecursionError, FutureWarning) as error:
                 raise ConfigurationError(
                     f"{self._lexicon.source}: {_place(name, number)}: the pattern is not a regular "

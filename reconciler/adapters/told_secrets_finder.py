@@ -74,7 +74,7 @@ def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveS
         text: a note, or an id.
         of_ids: whether it is an id, which is drawn at random itself.
     """
-    held = _cues().read(text, text.casefold())
+    held = _cues().read(text)
     left_out = {"random"} if of_ids else set()
     if _LONG_WORD.search(text) is None:
         left_out |= _BY_SHAPE
@@ -93,15 +93,11 @@ def _lexicon() -> Lexicon:
     return lexicon("secrets")
 
 
-def _compiled(_: str, pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE if "[A-Z" not in pattern else 0)
-
-
 @cache
 def _cues() -> Cues:
     from reconciler.lexicon import Cues
 
-    return Cues(_lexicon(), _compiled, tuple(_READ))
+    return Cues(_lexicon(), names=tuple(_READ), flags=re.IGNORECASE)
 
 
 @cache
@@ -120,7 +116,7 @@ def _is_of_something_else(match: re.Match[str]) -> bool:
 
 
 def _is_remark(word: str) -> bool:
-    return _any_of("remark").fullmatch(word) is not None
+    return _any_of("remark").fullmatch(word.rstrip("!")) is not None
 
 
 def _is_strong(word: str) -> bool:
@@ -188,7 +184,7 @@ def _behind(
 def _token(text: str, start: int) -> Span | None:
     start = _opened(text, start)
     if token := _TOKEN.match(text, start):
-        word = token[0].rstrip(".!?:*\u2026")
+        word = token[0].rstrip(".?:*\u2026")
         is_described = _SAID_OF_IT.match(text, start + len(word))
         if word and not is_described and not _PLACE.fullmatch(word):
             return start, start + len(word)

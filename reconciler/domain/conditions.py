@@ -14,13 +14,13 @@ from reconciler.lexicon import Cues, Held, lexicon
 
 @cache
 def _cues() -> Cues:
-    return Cues(lexicon("conditions"), lambda _, pattern: re.compile(pattern, re.IGNORECASE))
+    return Cues(lexicon("conditions"), flags=re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)
 def _held(sentence: str) -> Held:
     """The cues that the sentence may hold; read once, whatever is asked of it."""
-    return _cues().read(sentence, sentence.casefold())
+    return _cues().read(sentence)
 
 
 def find_condition(sentence: str) -> re.Match[str] | None:

@@ -78,7 +78,7 @@ MAY_IMPORT = {
     "testing": {"ports", "domain", "errors"},
     "config_files": {"domain", "errors", "resources"},
     "settings": {"service", "ports", "domain", "errors", "resources"},
-    "lexicon": {"errors", "resources"},
+    "lexicon": {"errors", "needed_literals", "resources"},
     "queries": {"errors", "resources"},
     "resources": {"errors"},
     "turns": set(),

@@ -1,17 +1,14 @@
-"""The lexicons as tests: each cue finds its hits and not its misses, and needs what it says."""
+"""The lexicons as tests: each cue finds its hits and not its misses, and no more."""
 
 from __future__ import annotations
 
 import re
-import re._constants as opcodes
-import re._parser as parser
 import subprocess
 import sys
 import tokenize
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from reconciler.adapters import told_secrets_finder
 from reconciler.domain import conditions
@@ -20,6 +17,7 @@ from reconciler.domain.guard import vocabulary
 from reconciler.domain.sessions import explicit_statements, speakers
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cue, Cues, lexicon
+from reconciler.needed_literals import needed_literals
 from tests.tables import every
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
@@ -69,12 +67,13 @@ def test_a_cue_finds_its_hits_and_none_of_its_misses(
 
 
 @every(("name", "list_name", "number"), PLACES)
-def test_no_text_without_what_a_cue_needs_can_match_it(
+def test_what_a_cue_finds_holds_what_is_read_from_it(
     name: str, list_name: str, number: int
 ) -> None:
-    cue, pattern, _ = _cue(name, list_name, number)
-    if cue.needs:
-        assert _is_needed(parser.parse(pattern.pattern, pattern.flags), list(cue.literals))
+    cue, pattern, fold = _cue(name, list_name, number)
+    needed = needed_literals(pattern.pattern)
+    texts = [fold(text).casefold() for text in cue.hits]
+    assert all(not needed or any(literal in text for literal in needed) for text in texts)
 
 
 def test_every_list_of_words_is_used() -> None:
@@ -93,84 +92,6 @@ def test_to_import_the_package_reads_no_lexicon() -> None:
     asked = "import reconciler; from reconciler.lexicon import lexicon; print(lexicon.cache_info())"
     answer = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True)
     assert b"currsize=0" in answer.stdout
-
-
-# Whether a pattern cannot match without one of some literals. Only what is certain counts.
-
-SPELLINGS_MAX = 300
-
-
-def _is_needed(tree: Any, literals: list[str]) -> bool:
-    """Whether all that the tree matches holds one of the literals, or what it looks at does."""
-    spelled = {""}
-    for operation, value in tree:
-        more = _spellings([(operation, value)])
-        if more is not None and len(spelled) * len(more) <= SPELLINGS_MAX:
-            spelled = {start + end for start in spelled for end in more}
-        else:
-            if _all_hold(spelled, literals) or _is_needed_within(operation, value, literals):
-                return True
-            spelled = more or {""}
-        if _all_hold(spelled, literals):
-            return True
-    return False
-
-
-def _all_hold(spelled: set[str], literals: list[str]) -> bool:
-    return all(any(literal in each.casefold() for literal in literals) for each in spelled)
-
-
-def _is_needed_within(operation: Any, value: Any, literals: list[str]) -> bool:
-    if operation is opcodes.BRANCH:
-        return all(_is_needed(each, literals) for each in value[1])
-    if operation is opcodes.SUBPATTERN:
-        return _is_needed(value[3], literals)
-    if operation in (opcodes.MAX_REPEAT, opcodes.MIN_REPEAT, opcodes.POSSESSIVE_REPEAT):
-        return value[0] > 0 and _is_needed(value[2], literals)
-    if operation is opcodes.ATOMIC_GROUP:
-        return _is_needed(value, literals)
-    return operation is opcodes.ASSERT and _is_needed(value[1], literals)
-
-
-def _spellings(tree: Any) -> set[str] | None:
-    """All that the tree matches, where that is little; else None."""
-    spelled = {""}
-    for operation, value in tree:
-        more = _spellings_of(operation, value)
-        if more is None or len(spelled) * len(more) > SPELLINGS_MAX:
-            return None
-        spelled = {start + end for start in spelled for end in more}
-    return spelled
-
-
-def _spellings_of(operation: Any, value: Any) -> set[str] | None:
-    if operation is opcodes.LITERAL:
-        return {chr(value)}
-    if operation is opcodes.IN:
-        return _characters(value)
-    if operation is opcodes.SUBPATTERN:
-        return _spellings(value[3])
-    if operation is opcodes.BRANCH:
-        branches = [_spellings(each) for each in value[1]]
-        return None if None in branches else set().union(*filter(None, branches))
-    if operation is opcodes.MAX_REPEAT and value[:2] == (0, 1):
-        once = _spellings(value[2])
-        return None if once is None else once | {""}
-    return {""} if operation is opcodes.ASSERT_NOT else None
-
-
-def _characters(value: Any) -> set[str] | None:
-    """Those of a set, where they are few: a digit, or one of some letters."""
-    found: set[str] = set()
-    for operation, code in value:
-        if operation not in (opcodes.LITERAL, opcodes.RANGE):
-            return None
-        first, last = code if operation is opcodes.RANGE else (code, code)
-        found.update(map(chr, range(first, last + 1)))
-    return found if len(found) <= CHARACTERS_MAX else None
-
-
-CHARACTERS_MAX = 12
 
 
 # No word is cut to fit a line: a reader who looks for it must find it

@@ -178,13 +178,13 @@ def _ends_with(text: str, match: re.Match[str]) -> bool:
 
 
 def _find_cues(text: str) -> Held:
-    return _cues().read(text, text.casefold())
+    return _cues().read(text)
 
 
 @cache
 def _cues() -> Cues:
     return Cues(
         lexicon("secrets"),
-        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
-        ("asked", "request", "told_of", "opening", "put_off", "refers_back", "retry", "part"),
+        names=("asked", "request", "told_of", "opening", "put_off", "refers_back", "retry", "part"),
+        flags=re.IGNORECASE,
     )

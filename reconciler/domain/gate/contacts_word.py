@@ -30,6 +30,7 @@ from reconciler.domain.guard import (
     is_repeated_in,
     share_a_word,
     shared_words,
+    speaks_of_another,
 )
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -80,7 +81,6 @@ _FIRST = re.compile(
 )
 """Speakers in turns of other languages; a turn without one may tell of any person."""
 
-_THIRD = re.compile(r"\s*(?:he|she|they)\b", re.IGNORECASE)
 _LIMITS = re.compile(r"\b(?:only|except|unless|until|till|just)\b", re.IGNORECASE)
 """What leaves less of a statement than its other words say."""
 
@@ -365,7 +365,7 @@ def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str])
     denied = frozenset() if _denies(claim) else _DENIED
     for clause, found in zip(telling, about, strict=True):
         is_anothers = any(each.kind is Difference.SUBJECT and each.in_fact for each in found)
-        if is_anothers or (_THIRD.match(clause) and is_about_contact):
+        if is_anothers or (is_about_contact and speaks_of_another(clause.strip())):
             return True
         if any(each.kind in denied and each.in_fact for each in found):
             return True

@@ -156,19 +156,19 @@ _AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "told", "ordered",
 """The lists with cues that know no shorthand for a gap and for white space."""
 
 
-def _compiled(name: str, pattern: str) -> re.Pattern[str]:
+def _spelled(name: str, pattern: str) -> str:
     """A cue's pattern, folded as the texts are in which it is looked for."""
     if name not in _AS_THEY_STAND:
         pattern = _SHORTHAND.sub(lambda match: _WRITTEN_OUT.get(match[0], match[0]), pattern)
     if name in ("cue", "code_shape"):
         pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
-    return re.compile(_fold_all(pattern))
+    return _fold_all(pattern)
 
 
 @cache
 def _lexicon(*names: str) -> Cues:
     """The cues of some lists, which are asked for together; of all lists where none is named."""
-    return Cues(lexicon("injection"), _compiled, names or None)
+    return Cues(lexicon("injection"), _spelled, names or None)
 
 
 _CUES = ("cue", "mark", "script", "code_mark", "code_shape", "code_line")

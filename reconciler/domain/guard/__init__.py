@@ -46,6 +46,7 @@ from reconciler.domain.guard.changes import (
     says_beside,
     says_it_changed,
     share_matter,
+    speaks_of_another,
     stated,
     without_start,
 )
@@ -155,6 +156,7 @@ __all__ = [
     "share_a_word",
     "share_more_than",
     "shared_words",
+    "speaks_of_another",
     "stems_of",
     "takes_back",
     "tell_of_other_matters",

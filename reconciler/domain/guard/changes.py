@@ -97,11 +97,12 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
 
 def are_of_other_people(note: str, fact: str) -> bool:
     """Whether the note is about him, her or them, and the fact about the contact itself."""
-    return _speaks_of_another(note) and vocabulary().first_person.search(lowered(fact)) is not None
+    return speaks_of_another(note) and vocabulary().first_person.search(lowered(fact)) is not None
 
 
 @lru_cache(maxsize=1024)
-def _speaks_of_another(note: str) -> bool:
+def speaks_of_another(note: str) -> bool:
+    """Whether the text is soon about him, her or them, and does not open with its speaker."""
     text = lowered(note)
     opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
     return not opens_with_me and vocabulary().third_person.search(text) is not None

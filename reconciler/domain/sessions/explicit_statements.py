@@ -131,10 +131,7 @@ def _lasting(category: Category) -> Category:
 
 @cache
 def _lexicon() -> Cues:
-    return Cues(
-        lexicon("statements"),
-        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
-    )
+    return Cues(lexicon("statements"), flags=re.IGNORECASE)
 
 
 @cache

@@ -105,11 +105,11 @@ def frames_of(episodes: Sequence[Episode]) -> Frames:
 
 def _changes(episode: Episode) -> Iterator[tuple[int, Speech]]:
     """The places where a turn opens or closes a frame, each with the meaning of the words after."""
-    if not _cues().read(episode.text, episode.text.casefold()).names:
+    if not _cues().read(episode.text).names:
         return
     for sentence in read_text(episode.text).sentences:
         said = read_text(sentence.text).plain
-        held = _cues().read(said, said.casefold())
+        held = _cues().read(said)
         if held.first("frame_end"):
             yield sentence.start, Speech.LITERAL
         elif not _ASKS.search(said):
@@ -126,6 +126,6 @@ _ASKS = re.compile(r"\?\W*\Z")
 def _cues() -> Cues:
     return Cues(
         lexicon("statements"),
-        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
-        ("frame_end", *(name for name, _ in _OPENING)),
+        names=("frame_end", *(name for name, _ in _OPENING)),
+        flags=re.IGNORECASE,
     )

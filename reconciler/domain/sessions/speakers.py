@@ -284,15 +284,15 @@ def _given_names() -> frozenset[str]:
 
 def _reads_as(name: str, text: str) -> bool:
     text = text[:_READ_MAX]
-    return _cues().read(text, text.casefold()).first(name) is not None
+    return _cues().read(text).first(name) is not None
 
 
 @cache
 def _cues() -> Cues:
     return Cues(
         lexicon("speakers"),
-        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
-        ("speech", "amount"),
+        names=("speech", "amount"),
+        flags=re.IGNORECASE,
     )
 
 
