@@ -574,7 +574,7 @@ class ContactMemory(BoundMemory):
         if read is None:
             return job
         episodes = store.list_episodes(self._scope, job.session_id)
-        told = self._services.session_reader.told(read, self._scope, job.session_id, episodes)
+        told = self._services.session_reader.told(read, job, episodes)
         held = Counter(each.held_because for each in told if each.held_because)
         return replace(job, told=told, held_because=dict(held))
 

@@ -41,6 +41,7 @@ from reconciler.domain.sessions.extraction import (
     CANDIDATES_OF_A_TURN_MAX,
     Claim,
     Extracted,
+    SessionEpisodes,
     Window,
     candidate_from,
     capped,
@@ -366,21 +367,20 @@ class SessionReader:
         )
 
     def cleaned(
-        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+        self, read: ReadSession, session: SessionEpisodes
     ) -> tuple[ReadSession, list[Episode]]:
         """The claims and episodes without personal data, and without what only a slot shows.
 
         A value that the gate takes out of a slot, such as a PIN, is taken out of all episodes and
         claims. One that it keeps stays in that slot alone, if the cited words hold it.
         """
-        by_id = {episode.episode_id: episode for episode in episodes}
-        taken: dict[str, str] = {}
+        scope, taken = session.scope, dict[str, str]()
         kept: set[str | None] = set()
         proposals: list[Claim] = []
         for said in read.proposals:
             proposal = said.mapped(lambda text: self.cleaner.without_secrets(scope, [text])[0])
             try:
-                given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
+                given = self.candidate(proposal, read.extractor, session)
                 judged = self.gate.judge(given).candidate
             except InvalidRequestError:  # it makes no fact, and settling it reports the error
                 unread = replace(proposal, extracted=replace(proposal.extracted, value=None))
@@ -405,7 +405,7 @@ class SessionReader:
             said = value if value in kept else made.extracted.value
             return replace(made, extracted=replace(made.extracted, value=said))
 
-        episodes = self.clean(scope, episodes)
+        episodes = self.clean(scope, list(session.by_id.values()))
         [summary] = self.cleaner.clean_texts(scope, [read.summary])
         return (
             replace(
@@ -431,42 +431,38 @@ class SessionReader:
             if len(value) >= _TAKEN_LENGTH_MIN
         }
 
-    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Claim]:
+    def important(self, read: ReadSession, session: SessionEpisodes) -> list[Claim]:
         """The claims worth proposing: important ones, and those that a person asked to remember."""
-        by_id = {episode.episode_id: episode for episode in episodes}
         return [
             proposal
             for proposal in read.proposals
             if proposal.extracted.importance >= self.policy.importance_min
-            or is_request(proposal, by_id)
+            or is_request(proposal, session.by_id)
         ]
 
-    def candidates(
-        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
-    ) -> list[Candidate]:
+    def candidates(self, read: ReadSession, session: SessionEpisodes) -> list[Candidate]:
         """The claims as candidates for the write gate, in the order in which they were last said.
 
         Unimportant and unusable claims are left out. A candidate's idempotency key is made of its
         session, its spans and its claim, so that it takes effect only once.
         """
-        by_id = {episode.episode_id: episode for episode in episodes}
         candidates_read = []
-        for proposal in self.important(read, episodes):
+        for proposal in self.important(read, session):
             try:
-                candidate = self.candidate(proposal, read.extractor, scope, session_id, by_id)
+                candidate = self.candidate(proposal, read.extractor, session)
                 candidates_read.append(self._in_time(candidate, proposal.extracted))
             except InvalidRequestError as error:
-                _LOG.warning("a claim of session %s cannot be used: %s", session_id, error)
-        return sorted(candidates_read, key=lambda candidate: _last_said(candidate, by_id))
+                _LOG.warning("a claim of session %s cannot be used: %s", session.session_id, error)
+        return sorted(candidates_read, key=lambda candidate: _last_said(candidate, session.by_id))
 
     def told(
-        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+        self, read: ReadSession, job: Job, episodes: Sequence[Episode]
     ) -> tuple[ClaimOutcome, ...]:
-        """What became of each claim of a session, in the order of reading."""
-        by_id = {episode.episode_id: episode for episode in episodes}
-        is_important = {id(claim) for claim in self.important(read, episodes)}
+        """What became of each claim of a job's session, in the order of reading."""
+        session = SessionEpisodes(job.scope, job.session_id, episodes)
+        is_important = {id(claim) for claim in self.important(read, session)}
         return tuple(
-            self._told(claim, read.extractor, scope, session_id, by_id)
+            self._told(claim, read.extractor, session)
             if id(claim) in is_important
             else ClaimOutcome(
                 text=claim.extracted.text, outcome="left_out", why="of too little importance"
@@ -474,17 +470,10 @@ class SessionReader:
             for claim in read.proposals
         )
 
-    def _told(
-        self,
-        claim: Claim,
-        extractor: str,
-        scope: Scope,
-        session_id: str,
-        episodes: Mapping[str, Episode],
-    ) -> ClaimOutcome:
+    def _told(self, claim: Claim, extractor: str, session: SessionEpisodes) -> ClaimOutcome:
         why = "of no use; the worker's log says why"
         try:
-            candidate = self.candidate(claim, extractor, scope, session_id, episodes)
+            candidate = self.candidate(claim, extractor, session)
             if (decision := self.gate.outcome_of(candidate.note)) is not None:
                 return ClaimOutcome.of(decision)
             self._in_time(candidate, claim.extracted)
@@ -492,30 +481,21 @@ class SessionReader:
             why = str(error)
         return ClaimOutcome(text=claim.extracted.text, outcome="refused", why=why)
 
-    def candidate(
-        self,
-        proposal: Claim,
-        extractor: str,
-        scope: Scope,
-        session_id: str,
-        episodes: Mapping[str, Episode],
-    ) -> Candidate:
+    def candidate(self, proposal: Claim, extractor: str, session: SessionEpisodes) -> Candidate:
         """One claim as a candidate, with the episodes that it rests on.
 
         Raises:
             InvalidNoteError: the claim cannot be used.
         """
         given, text = self._slot(proposal.extracted), proposal.extracted.text
-        slot, slot_read_from = self.attributes.filled(given, text, [scope.contact_id])
+        slot, slot_read_from = self.attributes.filled(given, text, [session.scope.contact_id])
         return candidate_from(
             proposal,
-            scope,
-            episodes,
+            session,
             slot=slot,
             slot_read_from=slot_read_from,
-            idempotency_key=self._key(session_id, proposal),
+            idempotency_key=self._key(session.session_id, proposal),
             proposed_by=extractor,
-            session_id=session_id,
         )
 
     def _in_time(self, candidate: Candidate, read: Extracted) -> Candidate:
@@ -770,7 +750,7 @@ class MemoryExtractor:
         episodes, cleaned = self.reader.episodes(session, said_at, kept)
 
         def store() -> str:
-            self.store.clean_episodes(kept, cleaned)
+            self.store.clean_episodes(zip(kept, cleaned, strict=True))
             is_added = self.store.append_episodes(
                 session.scope, session.session_id, session.channel, episodes, now, job_id
             )
