@@ -208,10 +208,14 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count, self._services.clock())
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        held = list(self._services.records.pending([self._scope]))
+        held = [*self._services.records.held([self._scope])]
+        if conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
+            from reconciler.domain.reconciling.disputes import disputes_of
+
+            held += disputes_of(self._scope, kept, conflicts, self._services.clock())
         policy = self._services.policy
         pending = tuple(item for item in held if is_for_the_contact(item, policy))
-        renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
+        renewals = tuple(self._services.records.to_renew(self._scope, kept, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
