@@ -85,11 +85,15 @@ class Recall:
             wanted: the filters that facts must pass.
             budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
         """
+        has_vector = bool(query and self.embedder.dimension)
+        seen = self.neighbourhoods.of(scope).recallable().own_names if has_vector else ()
         # The store answers while the question is embedded.
-        begun = self._begin(scope, has_vector=bool(query))
-        question = question_of(self.embedder, query)
+        begun = self._begin(scope, has_vector=has_vector)
+        question = question_of(self.embedder, without_names(query, seen))
         known = begun()
-        question = _asked_of(known, question, self.embedder, self.asked)
+        if (told := without_names(query, known.own_names)) != question.text:  # by another process
+            question = question_of(self.embedder, told)
+        question = with_asked(question, known.attributes, self.asked)
         recalled = known.answer(question, wanted, self.how, self.clock(), limit)
         self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
@@ -191,16 +195,6 @@ def with_asked(
     )
 
 
-def _asked_of(
-    known: Recallable, question: RecallQuery, embedder: Embedder, asked: AskedAttributes | None
-) -> RecallQuery:
-    """The question as it is asked of one contact's facts, where their name says nothing."""
-    told = without_names(question.text, known.own_names)
-    if told != question.text:
-        question = question_of(embedder, told)
-    return with_asked(question, known.attributes, asked)
-
-
 def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
     similarity, fact = hit
     return -similarity, fact.fact_id
@@ -295,18 +289,18 @@ class PastRecall:
         knew_at = as_of or self.clock()
         known, _ = self.records.held_at(scope, knew_at)
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
-        question = question_of(self.embedder, query)
-        recallable = self._recallable(scope, facts, known, question)
-        question = _asked_of(recallable, question, self.embedder, self.asked)
+        recallable = self._recallable(scope, facts, known, has_vector=bool(query))
+        question = question_of(self.embedder, without_names(query, recallable.own_names))
+        question = with_asked(question, recallable.attributes, self.asked)
         recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def _recallable(
-        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
+        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, *, has_vector: bool
     ) -> Recallable:
         """The facts to choose from; if vectors are compared, only facts that have one."""
         disputes = open_disputes(known.conflicts)
-        if question.vector is None:
+        if not (has_vector and self.embedder.dimension):
             return Recallable(facts, disputes=disputes)
         vectors = self.store.load_vectors([scope], self.embedder.model_id)
         compared = [fact for fact in facts if fact.fact_id in vectors]
