@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reconciler.bound_memory import BoundMemory, at_most, positive
@@ -270,9 +271,7 @@ class ContactMemory(BoundMemory):
         if query:
             fitting = self.recall(query, limit=FITTING_MAX).clearest(CLEAREST_SHARE)
         elif given:
-            facts = self._services.fact_store.list_facts(self._scope)
-            conflicts = self._services.fact_store.list_conflicts(self._scope)
-            known = self._services.recall.everything(self._scope, facts, conflicts)
+            known = self._services.recall.recall(self._scope, "", maxsize)
             fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
         if given:
             return following(fitting, given, budget)

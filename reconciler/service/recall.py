@@ -30,7 +30,7 @@ from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import Recalled
-    from reconciler.domain.records.facts import Conflict
+    from reconciler.domain.records.facts import Conflict, RankedFact
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
     from reconciler.service.attribute_questions import AskedAttributes
@@ -145,17 +145,13 @@ class Recall:
             questions = list(starmap(RecallQuery, zip(texts, vectors, strict=True)))
         known, now = begun(), self.clock()
         how = replace(self.how, floor=None)
-        best_by_id: dict[str, tuple[int, float, Fact]] = {}
+        near: list[tuple[int, tuple[float, str], Fact]] = []
         for question in questions:
-            hits = known.answer(question, EVERYTHING, how, now, limit)
-            like = sorted(((hit.similarity or 0.0, hit.fact) for hit in hits), key=_likeness)
-            for place, (similarity, fact) in enumerate(like):
-                if similarity > 0:
-                    best = (place, -similarity, fact)
-                    best_by_id[fact.fact_id] = min(
-                        best, best_by_id.get(fact.fact_id, best), key=_place
-                    )
-        nearest = [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
+            hits = sorted(known.answer(question, EVERYTHING, how, now, limit), key=_nearness)
+            near += ((place, _nearness(hit), hit.fact) for place, hit in enumerate(hits))
+        near.sort(key=lambda found: found[:2])
+        own = {fact.fact_id: fact for _, (distance, _), fact in near if distance < 0}
+        nearest = list(own.values())[:limit]
         held = known.answer(RecallQuery(""), EVERYTHING, how, now, _SHARING_LOOKED_AT_MAX)
         sharing = (hit.fact for hit in held if hit.fact not in nearest and shares(hit.fact))
         return [*nearest, *islice(sharing, limit)]
@@ -195,14 +191,9 @@ def with_asked(
     )
 
 
-def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
-    similarity, fact = hit
-    return -similarity, fact.fact_id
-
-
-def _place(hit: tuple[int, float, Fact]) -> tuple[int, float, str]:
-    place, unlikeness, fact = hit
-    return place, unlikeness, fact.fact_id
+def _nearness(hit: RankedFact) -> tuple[float, str]:
+    """The sort key of hits: the nearest first."""
+    return -(hit.similarity or 0.0), hit.fact.fact_id
 
 
 def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> RecallFilter:

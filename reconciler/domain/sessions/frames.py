@@ -66,13 +66,9 @@ class Frames:
             for citation, speech in zip(extracted.citations, speeches, strict=True)
             if speech is Speech.LITERAL
         )
-        if literal or not speeches:
-            return (
-                extracted
-                if len(literal) == len(speeches)
-                else replace(extracted, citations=literal)
-            )
-        return replace(extracted, speech=speeches[0])
+        if literal:
+            return replace(extracted, citations=literal)
+        return replace(extracted, speech=speeches[0]) if speeches else extracted
 
     def _speech(self, window: Window, citation: Citation) -> Speech:
         if not 1 <= citation.episode <= len(window.episodes):

@@ -164,7 +164,7 @@ class SessionReader:
         """
         self.cleaner.check_ids(session)
         if session.started_at:
-            _check_time(session.started_at, now, "started_at")
+            not_in_the_future(session.started_at, now, "started_at", InvalidSessionError)
         at = session.started_at or min(
             (turn.said_at for turn in session.turns if turn.said_at), default=now
         )
@@ -182,7 +182,7 @@ class SessionReader:
         if not said_episodes:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for said in said_episodes:
-            _check_time(said.said_at, now, "a turn's said_at")
+            not_in_the_future(said.said_at, now, "a turn's said_at", InvalidSessionError)
         return self._without_secrets(session.scope, kept, said_episodes)
 
     def _without_secrets(
@@ -298,17 +298,12 @@ class SessionReader:
 
     def readable(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes as an extractor may read them: with what the policy keeps as a value."""
-        raw = [episode for episode in episodes if not episode.is_cleaned]
-        made = _with_words(raw, partial(self.cleaner.readable_texts, scope))
-        by_id = {episode.episode_id: episode for episode in made}
-        return [by_id.get(episode.episode_id, episode) for episode in episodes]
+        return _uncleaned_as(episodes, partial(self.cleaner.readable_texts, scope))
 
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; cleaned ones stay as they are."""
-        raw = [episode for episode in episodes if not episode.is_cleaned]
-        cleaned = _with_words(raw, partial(self.cleaner.clean_texts, scope))
-        made = {episode.episode_id: replace(episode, is_cleaned=True) for episode in cleaned}
-        return [made.get(episode.episode_id, episode) for episode in episodes]
+        made = _uncleaned_as(episodes, partial(self.cleaner.clean_texts, scope))
+        return [replace(episode, is_cleaned=True) for episode in made]
 
     def read(
         self,
@@ -625,7 +620,10 @@ class MemoryExtractor:
     ) -> list[str]:
         """Store a conversation for each contact; return the ids of the jobs, in their order.
 
-        All sessions are read before the first is stored. See ``ContactMemory.submit_session``.
+        It takes one transaction a contact and no model, so it returns in milliseconds even if the
+        extractor is busy. If a session is handed over again, only new turns are added; without any
+        the id is that of the job that has them, an unfinished one if possible. All sessions are
+        read before the first is stored. See ``ContactMemory.submit_session``.
 
         Args:
             scopes: the contacts, with the roles of the speakers for each.
@@ -654,7 +652,6 @@ class MemoryExtractor:
                 turns=made,
                 channel=channel,
                 started_at=started_at,
-                contact_name=contact_name,
             )
             ready.append(self._ready(session))
         return [store() for store in ready]
@@ -683,7 +680,7 @@ class MemoryExtractor:
         if not turns:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
-            started_at = _utc("started_at", started_at)
+            started_at = utc("started_at", started_at, InvalidSessionError)
         sessions = self.store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
         if started_at or any(turn.said_at for turn in turns):
             return self._dated_session_id(scope, turns, started_at, sessions)
@@ -722,26 +719,9 @@ class MemoryExtractor:
         shared = self.reader.shared_turns(scope, session_id, turns, kept)
         return shared, shared == len(kept)
 
-    def submit(self, session: Session) -> str:
-        """Store a session and a job that will read it; return the job's id.
-
-        It takes one transaction and no model, so it returns in milliseconds even if the extractor
-        is busy. If the session is handed over again, only new turns are added; without any the id
-        is that of the job that has them, an unfinished one if possible.
-
-        Raises:
-            InvalidSessionError: the session is empty, too large or in the future, or several people
-                speak in it and none of them is named as the contact; nothing was stored.
-            GraphUnavailableError: the engine stayed unavailable; hand it over again.
-        """
-        return self._ready(session)()
-
     def _ready(self, session: Session) -> Callable[[], str]:
         """What stores a session that was read, and returns its job's id."""
-        check_kind("session", session, Session)
         self.reader.check_size(session)
-        own = self.reader.contacts_turns(session.turns, session.contact_name)
-        session = replace(session, turns=own)
         now, job_id = self.clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:
@@ -791,6 +771,14 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
+def _uncleaned_as(
+    episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
+) -> list[Episode]:
+    """The episodes; those that are not cleaned yet with new words."""
+    made = iter(_with_words([each for each in episodes if not each.is_cleaned], clean))
+    return [episode if episode.is_cleaned else next(made) for episode in episodes]
+
+
 def _with_words(
     episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
 ) -> list[Episode]:
@@ -826,20 +814,6 @@ def _identity(turn: Turn) -> tuple[str, ...]:
 def _is_undated(identity: tuple[str, ...]) -> bool:
     """Whether the turn has neither a time nor an id to tell it from one with the same words."""
     return len(identity) > 1 and not identity[1] and not identity[2]
-
-
-def _utc(name: str, at: object) -> datetime:
-    try:
-        return utc(name, at)
-    except InvalidNoteError as error:
-        raise InvalidSessionError(str(error)) from error
-
-
-def _check_time(at: datetime, now: datetime, name: str) -> None:
-    try:
-        not_in_the_future(at, now, name)
-    except InvalidNoteError as error:
-        raise InvalidSessionError(str(error)) from error
 
 
 def _as_said(
