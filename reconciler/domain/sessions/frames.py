@@ -41,17 +41,11 @@ class Frames:
 
     changes: dict[str, tuple[tuple[int, Speech], ...]]
 
-    def __bool__(self) -> bool:
-        """Whether there is any frame."""
-        return bool(self.changes)
-
     def meant(self, window: Window, extraction: Extraction) -> Extraction:
         """The extraction; a claim that rests only on framed words is meant as those words are.
 
         A claim that was also made outside of all frames rests only on those literal words.
         """
-        if not self:
-            return extraction
         return replace(
             extraction,
             candidates=tuple(self._meant(window, extracted) for extracted in extraction.candidates),

@@ -347,9 +347,10 @@ class MemoryContext:
         if ids not in self._proposed:
             candidates = self._extract_candidates(record)
             asked = self._gate.to_be_asked(candidates)
+            asking = ((each, each.note.idempotency_key in asked) for each in candidates)
             self._proposed[ids] = [
-                Proposed(each, self._propose_read(each, each.note.idempotency_key in asked))
-                for each in candidates
+                Proposed(each, self._gate.propose(each, TASK_DOOR, may_ask=may_ask))
+                for each, may_ask in asking
             ]
         return list(self._proposed[ids])
 
@@ -446,9 +447,6 @@ class MemoryContext:
         read, cleaned = self._reader.cleaned(read, made_of(record))
         self._sessions.clean_episodes(zip(record, cleaned, strict=True))
         return self._reader.candidates(read, made_of(cleaned))
-
-    def _propose_read(self, candidate: Candidate, may_ask: bool) -> Decision:
-        return self._gate.propose(candidate, TASK_DOOR, may_ask=may_ask)
 
     def _check_about(self, candidate: Candidate, decision: Decision) -> None:
         is_ours = candidate.note.scope == decision.scope == self._scope
