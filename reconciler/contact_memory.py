@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reconciler.bound_memory import BoundMemory, at_most, positive
@@ -208,10 +209,14 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count, self._services.clock())
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        held = list(self._services.records.pending([self._scope]))
+        held = [*self._services.records.held([self._scope])]
+        if conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
+            from reconciler.domain.reconciling.disputes import disputes_of
+
+            held += disputes_of(self._scope, kept, conflicts, self._services.clock())
         policy = self._services.policy
         pending = tuple(item for item in held if is_for_the_contact(item, policy))
-        renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
+        renewals = tuple(self._services.records.to_renew(self._scope, kept, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
@@ -266,9 +271,7 @@ class ContactMemory(BoundMemory):
         if query:
             fitting = self.recall(query, limit=FITTING_MAX).clearest(CLEAREST_SHARE)
         elif given:
-            facts = self._services.fact_store.list_facts(self._scope)
-            conflicts = self._services.fact_store.list_conflicts(self._scope)
-            known = self._services.recall.everything(self._scope, facts, conflicts)
+            known = self._services.recall.recall(self._scope, "", maxsize)
             fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
         if given:
             return following(fitting, given, budget)
@@ -574,7 +577,7 @@ class ContactMemory(BoundMemory):
         if read is None:
             return job
         episodes = store.list_episodes(self._scope, job.session_id)
-        told = self._services.session_reader.told(read, self._scope, job.session_id, episodes)
+        told = self._services.session_reader.told(read, job, episodes)
         held = Counter(each.held_because for each in told if each.held_because)
         return replace(job, told=told, held_because=dict(held))
 

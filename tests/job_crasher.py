@@ -30,6 +30,7 @@ from reconciler.domain.records.jobs import Stage
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Episode, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
+from reconciler.queries import load_queries
 from reconciler.testing import HashingEmbedder
 from tests import faults, second_schema
 
@@ -37,9 +38,11 @@ __all__ = [
     "AGENT",
     "CONTEXT",
     "CrashPoint",
+    "NumberTalk",
     "Talk",
     "Victim",
     "die_at",
+    "die_before_a_write",
     "hand_over",
     "migrate",
     "opened",
@@ -108,6 +111,15 @@ class Talk:
         """What is read out of it, in the order of the statements."""
         pairs = (each.split(" is ") for each in self.statements)
         return [_claim(attribute, value, wording) for attribute, value in pairs]
+
+
+class NumberTalk(Talk):
+    """A talk in which the contact tells their phone number, which only a slot's value may keep."""
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The number alone."""
+        return ("phone is 020 7946 0018",)
 
 
 def talks(count: int) -> list[Talk]:
@@ -213,6 +225,33 @@ def die_at(
     with opened(arguments, **how) as memory:
         for each in given:
             submit(memory, each)
+        memory.worker(on_stage).run()
+
+
+def die_before_a_write(
+    told: Connection, arguments: dict[str, Any], number: int, talk: Talk
+) -> None:
+    """Hand a talk over, and be killed before the first, second, … write after it was read."""
+    left: int | None = None
+
+    def on_stage(stage: Stage) -> None:
+        nonlocal left
+        left = number if stage is Stage.EXTRACTED else left
+
+    with opened(arguments) as memory:
+        graph = memory._services.session_store.graph
+        queries, run = load_queries(graph.engine), graph.run
+
+        def counted(name: str, *given: Any, **how: Any) -> Any:
+            nonlocal left
+            if left and queries[name].mode == "write" and name != "renew_lease":
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return run(name, *given, **how)
+
+        graph.run = counted  # type: ignore[method-assign]
+        submit(memory, talk)
         memory.worker(on_stage).run()
 
 

@@ -7,8 +7,6 @@ WITH place, $episode_ids[place] AS cleaned_id
 MATCH (episode:Episode {episode_id: cleaned_id})
 WHERE episode.text = $texts_before[place]
   AND coalesce(episode.source_reference, '') = $references_before[place]
-SET episode.text = $texts[place],
-    episode.is_cleaned = coalesce(episode.is_cleaned, false) OR $are_cleaned[place],
-    episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
-                                    ELSE $references[place] END
+SET
+// include: cleaned_episode
 RETURN episode.episode_id AS episode_id

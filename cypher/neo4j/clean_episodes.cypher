@@ -9,9 +9,7 @@ SET episode.text = episode.text
 WITH place, episode
 WHERE episode.text = $texts_before[place]
   AND coalesce(episode.source_reference, '') = $references_before[place]
-SET episode.text = $texts[place],
-    episode.is_cleaned = coalesce(episode.is_cleaned, false) OR $are_cleaned[place],
-    episode.title = caption($texts[place]),
-    episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
-                                    ELSE $references[place] END
+SET
+episode.title = caption($texts[place]),
+// include: cleaned_episode
 RETURN episode.episode_id AS episode_id

@@ -1,8 +1,9 @@
 """The extractor that needs no model: it reads requests, and what fills a slot.
 
-It knows which speakers to read, how much their words weigh and how several mentions become one
-candidate; ``reconciler.domain.sessions.explicit_statements`` finds the statements. It uses no
-network and no file, gives the same result for the same window, and never fails.
+It knows which speakers to read, and how much their words weigh;
+``reconciler.domain.sessions.explicit_statements`` finds the statements, and who reads the session
+makes one claim of several mentions. It uses no network and no file, gives the same result for the
+same window, and never fails.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reconciler.domain.records.jobs import WITHOUT_MODEL
-from reconciler.domain.records.notes import canonical_text
-from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.values.attributes import AttributeBook
@@ -39,55 +38,30 @@ class ExplicitExtractor:
         self._attributes = attributes or AttributeBook.from_mapping({})
 
     def extract(self, window: Window) -> Extraction:
-        """All candidates in the order in which they were first said; no summary."""
-        statements: dict[tuple[str, ...], list[tuple[int, ExplicitStatement]]] = {}
-        for number, statement in self._statements(window):
-            statements.setdefault(_key(statement), []).append((number, statement))
-        return Extraction(candidates=tuple(map(_candidate, statements.values())))
+        """A candidate for each statement, in their order; no summary."""
+        return Extraction(candidates=tuple(self._candidates(window)))
 
     def close(self) -> None:
         """Nothing to close."""
 
-    def _statements(self, window: Window) -> Iterator[tuple[int, ExplicitStatement]]:
+    def _candidates(self, window: Window) -> Iterator[Extracted]:
         # Its patterns take 0.03 s to compile, and most processes with a memory read no session.
         from reconciler.domain.sessions.explicit_statements import find_statements
 
         for number, episode in enumerate(window.episodes, start=1):
             if episode.role is Role.CONTACT and episode.episode_id in window.new_ids:
-                for statement in find_statements(episode.text, self._attributes):
-                    yield number, statement
-
-
-def _key(statement: ExplicitStatement) -> tuple[str, ...]:
-    """The key of a mention, equal for the same slot and value, or for the same words."""
-    if statement.attribute and statement.value:
-        about = statement.subject or CONTACT_SUBJECT
-        parts = [about, statement.attribute, statement.value]
-    else:
-        parts = [statement.text]
-    return (statement.speech, *(canonical_text(part).casefold() for part in parts))
-
-
-def _candidate(mentions: list[tuple[int, ExplicitStatement]]) -> Extracted:
-    """One candidate for all mentions, in the words of the weightiest, else of the first."""
-    best = max(
-        (statement for _, statement in mentions),
-        key=lambda statement: (_importance(statement), _confidence(statement)),
-    )
-    citations = dict.fromkeys(
-        Citation(episode=number, span=statement.span) for number, statement in mentions
-    )
-    return Extracted(
-        text=best.text,
-        category=best.category,
-        importance=_importance(best),
-        confidence=_confidence(best),
-        citations=tuple(citations),
-        subject=best.subject,
-        attribute=best.attribute,
-        value=best.value,
-        speech=best.speech,
-    )
+                for said in find_statements(episode.text, self._attributes):
+                    yield Extracted(
+                        text=said.text,
+                        category=said.category,
+                        importance=_importance(said),
+                        confidence=_confidence(said),
+                        citations=(Citation(episode=number, span=said.span),),
+                        subject=said.subject,
+                        attribute=said.attribute,
+                        value=said.value,
+                        speech=said.speech,
+                    )
 
 
 def _importance(statement: ExplicitStatement) -> float:

@@ -30,7 +30,7 @@ from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import Recalled
-    from reconciler.domain.records.facts import Conflict
+    from reconciler.domain.records.facts import Conflict, RankedFact
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
     from reconciler.service.attribute_questions import AskedAttributes
@@ -87,11 +87,15 @@ class Recall:
             wanted: the filters that facts must pass.
             budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
         """
+        has_vector = bool(query and self.embedder.dimension)
+        seen = self.neighbourhoods.of(scope).recallable().own_names if has_vector else ()
         # The store answers while the question is embedded.
-        begun = self._begin(scope, has_vector=bool(query))
-        question = question_of(self.embedder, query)
+        begun = self._begin(scope, has_vector=has_vector)
+        question = question_of(self.embedder, without_names(query, seen))
         known = begun()
-        question = self._asked_of(known, question)
+        if (told := without_names(query, known.own_names)) != question.text:  # by another process
+            question = question_of(self.embedder, told)
+        question = with_asked(question, known.attributes, self.asked)
         recalled = known.answer(question, wanted, self.how, self.clock(), limit)
         self.use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
@@ -124,9 +128,9 @@ class Recall:
         knew_at = as_of or self.clock()
         known, _ = self.records.held_at(scope, knew_at)
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
-        question = question_of(self.embedder, query)
-        recallable = self._recallable_then(scope, facts, known, question)
-        question = self._asked_of(recallable, question)
+        recallable = self._recallable_then(scope, facts, known, has_vector=bool(query))
+        question = question_of(self.embedder, without_names(query, recallable.own_names))
+        question = with_asked(question, recallable.attributes, self.asked)
         recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
@@ -177,17 +181,13 @@ class Recall:
             questions = list(starmap(RecallQuery, zip(texts, vectors, strict=True)))
         known, now = begun(), self.clock()
         how = replace(self.how, floor=None)
-        best_by_id: dict[str, tuple[int, float, Fact]] = {}
+        near: list[tuple[int, tuple[float, str], Fact]] = []
         for question in questions:
-            hits = known.answer(question, EVERYTHING, how, now, limit)
-            like = sorted(((hit.similarity or 0.0, hit.fact) for hit in hits), key=_likeness)
-            for place, (similarity, fact) in enumerate(like):
-                if similarity > 0:
-                    best = (place, -similarity, fact)
-                    best_by_id[fact.fact_id] = min(
-                        best, best_by_id.get(fact.fact_id, best), key=_place
-                    )
-        nearest = [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
+            hits = sorted(known.answer(question, EVERYTHING, how, now, limit), key=_nearness)
+            near += ((place, _nearness(hit), hit.fact) for place, hit in enumerate(hits))
+        near.sort(key=lambda found: found[:2])
+        own = {fact.fact_id: fact for _, (distance, _), fact in near if distance < 0}
+        nearest = list(own.values())[:limit]
         held = known.answer(RecallQuery(""), EVERYTHING, how, now, _SHARING_LOOKED_AT_MAX)
         sharing = (hit.fact for hit in held if hit.fact not in nearest and shares(hit.fact))
         return [*nearest, *islice(sharing, limit)]
@@ -200,23 +200,16 @@ class Recall:
         return lambda: _recallable(self.store.list_facts(scope), self.store.list_conflicts(scope))
 
     def _recallable_then(
-        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
+        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, *, has_vector: bool
     ) -> Recallable:
         """The facts to choose from; if vectors are compared, only facts that have one."""
         disputes = open_disputes(known.conflicts)
-        if question.vector is None:
+        if not (has_vector and self.embedder.dimension):
             return Recallable(facts, disputes=disputes)
         vectors = self.store.load_vectors([scope], self.embedder.model_id)
         compared = [fact for fact in facts if fact.fact_id in vectors]
         rows = [vectors[fact.fact_id] for fact in compared]
         return Recallable(compared, np.array(rows, dtype=np.float32), disputes)
-
-    def _asked_of(self, known: Recallable, question: RecallQuery) -> RecallQuery:
-        """The question as it is asked of one contact's facts, where their name says nothing."""
-        told = without_names(question.text, known.own_names)
-        if told != question.text:
-            question = question_of(self.embedder, told)
-        return with_asked(question, known.attributes, self.asked)
 
 
 def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:
@@ -246,14 +239,9 @@ def with_asked(
     )
 
 
-def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
-    similarity, fact = hit
-    return -similarity, fact.fact_id
-
-
-def _place(hit: tuple[int, float, Fact]) -> tuple[int, float, str]:
-    place, unlikeness, fact = hit
-    return place, unlikeness, fact.fact_id
+def _nearness(hit: RankedFact) -> tuple[float, str]:
+    """The sort key of hits: the nearest first."""
+    return -(hit.similarity or 0.0), hit.fact.fact_id
 
 
 def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> RecallFilter:

@@ -255,14 +255,19 @@ class Records:
             for key, fact in rows
         ]
 
-    def to_renew(self, scope: Scope, limit: int) -> list[ExpiringFact]:
-        """Expired facts that the contact may be asked about again, the most important ones."""
-        outdated = [
-            expiring
-            for expiring in self.expiring([scope], 0, None)
-            if expiring.fact.may_be_outdated
+    def to_renew(self, scope: Scope, facts: Iterable[Fact], limit: int) -> list[ExpiringFact]:
+        """Which of a contact's facts they may be asked about again, the most important first."""
+        from reconciler.domain.gate.questions import revalidation
+
+        if self.hides_expired:
+            return []
+        now = self.clock()
+        outdated = [fact for fact in (fact.as_of(now) for fact in facts) if fact.may_be_outdated]
+        outdated.sort(key=lambda fact: (-fact.importance, fact.expires_at or now))
+        return [
+            ExpiringFact(contact_id=scope.contact_id, fact=fact, question=revalidation(fact))
+            for fact in outdated[:limit]
         ]
-        return sorted(outdated, key=lambda expiring: -expiring.fact.importance)[:limit]
 
     def newest_decisions(self, whose: Scope, limit: int, wanted: DecisionFilter) -> list[Decision]:
         """The newest decisions about all contacts of an agent that fit the filter."""

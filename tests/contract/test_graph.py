@@ -286,6 +286,14 @@ OTHER_SESSION = TURNS | {
 }
 LEASE = {"job_id": "leased", "lease_id": "lease-1"}
 LEASING = LEASE | {"now": NOON, "until": NOON + timedelta(minutes=1)}
+CLEANING = {
+    "episode_ids": ["turn-1"],
+    "texts_before": ["Lives in Pune."],
+    "references_before": ["message-1"],
+    "texts": ["Lives somewhere."],
+    "references": [""],
+    "are_cleaned": [True],
+}
 READ = {"extractor": "nobody-v1", "proposals": "[]", "summary": "A summary."}
 TASK = {"task_key": ALICE.session_key("task-1")}
 TASK_BEGUN = TASK | {
@@ -389,14 +397,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "set_task_state": TASK | {"state": "deciding", "session_id": "chat-1", "at": NOON},
     "upsert_task": TASK_BEGUN,
     "append_episodes": TURNS | {"job_id": "third", "episode_ids": ["turn-5", "turn-6"]},
-    "clean_episodes": {
-        "episode_ids": ["turn-1"],
-        "texts_before": ["Lives in Pune."],
-        "references_before": ["message-1"],
-        "texts": ["Lives somewhere."],
-        "references": [""],
-        "are_cleaned": [True],
-    },
+    "clean_episodes": CLEANING,
     "count_jobs": {},
     "find_unfinished_job": {"leased_until": NOON, "due_until": NOON},
     "find_job": {"job_id": "waiting", **asdict(ALICE)},
@@ -406,7 +407,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "finish_job": LEASE | {"at": NOON} | NO_OUTCOMES,
     "give_job_back": LEASE
     | {"state": "waiting", "attempts": 1, "due_at": NOON, "last_error": "no answer"},
-    "keep_proposals": LEASE | READ,
+    "keep_proposals": LEASE | READ | CLEANING,
     "lease_job": LEASING | {"job_id": "waiting"},
     "list_due_jobs": {"now": NOON},
     "list_jobs": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -197,7 +198,7 @@ def test_a_writer_who_knew_only_the_raw_turn_leaves_it_marked_as_cleaned(
     hand_over(store)
     [raw] = turns(1)
     clean(store, raw.text)  # the words stay as they are: nothing in them had to go
-    store.clean_episodes([raw], [replace(raw, text="No secret.")])
+    store.clean_episodes([(raw, replace(raw, text="No secret."))])
     [first, *_] = store.list_episodes(ALICE, "chat")
     assert (first.text, first.is_cleaned) == ("No secret.", True)
 
@@ -205,15 +206,15 @@ def test_a_writer_who_knew_only_the_raw_turn_leaves_it_marked_as_cleaned(
 def test_a_reference_that_was_cleaned_meanwhile_is_not_brought_back(store: SessionStore) -> None:
     raw = replace(turns(1)[0], reference="mail to bob@mail.example")
     hand_over(store, episodes=[raw])
-    store.clean_episodes([raw], [replace(raw, reference="mail to [email]", is_cleaned=True)])
-    store.clean_episodes([raw], [replace(raw, text="No secret.")])
+    store.clean_episodes([(raw, replace(raw, reference="mail to [email]", is_cleaned=True))])
+    store.clean_episodes([(raw, replace(raw, text="No secret."))])
     [first] = store.list_episodes(ALICE, "chat")
     assert (first.text, first.reference) == (raw.text, "mail to [email]")
 
 
 def clean(store: SessionStore, text: str) -> None:
     [raw] = turns(1)
-    store.clean_episodes([raw], [replace(raw, text=text, is_cleaned=True)])
+    store.clean_episodes([(raw, replace(raw, text=text, is_cleaned=True))])
 
 
 # leases
@@ -327,6 +328,20 @@ def test_what_was_read_comes_back_to_the_letter(store: SessionStore) -> None:
     leased(store)
     store.keep_read("job", "lease", READ)
     assert store.find_read("job") == READ
+
+
+@pytest.mark.parametrize("lease_id", ["lease", "another"])
+def test_turns_are_cleaned_with_what_was_read_of_them_or_not_at_all(
+    store: SessionStore, lease_id: str
+) -> None:
+    hand_over(store)
+    leased(store)
+    [raw] = turns(1)
+    with contextlib.suppress(LeaseLostError):
+        store.keep_read("job", lease_id, READ, [(raw, replace(raw, text="Cleaned."))])
+    said = store.list_episodes(ALICE, "chat")[0].text
+    kept = {"lease": (READ, "Cleaned."), "another": (None, raw.text)}
+    assert (store.find_read("job"), said) == kept[lease_id]
 
 
 def test_a_finished_job_is_counted_on_its_session(store: SessionStore) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from reconciler import Dispute, Memory, Scope
+from reconciler import Dispute, Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.jobs import Job, Outcomes, Stage
 from reconciler.domain.records.kinds import Category, DecidedBy, JobState, Speech
 from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.sessions import Session, Turn
+from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import (
     ErasedError,
@@ -287,20 +287,6 @@ def test_of_two_people_in_a_session_only_the_named_one_is_remembered(opened: Ope
     assert [(each.attribute, each.value) for each in memory.contact("crm", "alice").profile()] == [
         ("city", "Oslo")
     ]
-
-
-def test_a_session_that_is_made_by_hand_is_read_for_the_named_one_as_well(opened: Open) -> None:
-    memory = opened(extractor=OFFLINE)
-    turns = [
-        Turn(role="user", text="I live in Oslo.", name="Alice"),
-        Turn(role="user", text="I'm allergic to nuts.", name="Bob"),
-    ]
-    session = Session(scope=Scope("default", "crm", "alice"), session_id="chat", turns=turns)
-    with pytest.raises(InvalidSessionError, match="speak as users"):
-        memory._services.memory_extractor.submit(session)
-    memory._services.memory_extractor.submit(replace(session, contact_name="alice"))
-    memory.drain()
-    assert [each.attribute for each in memory.contact("crm", "alice").profile()] == ["city"]
 
 
 def test_what_is_labelled_with_an_attribute_is_the_contacts(opened: Open) -> None:

@@ -20,10 +20,13 @@ from tests import faults, raw_store
 from tests.conftest import ON_ANY_ONE, cases_of_each
 from tests.engines import EngineUnderTest
 from tests.job_crasher import (
+    AGENT,
     CrashPoint,
+    NumberTalk,
     Talk,
     Victim,
     die_at,
+    die_before_a_write,
     hand_over,
     opened,
     stall_at,
@@ -194,6 +197,23 @@ def test_a_worker_killed_at_a_stage_loses_nothing_and_repeats_nothing(
     assert [each.state for each in jobs] == [JobState.DONE] * len(given)
     assert broken(one_of_each) == []
     assert remembered(one_of_each) == expected(given)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@ON_ANY_ONE
+def test_a_number_that_only_a_slot_keeps_is_not_lost_between_two_writes(
+    one_of_each: EngineUnderTest, number: int
+) -> None:
+    talk = NumberTalk(number=0)
+    victim = Victim(die_before_a_write, one_of_each.settings_arguments, number, talk)
+    with contextlib.closing(victim):
+        victim.wait()
+    drained(one_of_each)
+    with opened(one_of_each.settings_arguments) as memory:
+        facts = [hit.fact for hit in memory.contact(AGENT, talk.contact_id).recall()]
+    [(turn,)] = raw_store.query(one_of_each, "MATCH (x:Episode) RETURN x.text")
+    assert [fact.slot and fact.slot.value for fact in facts] == ["020 7946 0018"]
+    assert "7946" not in f"{turn}{facts[0].text}"
 
 
 def claimed(engine: EngineUnderTest) -> list[str]:

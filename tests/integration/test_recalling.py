@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from reconciler import Memory, SlotValue, as_prompt, load_settings
 from reconciler.config_files import load_attribute_book
+from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.prompting import token_count
 from reconciler.domain.recalling.recalled import RecallOutcome
 from reconciler.errors import InvalidRequestError, InvalidScopeError
@@ -392,3 +393,25 @@ def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
         assert [line.split("(")[0] for line in prompt.split("\n") if "[new]" in line] == [
             "- [new] Plays the cello. "
         ]
+
+
+class CountingEmbedder(HashingEmbedder):
+    """Counts the texts that it embeds."""
+
+    count = 0
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        self.count += len(texts)
+        return super().embed(texts)
+
+
+def test_a_question_with_the_contacts_name_is_embedded_once(any_engine: EngineUnderTest) -> None:
+    embedder = CountingEmbedder()
+    with Memory.open(embedder=embedder, **any_engine.settings_arguments) as memory:
+        contact = memory.contact("crm", "alice")
+        contact.note("Her name is Leona Varga.", attribute="name", value="Leona Varga")
+        contact.note("Lives in Pune.", attribute="city", value="Pune")
+        contact.recall("What does she eat?")  # the first question loads what questions ask for
+        before = embedder.count
+        assert contact.recall("Where does Leona live?")[0].fact.text == "Lives in Pune."
+        assert embedder.count == before + 1

@@ -14,7 +14,7 @@ from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.explicit_statements import ExplicitStatement, find_statements
-from reconciler.domain.sessions.extraction import Extracted, Window
+from reconciler.domain.sessions.extraction import Extracted, Window, merged
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.resources import resource_path
 
@@ -294,12 +294,10 @@ def test_what_is_hedged_is_believed_less() -> None:
     assert found.confidence == 0.5
 
 
-def test_the_same_in_two_episodes_is_one_candidate_with_both_citations() -> None:
-    (found,) = candidates("I live in Leeds.", (Role.AGENT, "Noted."), "Well, I live in Leeds now!")
-    assert [(each.episode, each.span) for each in found.citations] == [
-        (1, "I live in Leeds."),
-        (3, "Well, I live in Leeds now!"),
-    ]
+def test_the_same_in_two_episodes_is_one_claim_with_both_citations() -> None:
+    shown = window("I live in Leeds.", (Role.AGENT, "Noted."), "Well, I live in Leeds now!")
+    (claim,) = merged([(shown, ExplicitExtractor(BOOK).extract(shown))])
+    assert claim.spans == {"e0": ("I live in Leeds.",), "e2": ("Well, I live in Leeds now!",)}
 
 
 @pytest.mark.parametrize("role", [each for each in Role if each is not Role.CONTACT])

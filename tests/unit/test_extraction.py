@@ -22,6 +22,7 @@ from reconciler.domain.sessions.extraction import (
     Claim,
     Extracted,
     Extraction,
+    SessionEpisodes,
     Window,
     candidate_from,
     capped,
@@ -68,12 +69,10 @@ def read(*found: tuple[Window, Extracted]) -> list[Claim]:
 def candidate(proposal: Claim) -> Candidate:
     return candidate_from(
         proposal,
-        ALICE,
-        {each.episode_id: each for each in EPISODES},
+        SessionEpisodes(ALICE, "chat", EPISODES),
         slot=None,
         idempotency_key="key",
         proposed_by="somebody-v1",
-        session_id="chat",
     )
 
 

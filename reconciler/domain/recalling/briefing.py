@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -218,12 +219,21 @@ def _is_due(fact: Fact, now: datetime) -> bool:
     """Whether it begins, ends or names a day within the next 30 days; a weekday is none."""
     said = fact.last_confirmed_at.date()
     days = [at.date() for at in (fact.valid_from, fact.valid_to) if at]
-    named = days_in(read_text(fact.text).small, said) if may_name_days(fact.text) else ()
-    for day in named:
+    today = now.date().toordinal()  # the calendar ends at the year 9999
+    return any(
+        0 <= day.toordinal() - today <= _SOON and day != said
+        for day in (*days, *_named_days(fact.text, said))
+    )
+
+
+@lru_cache(maxsize=4096)
+def _named_days(text: str, said: date) -> tuple[date, ...]:
+    """The last days of all that a text names, as it was said on a day; weekdays name none."""
+    days = []
+    for day in days_in(read_text(text).small, said) if may_name_days(text) else ():
         with suppress(ValueError, OverflowError):  # 29 February of a year without one
             days += [] if day.is_weekly else [day.no_earlier_than(said).last]
-    today = now.date().toordinal()  # the calendar ends at the year 9999
-    return any(0 <= day.toordinal() - today <= _SOON and day != said for day in days)
+    return tuple(days)
 
 
 def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str, ...]:

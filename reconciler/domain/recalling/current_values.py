@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain
 
 from reconciler.domain.guard import (
@@ -94,7 +95,7 @@ def current_values(
         attributes: the attributes of slots that are known.
     """
     live = sorted(facts, key=_newest, reverse=True)
-    denials = [fact for fact in live if _may_deny(fact, attributes)]
+    denials = [fact for fact in live if _may_deny(fact.text, attributes)]
     held: dict[str, list[tuple[Fact, Slot]]] = {}
     for fact in live:
         slot = fact.slot or attributes.shown_slot(fact.text)
@@ -102,7 +103,7 @@ def current_values(
             continue
         sides = disputes.get(fact.fact_id, ())
         spared = sides if holds_until_settled(fact, sides) else ()
-        others = live if _may_deny(fact, attributes) else denials
+        others = live if _may_deny(fact.text, attributes) else denials
         if _is_denied(fact, slot, attributes) or any(
             _denies(other, fact, slot, attributes) for other in others if other not in spared
         ):
@@ -177,11 +178,10 @@ def _value(
     )
 
 
-def _may_deny(fact: Fact, attributes: AttributeBook) -> bool:
-    said = read(fact.text)
-    is_end = (
-        tells_of_end(fact.text) or _says_only(fact.text) or bool(attributes.reader.ends(fact.text))
-    )
+@lru_cache(maxsize=4096)
+def _may_deny(text: str, attributes: AttributeBook) -> bool:
+    said = read(text)
+    is_end = tells_of_end(text) or _says_only(text) or bool(attributes.reader.ends(text))
     return is_end or bool(said.negated or said.ceased)
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import starmap
+from math import inf
 from types import MappingProxyType
 
 from reconciler.domain.quoting import in_braces, in_quotes, unmarked
@@ -204,18 +205,14 @@ def within_budget(
     room = tokens * CHARACTERS_PER_TOKEN - beside
     for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
-    others = [hit for hit in listed if not is_never_cut(hit.fact)]
+    others = [hit for hit in listed if hit.fact.fact_id not in lines.own_ids]
     standing_room = room // standing_part
     whole_room = max(room, lines.length + standing_room)
     for hit in (hit for hit in others if hit.is_standing):
-        own = lines.lengths(hit)[hit.fact.fact_id]
-        if own <= standing_room and lines.length + lines.added_by(hit) <= whole_room:
-            standing_room -= own
-            lines.add(hit)
+        standing_room -= lines.add(hit, whole_room, standing_room)
     for place, hit in enumerate(hit for hit in others if not hit.is_standing):
-        if place and lines.length + lines.added_by(hit) > room:
+        if not lines.add(hit, room if place else inf):
             break
-        lines.add(hit)
     if listed and not lines.told:
         lines.add(listed[0])
     cut = listed.only(lines.own_ids, over_budget=max(_tokens(lines.length + beside) - tokens, 0))
@@ -233,17 +230,26 @@ class _Lines:
         self.told: dict[str, int] = {}
         self.own_ids: set[str] = set()
 
-    def added_by(self, hit: RankedFact) -> int:
-        """The characters that this fact adds, with the other sides of its disputes."""
+    def add(self, hit: RankedFact, room: float = inf, own_room: float = inf) -> int:
+        """Add a fact and the other sides of its disputes; the length of its line, 0 if too long.
+
+        Args:
+            hit: the fact.
+            room: the characters that all lines may take.
+            own_room: those that its own line may take.
+        """
+        lengths = self._lengths(hit)
+        own = lengths[hit.fact.fact_id]
         # Its own line takes the place of the one that it had as another's side.
-        return sum(self.lengths(hit).values()) - self.told.get(hit.fact.fact_id, 0)
-
-    def add(self, hit: RankedFact) -> None:
-        self.length += self.added_by(hit)
-        self.told |= self.lengths(hit)
+        length = self.length + sum(lengths.values()) - self.told.get(hit.fact.fact_id, 0)
+        if own > own_room or length > room:
+            return 0
+        self.length = length
+        self.told |= lengths
         self.own_ids.add(hit.fact.fact_id)
+        return own
 
-    def lengths(self, hit: RankedFact) -> dict[str, int]:
+    def _lengths(self, hit: RankedFact) -> dict[str, int]:
         """The characters of its line, and of those sides of its disputes that are not told yet."""
         sides = _with_other_sides([hit])
         lines = prompt_lines([hit], self._handles)

@@ -16,7 +16,7 @@ from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.visible_text import without_widthless
-from reconciler.errors import InvalidNoteError
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
 
 TEXT_LENGTH_MAX = 2000
@@ -202,38 +202,43 @@ def canonical_text(text: str) -> str:
     return collapsed.rstrip(" .。…") or collapsed
 
 
-def utc(name: str, value: object) -> datetime:
+def utc(name: str, value: object, error: type[InvalidRequestError] = InvalidNoteError) -> datetime:
     """The same instant in UTC.
 
     Raises:
-        InvalidNoteError: not a datetime, or a naive one, which names no certain instant.
+        error: not a datetime, or a naive one, which names no certain instant.
     """
     if not isinstance(value, datetime):
-        raise InvalidNoteError(
+        raise error(
             f"{name} must be a datetime, not {type(value).__name__}; "
             "datetime.fromisoformat makes one of a text"
         )
     if value.tzinfo is UTC:
         return value
     if value.tzinfo is None or value.utcoffset() is None:
-        raise InvalidNoteError(
+        raise error(
             f"{name} {value.isoformat()} has no time zone; add one, for example "
             "datetime.now(timezone.utc), or 2026-01-31T09:00:00+00:00"
         )
     try:
         return value.astimezone(UTC)
-    except OverflowError as error:
-        raise InvalidNoteError(f"{name} {value.isoformat()} has no date in UTC") from error
+    except OverflowError as overflow:
+        raise error(f"{name} {value.isoformat()} has no date in UTC") from overflow
 
 
-def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> datetime:
+def not_in_the_future(
+    at: datetime,
+    now: datetime,
+    name: str = "said_at",
+    error: type[InvalidRequestError] = InvalidNoteError,
+) -> datetime:
     """The same time, unless it has not come yet: then its zone is probably wrong.
 
     Raises:
-        InvalidNoteError: it is more than five minutes ahead.
+        error: it is more than five minutes ahead.
     """
     if at - now > CLOCK_SKEW_MAX:
-        raise InvalidNoteError(
+        raise error(
             f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
             "check its time zone"
         )

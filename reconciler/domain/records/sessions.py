@@ -11,7 +11,7 @@ from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import utc
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.turns import Role, Turn
-from reconciler.errors import InvalidNoteError, InvalidSessionError
+from reconciler.errors import InvalidSessionError
 from reconciler.frozen import frozen
 
 __all__ = ["Episode", "Session", "SessionRecord", "Turn", "time_of_saying"]
@@ -31,8 +31,6 @@ class Session:
             works too; it becomes one or more turns.
         channel: how it was held, for example ``chat``.
         started_at: when it began, time-zone aware; None for its first turn's time, or now.
-        contact_name: what the contact is called in the turns, if several people speak as users;
-            what the others say is no evidence. None where one person speaks.
 
     Raises:
         InvalidSessionError: any of the above does not hold.
@@ -43,7 +41,6 @@ class Session:
     turns: Sequence[Turn]
     channel: str = "chat"
     started_at: datetime | None = None
-    contact_name: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.scope, Scope):
@@ -54,10 +51,8 @@ class Session:
         if not self.turns:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if self.started_at is not None:
-            try:
-                object.__setattr__(self, "started_at", utc("started_at", self.started_at))
-            except InvalidNoteError as error:
-                raise InvalidSessionError(str(error)) from error
+            began = utc("started_at", self.started_at, InvalidSessionError)
+            object.__setattr__(self, "started_at", began)
 
     @property
     def is_dated(self) -> bool:

@@ -7,7 +7,8 @@ not even be proposed: what is of no importance.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -239,6 +240,36 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
+class SessionEpisodes:
+    """A session's episodes by id, and the contact's own ones in order; made once a session.
+
+    Args:
+        scope: the contact's.
+        session_id: the session.
+        episodes: in their order.
+
+    Attributes:
+        scope, session_id: as given.
+        by_id: the episodes, in their order.
+    """
+
+    def __init__(self, scope: Scope, session_id: str, episodes: Iterable[Episode]) -> None:
+        self.scope, self.session_id = scope, session_id
+        self.by_id = {episode.episode_id: episode for episode in episodes}
+        own = (each for each in self.by_id.values() if each.role is Role.CONTACT)
+        self._own = sorted(own, key=_position)
+
+    def said_before(self, cited: Iterable[Episode]) -> tuple[str, ...]:
+        """The contact's last turns up to the cited episodes."""
+        last = max(map(_position, cited), default=-1)
+        end = bisect_right(self._own, last, key=_position)
+        return tuple(each.text for each in self._own[max(end - SAID_BEFORE_MAX, 0) : end])
+
+
+def _position(episode: Episode) -> int:
+    return episode.position
+
+
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
     """The claims of all windows, each once, with all episodes that support it.
 
@@ -268,10 +299,11 @@ def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[lis
         proposals: of one session, each claim once.
         episodes: the session's, in their order.
     """
-    turns: dict[str | None, list[Claim]] = {}
+    places = {episode.episode_id: place for place, episode in enumerate(episodes)}
+    turns: dict[int | None, list[Claim]] = {}
     for proposal in proposals:
-        cited = (episode.episode_id for episode in episodes if episode.episode_id in proposal.spans)
-        turns.setdefault(next(cited, None), []).append(proposal)
+        cited = (places[key] for key in proposal.spans if key in places)
+        turns.setdefault(min(cited, default=None), []).append(proposal)
     by_id = {episode.episode_id: episode for episode in episodes}
     kept = [proposal for said in turns.values() for proposal in _weightiest(said, by_id)]
     return kept, sum(map(len, turns.values())) - len(kept)
@@ -296,14 +328,12 @@ def is_request(proposal: Claim, episodes: Mapping[str, Episode]) -> bool:
 
 def candidate_from(
     proposal: Claim,
-    scope: Scope,
-    episodes: Mapping[str, Episode],
+    session: SessionEpisodes,
     *,
     slot: Slot | None,
     slot_read_from: str | None = None,
     idempotency_key: str,
     proposed_by: str,
-    session_id: str,
 ) -> Candidate:
     """The claim as a candidate for the write gate, which checks its spans.
 
@@ -311,33 +341,31 @@ def candidate_from(
 
     Args:
         proposal: the claim.
-        scope: the contact's.
-        episodes: the session's, by id.
+        session: the session that it was read from.
         slot: its slot, normalised, or None.
         slot_read_from: the words that the slot was read from; None where it was given.
         idempotency_key: the same for the same claim of the same spans in the same session.
         proposed_by: which extractor.
-        session_id: the session.
     """
-    extracted = proposal.extracted
+    extracted, episodes = proposal.extracted, session.by_id
     cited = sorted(
         (episodes[episode_id] for episode_id in proposal.spans if episode_id in episodes),
         key=lambda episode: (episode.said_at, episode.position),
     )
     evidence: Sequence[Evidence] = [
-        episode.evidence(scope, proposal.spans[episode.episode_id]) for episode in cited
+        episode.evidence(session.scope, proposal.spans[episode.episode_id]) for episode in cited
     ]
     said_at = max(episode.said_at for episode in (cited or episodes.values()))
     begins_at, is_dated = extracted.begins_at, extracted.valid_from != said_at.date()
     is_passing = extracted.is_temporary and not (extracted.valid_to or extracted.is_ended)
     note = Note(
-        scope=scope,
+        scope=session.scope,
         text=extracted.text,
         said_at=said_at,
         valid_from=begins_at if is_dated else None,
         importance=extracted.importance,
         source_kind=SourceKind.EXTRACTOR,
-        session_id=session_id,
+        session_id=session.session_id,
         idempotency_key=idempotency_key,
         category=Category.VOLATILE if is_passing else extracted.category,
         topic=(extracted.topic or "").strip() or None,
@@ -353,16 +381,8 @@ def candidate_from(
         is_introduced=extracted.is_introduced,
         proposed_by=proposed_by,
         relations=proposal.relations,
-        said_before=tuple(_said_before(cited, episodes.values())),
+        said_before=session.said_before(cited),
     )
-
-
-def _said_before(cited: Sequence[Episode], episodes: Iterable[Episode]) -> Iterator[str]:
-    """The contact's last turns up to the cited ones."""
-    last = max((each.position for each in cited), default=-1)
-    own = [each for each in episodes if each.role is Role.CONTACT and each.position <= last]
-    own.sort(key=lambda each: each.position)
-    yield from (each.text for each in own[-SAID_BEFORE_MAX:])
 
 
 def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:

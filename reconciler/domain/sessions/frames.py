@@ -41,17 +41,11 @@ class Frames:
 
     changes: dict[str, tuple[tuple[int, Speech], ...]]
 
-    def __bool__(self) -> bool:
-        """Whether there is any frame."""
-        return bool(self.changes)
-
     def meant(self, window: Window, extraction: Extraction) -> Extraction:
         """The extraction; a claim that rests only on framed words is meant as those words are.
 
         A claim that was also made outside of all frames rests only on those literal words.
         """
-        if not self:
-            return extraction
         return replace(
             extraction,
             candidates=tuple(self._meant(window, extracted) for extracted in extraction.candidates),
@@ -66,13 +60,9 @@ class Frames:
             for citation, speech in zip(extracted.citations, speeches, strict=True)
             if speech is Speech.LITERAL
         )
-        if literal or not speeches:
-            return (
-                extracted
-                if len(literal) == len(speeches)
-                else replace(extracted, citations=literal)
-            )
-        return replace(extracted, speech=speeches[0])
+        if literal:
+            return replace(extracted, citations=literal)
+        return replace(extracted, speech=speeches[0]) if speeches else extracted
 
     def _speech(self, window: Window, citation: Citation) -> Speech:
         if not 1 <= citation.episode <= len(window.episodes):

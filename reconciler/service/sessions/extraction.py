@@ -41,6 +41,7 @@ from reconciler.domain.sessions.extraction import (
     CANDIDATES_OF_A_TURN_MAX,
     Claim,
     Extracted,
+    SessionEpisodes,
     Window,
     candidate_from,
     capped,
@@ -163,7 +164,7 @@ class SessionReader:
         """
         self.cleaner.check_ids(session)
         if session.started_at:
-            _check_time(session.started_at, now, "started_at")
+            not_in_the_future(session.started_at, now, "started_at", InvalidSessionError)
         at = session.started_at or min(
             (turn.said_at for turn in session.turns if turn.said_at), default=now
         )
@@ -181,7 +182,7 @@ class SessionReader:
         if not said_episodes:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for said in said_episodes:
-            _check_time(said.said_at, now, "a turn's said_at")
+            not_in_the_future(said.said_at, now, "a turn's said_at", InvalidSessionError)
         return self._without_secrets(session.scope, kept, said_episodes)
 
     def _without_secrets(
@@ -297,17 +298,12 @@ class SessionReader:
 
     def readable(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes as an extractor may read them: with what the policy keeps as a value."""
-        raw = [episode for episode in episodes if not episode.is_cleaned]
-        made = _with_words(raw, partial(self.cleaner.readable_texts, scope))
-        by_id = {episode.episode_id: episode for episode in made}
-        return [by_id.get(episode.episode_id, episode) for episode in episodes]
+        return _uncleaned_as(episodes, partial(self.cleaner.readable_texts, scope))
 
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; cleaned ones stay as they are."""
-        raw = [episode for episode in episodes if not episode.is_cleaned]
-        cleaned = _with_words(raw, partial(self.cleaner.clean_texts, scope))
-        made = {episode.episode_id: replace(episode, is_cleaned=True) for episode in cleaned}
-        return [made.get(episode.episode_id, episode) for episode in episodes]
+        made = _uncleaned_as(episodes, partial(self.cleaner.clean_texts, scope))
+        return [replace(episode, is_cleaned=True) for episode in made]
 
     def read(
         self,
@@ -366,21 +362,20 @@ class SessionReader:
         )
 
     def cleaned(
-        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+        self, read: ReadSession, session: SessionEpisodes
     ) -> tuple[ReadSession, list[Episode]]:
         """The claims and episodes without personal data, and without what only a slot shows.
 
         A value that the gate takes out of a slot, such as a PIN, is taken out of all episodes and
         claims. One that it keeps stays in that slot alone, if the cited words hold it.
         """
-        by_id = {episode.episode_id: episode for episode in episodes}
-        taken: dict[str, str] = {}
+        scope, taken = session.scope, dict[str, str]()
         kept: set[str | None] = set()
         proposals: list[Claim] = []
         for said in read.proposals:
             proposal = said.mapped(lambda text: self.cleaner.without_secrets(scope, [text])[0])
             try:
-                given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
+                given = self.candidate(proposal, read.extractor, session)
                 judged = self.gate.judge(given).candidate
             except InvalidRequestError:  # it makes no fact, and settling it reports the error
                 unread = replace(proposal, extracted=replace(proposal.extracted, value=None))
@@ -405,7 +400,7 @@ class SessionReader:
             said = value if value in kept else made.extracted.value
             return replace(made, extracted=replace(made.extracted, value=said))
 
-        episodes = self.clean(scope, episodes)
+        episodes = self.clean(scope, list(session.by_id.values()))
         [summary] = self.cleaner.clean_texts(scope, [read.summary])
         return (
             replace(
@@ -431,42 +426,38 @@ class SessionReader:
             if len(value) >= _TAKEN_LENGTH_MIN
         }
 
-    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Claim]:
+    def important(self, read: ReadSession, session: SessionEpisodes) -> list[Claim]:
         """The claims worth proposing: important ones, and those that a person asked to remember."""
-        by_id = {episode.episode_id: episode for episode in episodes}
         return [
             proposal
             for proposal in read.proposals
             if proposal.extracted.importance >= self.policy.importance_min
-            or is_request(proposal, by_id)
+            or is_request(proposal, session.by_id)
         ]
 
-    def candidates(
-        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
-    ) -> list[Candidate]:
+    def candidates(self, read: ReadSession, session: SessionEpisodes) -> list[Candidate]:
         """The claims as candidates for the write gate, in the order in which they were last said.
 
         Unimportant and unusable claims are left out. A candidate's idempotency key is made of its
         session, its spans and its claim, so that it takes effect only once.
         """
-        by_id = {episode.episode_id: episode for episode in episodes}
         candidates_read = []
-        for proposal in self.important(read, episodes):
+        for proposal in self.important(read, session):
             try:
-                candidate = self.candidate(proposal, read.extractor, scope, session_id, by_id)
+                candidate = self.candidate(proposal, read.extractor, session)
                 candidates_read.append(self._in_time(candidate, proposal.extracted))
             except InvalidRequestError as error:
-                _LOG.warning("a claim of session %s cannot be used: %s", session_id, error)
-        return sorted(candidates_read, key=lambda candidate: _last_said(candidate, by_id))
+                _LOG.warning("a claim of session %s cannot be used: %s", session.session_id, error)
+        return sorted(candidates_read, key=lambda candidate: _last_said(candidate, session.by_id))
 
     def told(
-        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+        self, read: ReadSession, job: Job, episodes: Sequence[Episode]
     ) -> tuple[ClaimOutcome, ...]:
-        """What became of each claim of a session, in the order of reading."""
-        by_id = {episode.episode_id: episode for episode in episodes}
-        is_important = {id(claim) for claim in self.important(read, episodes)}
+        """What became of each claim of a job's session, in the order of reading."""
+        session = SessionEpisodes(job.scope, job.session_id, episodes)
+        is_important = {id(claim) for claim in self.important(read, session)}
         return tuple(
-            self._told(claim, read.extractor, scope, session_id, by_id)
+            self._told(claim, read.extractor, session)
             if id(claim) in is_important
             else ClaimOutcome(
                 text=claim.extracted.text, outcome="left_out", why="of too little importance"
@@ -474,17 +465,10 @@ class SessionReader:
             for claim in read.proposals
         )
 
-    def _told(
-        self,
-        claim: Claim,
-        extractor: str,
-        scope: Scope,
-        session_id: str,
-        episodes: Mapping[str, Episode],
-    ) -> ClaimOutcome:
+    def _told(self, claim: Claim, extractor: str, session: SessionEpisodes) -> ClaimOutcome:
         why = "of no use; the worker's log says why"
         try:
-            candidate = self.candidate(claim, extractor, scope, session_id, episodes)
+            candidate = self.candidate(claim, extractor, session)
             if (decision := self.gate.outcome_of(candidate.note)) is not None:
                 return ClaimOutcome.of(decision)
             self._in_time(candidate, claim.extracted)
@@ -492,30 +476,21 @@ class SessionReader:
             why = str(error)
         return ClaimOutcome(text=claim.extracted.text, outcome="refused", why=why)
 
-    def candidate(
-        self,
-        proposal: Claim,
-        extractor: str,
-        scope: Scope,
-        session_id: str,
-        episodes: Mapping[str, Episode],
-    ) -> Candidate:
+    def candidate(self, proposal: Claim, extractor: str, session: SessionEpisodes) -> Candidate:
         """One claim as a candidate, with the episodes that it rests on.
 
         Raises:
             InvalidNoteError: the claim cannot be used.
         """
         given, text = self._slot(proposal.extracted), proposal.extracted.text
-        slot, slot_read_from = self.attributes.filled(given, text, [scope.contact_id])
+        slot, slot_read_from = self.attributes.filled(given, text, [session.scope.contact_id])
         return candidate_from(
             proposal,
-            scope,
-            episodes,
+            session,
             slot=slot,
             slot_read_from=slot_read_from,
-            idempotency_key=self._key(session_id, proposal),
+            idempotency_key=self._key(session.session_id, proposal),
             proposed_by=extractor,
-            session_id=session_id,
         )
 
     def _in_time(self, candidate: Candidate, read: Extracted) -> Candidate:
@@ -527,6 +502,7 @@ class SessionReader:
             InvalidNoteError: it was over before it was said, or a person would be asked about
                 something that is over.
         """
+        candidate = self.door.telling_over(candidate)
         if not (read.is_ended or read.valid_from or read.valid_to):
             return _as_said(candidate, self.door.now(), self.gate.judge)
         slot, told = candidate.note.slot, candidate.relations
@@ -644,7 +620,10 @@ class MemoryExtractor:
     ) -> list[str]:
         """Store a conversation for each contact; return the ids of the jobs, in their order.
 
-        All sessions are read before the first is stored. See ``ContactMemory.submit_session``.
+        It takes one transaction a contact and no model, so it returns in milliseconds even if the
+        extractor is busy. If a session is handed over again, only new turns are added; without any
+        the id is that of the job that has them, an unfinished one if possible. All sessions are
+        read before the first is stored. See ``ContactMemory.submit_session``.
 
         Args:
             scopes: the contacts, with the roles of the speakers for each.
@@ -673,7 +652,6 @@ class MemoryExtractor:
                 turns=made,
                 channel=channel,
                 started_at=started_at,
-                contact_name=contact_name,
             )
             ready.append(self._ready(session))
         return [store() for store in ready]
@@ -702,7 +680,7 @@ class MemoryExtractor:
         if not turns:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
-            started_at = _utc("started_at", started_at)
+            started_at = utc("started_at", started_at, InvalidSessionError)
         sessions = self.store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
         if started_at or any(turn.said_at for turn in turns):
             return self._dated_session_id(scope, turns, started_at, sessions)
@@ -741,26 +719,9 @@ class MemoryExtractor:
         shared = self.reader.shared_turns(scope, session_id, turns, kept)
         return shared, shared == len(kept)
 
-    def submit(self, session: Session) -> str:
-        """Store a session and a job that will read it; return the job's id.
-
-        It takes one transaction and no model, so it returns in milliseconds even if the extractor
-        is busy. If the session is handed over again, only new turns are added; without any the id
-        is that of the job that has them, an unfinished one if possible.
-
-        Raises:
-            InvalidSessionError: the session is empty, too large or in the future, or several people
-                speak in it and none of them is named as the contact; nothing was stored.
-            GraphUnavailableError: the engine stayed unavailable; hand it over again.
-        """
-        return self._ready(session)()
-
     def _ready(self, session: Session) -> Callable[[], str]:
         """What stores a session that was read, and returns its job's id."""
-        check_kind("session", session, Session)
         self.reader.check_size(session)
-        own = self.reader.contacts_turns(session.turns, session.contact_name)
-        session = replace(session, turns=own)
         now, job_id = self.clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:
@@ -770,7 +731,7 @@ class MemoryExtractor:
         episodes, cleaned = self.reader.episodes(session, said_at, kept)
 
         def store() -> str:
-            self.store.clean_episodes(kept, cleaned)
+            self.store.clean_episodes(zip(kept, cleaned, strict=True))
             is_added = self.store.append_episodes(
                 session.scope, session.session_id, session.channel, episodes, now, job_id
             )
@@ -810,6 +771,14 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
+def _uncleaned_as(
+    episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
+) -> list[Episode]:
+    """The episodes; those that are not cleaned yet with new words."""
+    made = iter(_with_words([each for each in episodes if not each.is_cleaned], clean))
+    return [episode if episode.is_cleaned else next(made) for episode in episodes]
+
+
 def _with_words(
     episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
 ) -> list[Episode]:
@@ -845,20 +814,6 @@ def _identity(turn: Turn) -> tuple[str, ...]:
 def _is_undated(identity: tuple[str, ...]) -> bool:
     """Whether the turn has neither a time nor an id to tell it from one with the same words."""
     return len(identity) > 1 and not identity[1] and not identity[2]
-
-
-def _utc(name: str, at: object) -> datetime:
-    try:
-        return utc(name, at)
-    except InvalidNoteError as error:
-        raise InvalidSessionError(str(error)) from error
-
-
-def _check_time(at: datetime, now: datetime, name: str) -> None:
-    try:
-        not_in_the_future(at, now, name)
-    except InvalidNoteError as error:
-        raise InvalidSessionError(str(error)) from error
 
 
 def _as_said(

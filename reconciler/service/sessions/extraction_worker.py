@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_callable
@@ -25,6 +26,7 @@ from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode
+from reconciler.domain.sessions.extraction import SessionEpisodes
 from reconciler.errors import (
     ExtractionError,
     GraphError,
@@ -188,31 +190,27 @@ class ExtractionWorker:
 
     def _work(self, lease: _Lease) -> None:
         job = lease.job
+        made_of = partial(SessionEpisodes, job.scope, job.session_id)
         read = self.store.find_read(job.job_id)
         episodes = self._cleaned(job, self.reader.clean if read else self.reader.readable)
         self._at(Stage.CLEANED, lease)
         if read is None:
             before = episodes
             read, episodes = self.reader.cleaned(
-                self._read_episodes(lease, before), job.scope, job.session_id, before
+                self._read_episodes(lease, before), made_of(before)
             )
-            self._write(job, before, episodes)
-            self.store.keep_read(job.job_id, lease.lease_id, read)
+            # In one transaction: what the turns lose is kept only in what was read of them.
+            self.store.keep_read(job.job_id, lease.lease_id, read, _own(job, before, episodes))
         self._at(Stage.KEPT, lease)
-        self._settle_all(lease, read, episodes)
+        self._settle_all(lease, read, made_of(episodes))
 
     def _cleaned(
         self, job: Job, clean: Callable[[Scope, Sequence[Episode]], list[Episode]]
     ) -> list[Episode]:
         raw = self.store.list_episodes(job.scope, job.session_id)
         cleaned = clean(job.scope, raw)
-        self._write(job, raw, cleaned)
+        self.store.clean_episodes(_own(job, raw, cleaned))
         return cleaned
-
-    def _write(self, job: Job, before: Sequence[Episode], after: Sequence[Episode]) -> None:
-        """Write the cleaned turns of this job; those of a later one are still to be read."""
-        own = [pair for pair in zip(before, after, strict=True) if pair[0].job_id == job.job_id]
-        self.store.clean_episodes([old for old, _ in own], [new for _, new in own])
 
     def _read_episodes(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
         job = lease.job
@@ -223,10 +221,10 @@ class ExtractionWorker:
         self._at(Stage.EXTRACTED, lease)
         return read
 
-    def _settle_all(self, lease: _Lease, read: ReadSession, episodes: Sequence[Episode]) -> None:
+    def _settle_all(self, lease: _Lease, read: ReadSession, session: SessionEpisodes) -> None:
         job = lease.job
-        proposed = len(self.reader.important(read, episodes))
-        candidates = self.reader.candidates(read, job.scope, job.session_id, episodes)
+        proposed = len(self.reader.important(read, session))
+        candidates = self.reader.candidates(read, session)
         asked = self.gate.to_be_asked(candidates)
         outcomes = (self._settled(lease, each, asked) for each in candidates)
         settled = [outcome for outcome in outcomes if outcome]
@@ -330,6 +328,13 @@ class ExtractionWorker:
             later(now, timedelta(seconds=2 * policy.lease_seconds)),
             later(now, timedelta(seconds=policy.backoff_seconds_max)),
         )
+
+
+def _own(
+    job: Job, before: Sequence[Episode], after: Sequence[Episode]
+) -> list[tuple[Episode, Episode]]:
+    """The turns of this job, each before and after; those of a later job are still to be read."""
+    return [pair for pair in zip(before, after, strict=True) if pair[0].job_id == job.job_id]
 
 
 class WorkerThread:

@@ -23,6 +23,9 @@ from reconciler.ports.graph import Row
 from reconciler.service.stores.contact_queries import Store
 from reconciler.service.stores.row_reader import RowReader, validated
 
+Cleaning = tuple[Episode, Episode]
+"""An episode as it was read, and cleaned."""
+
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 
@@ -141,24 +144,11 @@ class SessionStore(Store):
         """A session without its turns; None if there is none."""
         return SESSIONS.first(self.rows("find_session", **_session(scope, session_id)))
 
-    def clean_episodes(self, before: Sequence[Episode], after: Sequence[Episode]) -> None:
-        """Replace episodes by cleaned ones; an episode that changed meanwhile stays as it is.
-
-        Args:
-            before: as they were read.
-            after: the same ones, cleaned, in the same order.
-        """
-        changed = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
-        if changed:
-            self.rows(
-                "clean_episodes",
-                episode_ids=[new.episode_id for _, new in changed],
-                texts_before=[old.text for old, _ in changed],
-                references_before=[old.reference or "" for old, _ in changed],
-                texts=[new.text for _, new in changed],
-                references=[new.reference or "" for _, new in changed],
-                are_cleaned=[new.is_cleaned for _, new in changed],
-            )
+    def clean_episodes(self, cleaned: Iterable[Cleaning]) -> None:
+        """Replace episodes by cleaned ones; an episode that changed meanwhile stays as it is."""
+        given = _cleanings(cleaned)
+        if given["episode_ids"]:
+            self.rows("clean_episodes", **given)
 
     def find_job(self, scope: Scope, job_id: str) -> Job | None:
         """The contact's job of that id; None if there is none.
@@ -256,8 +246,12 @@ class SessionStore(Store):
         kept = [row | {"job_id": job_id} for row in rows if row["proposals"] is not None]
         return next(iter(PROPOSALS.all(kept)), None)
 
-    def keep_read(self, job_id: str, lease_id: str, read: ReadSession) -> None:
+    def keep_read(
+        self, job_id: str, lease_id: str, read: ReadSession, cleaned: Iterable[Cleaning] = ()
+    ) -> None:
         """Keep what was read, so that a later attempt goes on with the same claims.
+
+        In the same transaction the turns lose what only the claims keep; see ``clean_episodes``.
 
         Raises:
             LeaseLostError: another worker has the job by now.
@@ -271,6 +265,7 @@ class SessionStore(Store):
             "extractor": read.extractor,
             "proposals": json.dumps(kept),
             "summary": read.summary,
+            **_cleanings(cleaned),
         }
         self._run_leased("keep_proposals", job_id, lease_id, given)
 
@@ -329,6 +324,19 @@ class SessionStore(Store):
     ) -> None:
         if not self.rows(name, job_id=job_id, lease_id=lease_id, **parameters):
             raise LeaseLostError(f"another worker has job {job_id} by now")
+
+
+def _cleanings(cleaned: Iterable[Cleaning]) -> dict[str, list[Any]]:
+    """The episodes that their cleaning changed, as a query takes them."""
+    changed = [(old, new) for old, new in cleaned if old != new]
+    return {
+        "episode_ids": [new.episode_id for _, new in changed],
+        "texts_before": [old.text for old, _ in changed],
+        "references_before": [old.reference or "" for old, _ in changed],
+        "texts": [new.text for _, new in changed],
+        "references": [new.reference or "" for _, new in changed],
+        "are_cleaned": [new.is_cleaned for _, new in changed],
+    }
 
 
 def _session(scope: Scope, session_id: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
@@ -31,6 +32,7 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.sessions.extraction import SessionEpisodes
 from reconciler.domain.tasks.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks.tasks import Task, WorkingMemory, outcome_slot, outcome_text
 from reconciler.errors import (
@@ -316,7 +318,7 @@ class MemoryContext:
         )
         kept = list(self._last_turns())
         [made], told = self._reader.episodes(session, said_at, kept)
-        self._sessions.clean_episodes(kept, told)
+        self._sessions.clean_episodes(zip(kept, told, strict=True))
         self._recent = deque(told, ANSWERED_WITHIN)
         [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
         self._sessions.append_episodes(run.scope, run.session_id, TASK_DOOR, [cleaned], now)
@@ -345,9 +347,10 @@ class MemoryContext:
         if ids not in self._proposed:
             candidates = self._extract_candidates(record)
             asked = self._gate.to_be_asked(candidates)
+            asking = ((each, each.note.idempotency_key in asked) for each in candidates)
             self._proposed[ids] = [
-                Proposed(each, self._propose_read(each, each.note.idempotency_key in asked))
-                for each in candidates
+                Proposed(each, self._gate.propose(each, TASK_DOOR, may_ask=may_ask))
+                for each, may_ask in asking
             ]
         return list(self._proposed[ids])
 
@@ -438,15 +441,12 @@ class MemoryContext:
 
     def _extract_candidates(self, record: Sequence[Episode]) -> list[Candidate]:
         """The extractor's candidates, without secrets that only a claim's slot shows."""
-        scope, session_id = self._scope, self._run.session_id
+        made_of = partial(SessionEpisodes, self._scope, self._run.session_id)
         new_ids = frozenset(episode.episode_id for episode in record)
-        read = self._reader.read(scope, record, new_ids)
-        read, cleaned = self._reader.cleaned(read, scope, session_id, record)
-        self._sessions.clean_episodes(record, cleaned)
-        return self._reader.candidates(read, scope, session_id, cleaned)
-
-    def _propose_read(self, candidate: Candidate, may_ask: bool) -> Decision:
-        return self._gate.propose(candidate, TASK_DOOR, may_ask=may_ask)
+        read = self._reader.read(self._scope, record, new_ids)
+        read, cleaned = self._reader.cleaned(read, made_of(record))
+        self._sessions.clean_episodes(zip(record, cleaned, strict=True))
+        return self._reader.candidates(read, made_of(cleaned))
 
     def _check_about(self, candidate: Candidate, decision: Decision) -> None:
         is_ours = candidate.note.scope == decision.scope == self._scope
