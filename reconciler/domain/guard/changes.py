@@ -32,26 +32,15 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import lexicon
 
-SHARED_MIN = 1 / 3
-"""Both texts share more than this part of the words about the change, or of the fact's words if
-those are fewer; of up to ``_FEW`` words one is enough.
-
-Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, conversations get twice as
-many links, mostly wrong ones."""
-
-COSINE_MIN = 0.25
-"""Below it two texts that share a word are about different things. Source: as above."""
-
 _FEW = 3
 _PLAIN = 4
 """Words of content of a sentence that only names who or what something is."""
 
+_LONG = 16
+"""The most words of a fact that ends by words alone."""
+
 _SHORT = 6
 """The most words of content in a note that says the same in another order."""
-
-LONG = 16
-_REACH = 8
-"""Words of content on either side of a word of change that say what has changed."""
 
 _CLAUSE = re.compile(r"[^,;]+[,;]*|[,;]+")
 
@@ -70,29 +59,9 @@ _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
 _WORD = re.compile(r"\w+")
 
-_IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
-
-_WAY = re.compile(
-    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
-    r"by (?P<way>[\w' -]+)"
-)
-
-
-def says_it_changed(note: str, fact: str, cosine: float) -> bool:
-    """Whether the note says that it is a change, and is about the same matter as the fact."""
-    if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
-        return False
-    here, there = _changed_words(note), _content(fact)
-    if not there or are_of_other_people(note, fact):
-        return False
-    if max(map(_length, (note, fact))) > LONG:
-        return False
-    shared = here & there
-    count = min(len(here), len(there))
-    return bool(shared) and (count <= _FEW or len(shared) > SHARED_MIN * count)
 
 
 def are_of_other_people(note: str, fact: str) -> bool:
@@ -108,39 +77,19 @@ def speaks_of_another(note: str) -> bool:
     return not opens_with_me and vocabulary().third_person.search(text) is not None
 
 
-@lru_cache(maxsize=4096)
-def stated(text: str) -> str:
-    """The text without clauses that ask or tell an intention."""
-    if not _tells_a_wish(text):
-        return text
-    sentences = (sentence.text for sentence in read_text(text).sentences)
-    told = ("".join(map(_before_a_wish, _CLAUSE.findall(each))).strip() for each in sentences)
-    return " ".join(filter(None, told))
-
-
-def share_matter(one: str, other: str) -> bool:
-    """Whether both texts share a word that says what they are about."""
-    return not _content(one).isdisjoint(_content(other))
-
-
-def _before_a_wish(clause: str) -> str:
-    wish = vocabulary().wishing.search(clause.casefold())
-    return clause if wish is None else clause[: wish.start()] * (wish.group() != "?")
-
-
 def ends(note: str, fact: str) -> bool:
     """Whether the note says that all of the fact is over.
 
     "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
     part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
-    leaves out more than the fact's verb, ends nothing; nor does one that only denies, wishes or
-    claims an end.
+    leaves out more than the fact's verb, ends nothing; nor does one that only denies or claims an
+    end.
     """
     new, before = read(note), _before(note)
     ended = _ended(new)
-    if (ended is None and not before) or _length(fact) > LONG:
+    if (ended is None and not before) or _length(fact) > _LONG:
         return False
-    if _tells_a_wish(note) or are_of_other_people(note, fact):
+    if are_of_other_people(note, fact):
         return False
     old = read(fact)
     if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
@@ -317,7 +266,7 @@ def is_wording_of(
     best way to reach her", but a friend does not end with a boss of the same name. ``is_near``: by
     its cosine the fact says the same as the note.
     """
-    if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
+    if _length(fact) > _LONG:
         return False
     if are_of_other_people(note, fact):
         return False
@@ -349,7 +298,7 @@ def rewords(note: str, fact: str) -> bool:
         return True
     if _exchange_function_words(new, old):
         return False
-    if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
+    if max(len(_content(note)), len(_content(fact))) > _SHORT:
         return False
     shared = (new.stems & old.stems) - vocabulary().light - _reworded(new)
     return len(shared) > 1 and not _own(new, old) and not _own(old, new)
@@ -404,7 +353,7 @@ def _said(reading: Reading) -> set[str]:
 def names_before(note: str, value: str) -> bool:
     """Whether the note names a value as the one before: "a phone call instead of email"."""
     wanted = _content(value)
-    return bool(wanted) and wanted == _before(note) and not _tells_a_wish(note)
+    return bool(wanted) and wanted == _before(note)
 
 
 def _ended(reading: Reading) -> Denial | None:
@@ -487,8 +436,6 @@ def are_two_things(one: str, other: str) -> bool:
         return True
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
-    if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
-        return False  # "Anna is now the CEO": there is one
     return not _cues(one) and _are_two_entries(here, there)
 
 
@@ -532,12 +479,6 @@ def _are_two_entries(here: Reading, there: Reading) -> bool:
     is_one_date = all(of_pair <= _OF_A_DATE for of_pair in kinds)
     is_framed = len(others) < len(pairs)
     return is_framed and len(kinds) > 1 and has_key and has_value and not is_one_date
-
-
-def differ_in_head(note: str, fact: str) -> bool:
-    """Whether each names its value by another head: "the account manager is", "the manager is"."""
-    here, there = _frame(note), _frame(fact)
-    return here is not None and there is not None and here.head != there.head
 
 
 def _are_one_answer(one: str, other: str) -> bool:
@@ -589,9 +530,9 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
     again" beside "drinks no coffee".
     """
-    if not _changed_words(note) or are_of_other_people(note, fact):
+    if are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
+    if answer_one_question(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     new, old = read(note), read(fact)
@@ -617,22 +558,6 @@ def _stems_in(text: str) -> set[str]:
     return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
 
 
-def _goes_another_way(note: str, fact: str) -> bool:
-    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
-
-    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
-    """
-    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
-    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
-        return False
-    if vocabulary().addition.search(read(note).canonical):
-        return False
-    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
-    done = _content(here["done"])
-    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
-    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
-
-
 def _undoes(note: str, fact: str) -> bool:
     """Whether the note affirms, in the same words, what the fact denies."""
     old = read(fact)
@@ -645,6 +570,18 @@ def _undoes(note: str, fact: str) -> bool:
         if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
             return True
     return False
+
+
+def is_event(text: str) -> bool:
+    """Whether the text tells of one event among several, with its own dates and counts."""
+    known, said = vocabulary(), lowered(text)
+    return (known.event.search(said) or known.occurrence.search(said)) is not None
+
+
+@lru_cache(maxsize=1024)
+def tells_of_change(text: str) -> bool:
+    """Whether a text says that something has changed: "pays by card now"."""
+    return vocabulary().change.search(lowered(text)) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -673,33 +610,6 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
     ]
     aside = vocabulary().stages | vocabulary().measures
     return frozenset(left - {*verb[:1]} - aside)
-
-
-def is_event(text: str) -> bool:
-    """Whether the text tells of one event among several, with its own dates and counts."""
-    known, said = vocabulary(), lowered(text)
-    return (known.event.search(said) or known.occurrence.search(said)) is not None
-
-
-@lru_cache(maxsize=4096)
-def _tells_a_wish(text: str) -> bool:
-    return vocabulary().wishing.search(lowered(text)) is not None
-
-
-@lru_cache(maxsize=1024)
-def _changed_words(note: str) -> frozenset[str]:
-    """The stems around the words of change; none if the note tells no change."""
-    changed: set[str] = set()
-    text = lowered(note)
-    if _stated_change(text) is None or _tells_a_wish(note):
-        return frozenset()
-    for each in read_text(text).sentences:
-        if (cue := _stated_change(each.text)) is not None:
-            before = list(_stems(tokens_of(each.text[: cue.start()])))
-            # The cue's other words, as in "final budget is", are about the change as well.
-            after = list(_stems(tokens_of(each.text[cue.start() :])))
-            changed.update(before[-_REACH:], after[:_REACH])
-    return frozenset(changed - _cues(note)) or frozenset({""})
 
 
 @lru_cache(maxsize=4096)

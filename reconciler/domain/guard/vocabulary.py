@@ -95,7 +95,6 @@ class Vocabulary:
         self.turns = word_set("turn")
         self.verb_endings = word_set("verb_ending") | {""}
         self.weekdays = word_set("weekday")
-        self.wishing = cue("wishing")
         self.wishes = word_set("wish")
 
 
