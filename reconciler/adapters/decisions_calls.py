@@ -7,17 +7,18 @@ spellings. The last part of the base URL selects one.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reconciler.adapters.openai_calls import OpenAISdk, open_client
+from reconciler.adapters.openai_calls import open_client, openai_vendor
 from reconciler.adapters.structured_calls import (
-    Client,
     Connection,
     Correction,
     Question,
     Reply,
+    Vendor,
     fenced,
     usage_of,
 )
@@ -50,30 +51,26 @@ class Choice(BaseModel):
         return self
 
 
-class Decisions(OpenAISdk):
+def decisions(options_of: Callable[[Mapping[str, Any]], Options]) -> Vendor:
     """A model that chooses between options, with a probability for each, by OpenAI's SDK.
 
     Args:
         options_of: gives the options for the data.
-
-    Raises:
-        ConfigurationError: the SDK is not installed.
     """
 
-    speaks = "an answer to a typed choice"
-    hint = "a base_url that ends in /systemone is asked in System One's words, others in OpenAI's"
-
-    def __init__(self, options_of: Callable[[Mapping[str, Any]], Options]) -> None:
-        super().__init__()
-        self._options_of = options_of
-
-    def open(self, connection: Connection, question: Question[Any]) -> Client:
-        """A client; it connects when it is first asked."""
+    def open_choice(connection: Connection, question: Question[Any]) -> _Client:
         base_url, _, last = (connection.base_url or "").rstrip("/").rpartition("/")
         is_system_one = last == _SYSTEM_ONE
-        client = open_client(connection, base_url if is_system_one else connection.base_url)
+        where = replace(connection, base_url=base_url) if is_system_one else connection
         ask = _ask_system_one if is_system_one else _ask_openai
-        return _Client(client, ask, connection.model, question.prompt.text, self._options_of)
+        return _Client(open_client(where), ask, connection.model, question.prompt.text, options_of)
+
+    return openai_vendor(
+        speaks="an answer to a typed choice",
+        hint="a base_url that ends in /systemone is asked in System One's words, others in "
+        "OpenAI's",
+        open=open_choice,
+    )
 
 
 class _DecisionRequest(NamedTuple):

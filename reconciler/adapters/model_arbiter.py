@@ -19,7 +19,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reconciler.adapters.answer_reading import LaxFloat, LaxInt, OneOrMany, word_of
-from reconciler.adapters.decisions_calls import Choice, Decisions
+from reconciler.adapters.decisions_calls import Choice, decisions
 from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
@@ -215,7 +215,7 @@ class DecisionsArbiter:
         self._meanings = _meanings(prompt.text)
         told = Prompt(name=prompt.name, text=f"{_ASKED}\n\n{_section(prompt.text, _HOW)}")
         self._calls = StructuredCalls(
-            Decisions(self._options),
+            decisions(self._options),
             connection,
             Question(prompt=told, answer=Choice, answer_tokens_max=0, failures=FAILURES),
         )

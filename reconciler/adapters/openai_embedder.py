@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from reconciler.adapters.bounded_replies import TooLongReplyError
-from reconciler.adapters.openai_calls import OpenAISdk, open_client
+from reconciler.adapters.bounded_replies import TooLongReplyError, bounded
+from reconciler.adapters.openai_calls import open_client, openai_vendor
 from reconciler.adapters.structured_calls import ClientCalls, Connection, Failures
 from reconciler.adapters.unit_vectors import joined, unit
 from reconciler.domain.floats import Floats
@@ -59,11 +59,9 @@ class OpenAIEmbedder:
         self._dimension = dimension
         self._is_closed = False
         self._asking = threading.Lock()
-        self._calls = ClientCalls(
-            _Embeddings(),
-            connection,
-            _failures(connection.model),
-            lambda: _Client(connection, dimension, (batch_size + 1) * _BYTES_PER_TEXT_MAX),
+        reply_bytes_max = (batch_size + 1) * _BYTES_PER_TEXT_MAX
+        self._calls: ClientCalls[_Client] = ClientCalls(
+            _EMBEDDINGS, connection, _failures(connection.model), dimension, reply_bytes_max
         )
 
     @property
@@ -141,14 +139,6 @@ class OpenAIEmbedder:
         return unit(np.array(listed, dtype=np.float32))
 
 
-class _Embeddings(OpenAISdk):
-    """The protocol, as errors call it."""
-
-    speaks = "a list of embeddings"
-    hint = "a base_url of this protocol mostly ends in /v1"
-    otherwise = "embedder.provider to another one"
-
-
 class _Embedding(BaseModel):
     embedding: list[float]
     index: int | None = None
@@ -164,7 +154,11 @@ class _Client:
     def __init__(self, connection: Connection, dimension: int | None, reply_bytes_max: int) -> None:
         self._model = connection.model
         self._wanted = {} if dimension is None else {"dimensions": dimension}
-        self._client = open_client(connection, connection.base_url, reply_bytes_max)
+        self._client = open_client(
+            connection,
+            on_response=[bounded(reply_bytes_max)],
+            default_headers={"Accept-Encoding": "identity"},  # so that the bound holds
+        )
 
     async def vectors(self, texts: list[str]) -> list[list[float]]:
         """The vectors of the texts, in their order."""
@@ -209,6 +203,11 @@ class _Client:
                 self._wanted = {}
             else:
                 return str(raw.text)
+
+
+_EMBEDDINGS = openai_vendor(
+    speaks="a list of embeddings", open=_Client, otherwise="embedder.provider to another one"
+)
 
 
 def _failures(model: str) -> Failures:

@@ -163,12 +163,12 @@ def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
 
 def _vendor(provider: Literal["anthropic", "openai"]) -> Vendor:
     if provider == "openai":
-        from reconciler.adapters.openai_calls import OpenAI
+        from reconciler.adapters.openai_calls import OPENAI
 
-        return OpenAI()
-    from reconciler.adapters.anthropic_calls import Anthropic
+        return OPENAI
+    from reconciler.adapters.anthropic_calls import ANTHROPIC
 
-    return Anthropic()
+    return ANTHROPIC
 
 
 def _connection(chosen: ArbiterSettings | EmbedderSettings | ExtractorSettings) -> Connection:

@@ -22,9 +22,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.adapters.anthropic_calls import Anthropic
+from reconciler.adapters.anthropic_calls import ANTHROPIC
 from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, DecisionsArbiter, ModelArbiter
-from reconciler.adapters.openai_calls import OpenAI
+from reconciler.adapters.openai_calls import OPENAI
 from reconciler.adapters.structured_calls import Connection
 from reconciler.domain.reconciling.by_model import check_judgement
 from reconciler.domain.records.decisions import Judgement, Usage
@@ -84,8 +84,8 @@ Scripted = Callable[[Judgement | ArbiterError], Arbiter]
 
 
 PROVIDERS: dict[str, Callable[[Connection], Arbiter]] = {
-    "anthropic": lambda where: ModelArbiter(Anthropic(), where),
-    "openai": lambda where: ModelArbiter(OpenAI(), where),
+    "anthropic": lambda where: ModelArbiter(ANTHROPIC, where),
+    "openai": lambda where: ModelArbiter(OPENAI, where),
     "decisions": DecisionsArbiter,
 }
 in_words = pytest.mark.parametrize(
@@ -327,17 +327,17 @@ def test_1_a_minute_to_wait_is_no_wait_at_all(
         judge_within(build(timeout_seconds=20, retries_max=2), BOUND_SECONDS)
 
 
-def test_1_a_minute_to_wait_worded_as_a_date_is_cut_short(
+def test_1_a_minute_to_wait_worded_as_a_date_is_no_wait_either(
     server: AnthropicServer, build: Build
 ) -> None:
     then = datetime.now(UTC) + timedelta(minutes=1)
     server.answers(api_error(429, retry_after=f"{then:%a, %d %b %Y %H:%M:%S} GMT"))
 
-    _fails_in_time(build(timeout_seconds=0.5, retries_max=2), "no answer within 0.5 s")
+    _fails_in_time(build(timeout_seconds=10, retries_max=2), "too many calls")
 
 
 def test_1_nothing_goes_on_after_a_time_out(server: AnthropicServer, build: Build) -> None:
-    server.answers(api_error(500, retry_after_ms="700"), answer(**FIELDS))
+    server.answers(api_error(500, retry_after_ms="300").late(0.2), answer(**FIELDS))
     _fails_in_time(build(timeout_seconds=0.4, retries_max=1), "no answer")
 
     time.sleep(0.6)
