@@ -16,6 +16,7 @@ from operator import attrgetter
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from reconciler.adapters.note_head import sure_kinds
 from reconciler.bootstrap.chosen_models import (
     build_arbiter,
     build_embedder,
@@ -50,6 +51,13 @@ from reconciler.bootstrap.policies import (
     recall_floor,
     retry_policy,
 )
+from reconciler.config_files import (
+    load_attribute_book,
+    load_attribute_sentences,
+    load_head,
+    load_own_questions,
+    load_question_vectors,
+)
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -61,7 +69,9 @@ from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.patient_graph import patient
+from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
 
@@ -99,7 +109,6 @@ if TYPE_CHECKING:
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
-    from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.arbitration import Arbitration
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.doors import LiveDoor
@@ -300,8 +309,6 @@ class Services:
     @_Part
     def attributes(self) -> AttributeBook:
         """The attribute book: the attributes that slots may have."""
-        from reconciler.config_files import load_attribute_book
-
         return load_attribute_book(self.settings.reconcile.attributes_file)
 
     @_Part
@@ -384,8 +391,6 @@ class Services:
     @_Part
     def reconciler(self) -> MemoryReconciler:
         """Reconciles every note that the gate admits."""
-        from reconciler.adapters.note_head import sure_kinds
-        from reconciler.config_files import load_head
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         consent = load_head("consent", self.embedder.model_id)
@@ -439,8 +444,6 @@ class Services:
     @_Part
     def use_trace(self) -> UseTrace:
         """Counts how the memory is used. A count that cannot be written now waits."""
-        from reconciler.service.use_trace import UseTrace
-
         built = UseTrace(
             write=FactStore(self._graph).record_use,
             write_asked=ContactStore(self._graph).record_recalls,
@@ -485,7 +488,6 @@ class Services:
     @_Part
     def asked_attributes(self) -> AskedAttributes:
         """Finds the attributes that a question asks for."""
-        from reconciler.config_files import load_own_questions, load_question_vectors
         from reconciler.service.attribute_questions import AskedAttributes
 
         own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
@@ -511,8 +513,6 @@ class Services:
 
     def _book_questions(self) -> Mapping[str, Sequence[str]]:
         """The questions for the book's attributes; another model embeds them in each process."""
-        from reconciler.config_files import load_attribute_sentences
-
         sentences = load_attribute_sentences()
         names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
         return {name: sentences[name].questions for name in names}
@@ -534,7 +534,6 @@ class Services:
     def reembedding(self) -> Reembedding:
         """Moves the store to another model."""
         from reconciler.service.reembedding import Reembedding
-        from reconciler.service.stores.model_store import ModelStore
 
         return Reembedding(ModelStore(self._patient_graph))
 
@@ -594,8 +593,6 @@ class Services:
         )
 
     def _introduces(self) -> Measure | None:
-        from reconciler.config_files import load_head
-
         head = load_head("introductions", self.embedder.model_id)
         if head is None:
             return None
@@ -716,8 +713,6 @@ def _check_files(settings: Settings) -> None:
     Raises:
         ConfigurationError: a file cannot be used.
     """
-    from reconciler.config_files import load_attribute_book
-
     load_attribute_book(settings.reconcile.attributes_file)
     build_gate_policy(settings)
 
