@@ -28,7 +28,7 @@ inside a map.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,13 @@ _TOGETHER = re.compile(r"^//\s*all of them in one[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
-_NOT_EMPTY = frozenset({"not empty"})
-_EMPTY = frozenset({"empty"})
-_ONE = frozenset({"one"})
-_NOT_ONE = frozenset({"not one"})
+_OF_LISTS: Mapping[str, Callable[[Any], bool]] = {
+    "empty": lambda held: not held,
+    "not empty": bool,
+    "one": lambda held: len(held) == 1,
+    "not one": lambda held: len(held) != 1,
+}
+"""What a condition may ask of a list."""
 
 
 def value_at(given: Mapping[str, Any], path: str) -> Any:
@@ -100,7 +103,7 @@ class Statement:
 
     text: str
     params: frozenset[str]
-    condition: tuple[str, frozenset[str]] | None = None
+    condition: tuple[str, Callable[[Any], bool]] | None = None
     loops: tuple[Loop, ...] = ()
     is_together: bool = False
 
@@ -117,13 +120,8 @@ class Statement:
         """Whether it runs for these parameters."""
         if self.condition is None:
             return True
-        path, values = self.condition
-        value = value_at(given, path)
-        if values in (_EMPTY, _NOT_EMPTY):
-            return (value in (None, [])) is (values == _EMPTY)
-        if values in (_ONE, _NOT_ONE):
-            return (len(value) == 1) is (values == _ONE)
-        return str(value) in values
+        path, holds = self.condition
+        return holds(value_at(given, path))
 
     def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """The parameters of each run of it: as given, or for every element of its loops.
@@ -173,23 +171,11 @@ class Migration:
     statements: tuple[Statement, ...]
 
 
-class QueryBook(Mapping[str, Query]):
+class QueryBook(dict[str, Query]):
     """The queries of one engine by name."""
 
-    def __init__(self, queries: Mapping[str, Query]) -> None:
-        self._queries = dict(queries)
-
-    def __getitem__(self, name: str) -> Query:
-        try:
-            return self._queries[name]
-        except KeyError:
-            raise QueryFileError(f"no query file is named {name}") from None
-
-    def __iter__(self) -> Any:
-        return iter(self._queries)
-
-    def __len__(self) -> int:
-        return len(self._queries)
+    def __missing__(self, name: str) -> Query:
+        raise QueryFileError(f"no query file is named {name}")
 
 
 @cache
@@ -205,7 +191,7 @@ def load_queries(engine: str) -> QueryBook:
         *sorted((folder / "shared").glob("*.cypher")),
         *sorted((folder / engine).glob("*.cypher")),
     ]
-    queries: dict[str, Query] = {}
+    queries = QueryBook()
     for path in paths:
         if path.stem in queries:
             raise QueryFileError(f"{path.name} stands in shared/ and in {engine}/")
@@ -213,7 +199,7 @@ def load_queries(engine: str) -> QueryBook:
         if engine == "embedded":
             text = _JOINED.sub(_joined, text)
         queries[path.stem] = parse_query(path.stem, text)
-    return QueryBook(queries)
+    return queries
 
 
 @cache
@@ -323,12 +309,16 @@ def _statement(part: str) -> Statement:
     return Statement(
         text=code.strip(),
         params=frozenset(PARAMETER.findall(code)),
-        condition=(condition[1], frozenset(map(str.strip, condition[2].split(","))))
-        if condition
-        else None,
+        condition=(condition[1], _held(condition[2])) if condition else None,
         loops=tuple(loop for text in _LOOP.findall(part) if (loop := _loop(text))),
         is_together=_TOGETHER.search(part) is not None,
     )
+
+
+def _held(told: str) -> Callable[[Any], bool]:
+    """Whether a value is what a condition asks for: a kind of list, or one of several words."""
+    words = frozenset(map(str.strip, told.split(",")))
+    return _OF_LISTS.get(told.strip()) or (lambda value: str(value) in words)
 
 
 def _captioned(written: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ by name, the rest of the session leaves it out.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ THINKING_TOKENS = 4096
 """Room for a model's thinking before its answer: this protocol counts the two together."""
 
 _SPELLINGS = {
+    "dimensions": ("dimension", "matryoshka"),
     "response_format": ("response_format", "response format", "json_schema", "structured output"),
     "max_completion_tokens": ("max_completion_tokens",),
     "reasoning_effort": ("reasoning_effort", "reasoning effort", "reasoning.effort"),
@@ -51,6 +52,33 @@ def open_client(connection: Connection, **other: Any) -> openai.AsyncOpenAI:
         "https://api.openai.com/v1",
         **other,
     )
+
+
+class Dispensable:
+    """Parts of a client's requests; one that the server rejects by name is left out from then on.
+
+    Args:
+        parts: by name.
+    """
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        self.parts = parts
+
+    async def reply(self, send: Callable[[], Awaitable[Any]]) -> str:
+        """The text of the reply to a request that ``send`` makes with the present parts."""
+        import openai
+
+        while True:
+            sent = self.parts
+            try:
+                return str((await send()).text)
+            except openai.APIStatusError as error:
+                rejected = _rejected(error, sent)
+                if rejected is None:
+                    raise
+                # Only the remaining parts: another call may have left one out meanwhile.
+                left = self.parts.items()
+                self.parts = {name: value for name, value in left if name != rejected}
 
 
 class _Said(BaseModel):
@@ -77,16 +105,23 @@ class _Client:
         self._schema = question.answer.model_json_schema()
         self._client = open_client(connection)
         form = {"name": "answer", "schema": self._schema, "strict": True}
-        self._dispensable: dict[str, Any] = {
+        parts: dict[str, Any] = {
             "response_format": {"type": "json_schema", "json_schema": form},
             "max_completion_tokens": question.answer_tokens_max + THINKING_TOKENS,
         }
         if connection.base_url is None:
             # OpenAI's models think by default, for longer than a writer of a note should wait.
-            self._dispensable["reasoning_effort"] = "low"
+            parts["reasoning_effort"] = "low"
+        self._dispensable = Dispensable(parts)
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
-        completion = _Completion.model_validate_json(await self._completion(data, correction))
+        completion = _Completion.model_validate_json(
+            await self._dispensable.reply(
+                lambda: self._client.chat.completions.with_raw_response.create(
+                    **self._request(data, correction)
+                )
+            )
+        )
         choice = completion.choices[0]
         why = choice.finish_reason
         return Reply(
@@ -99,32 +134,14 @@ class _Client:
     async def close(self) -> None:
         await self._client.close()
 
-    async def _completion(self, data: Mapping[str, Any], correction: Correction | None) -> str:
-        import openai
-
-        while True:
-            sent = self._dispensable
-            try:
-                request = self._request(data, correction)
-                raw: Any = await self._client.chat.completions.with_raw_response.create(**request)
-            except openai.APIStatusError as error:
-                rejected = _rejected(error, sent)
-                if rejected is None:
-                    raise
-                # Only the remaining parts: another call may have left one out meanwhile.
-                left = self._dispensable.items()
-                self._dispensable = {name: value for name, value in left if name != rejected}
-            else:
-                return str(raw.text)
-
     def _request(self, data: Mapping[str, Any], correction: Correction | None) -> dict[str, Any]:
         told = {"role": "system", "content": self._prompt_with_schema()}
         turns = [told, *conversation(data, correction)]
-        return {"model": self._model, "messages": turns, **self._dispensable}
+        return {"model": self._model, "messages": turns, **self._dispensable.parts}
 
     def _prompt_with_schema(self) -> str:
         """The prompt, with the schema if no other part of the request has it."""
-        if "response_format" in self._dispensable:
+        if "response_format" in self._dispensable.parts:
             return self._prompt
         schema = json.dumps(self._schema)
         return f"{self._prompt}\n\nAnswer with one JSON object of this schema alone:\n{schema}"

@@ -114,16 +114,11 @@ def hash_key_of(
     return HashKey(
         store,
         find=lambda: hash_key_if_any(settings),
-        find_or_make=lambda: _hash_key(settings),
+        find_or_make=lambda: (
+            hash_key_if_any(settings) or load_or_create_key(hash_key_path(settings))
+        ),
         clock=clock or utc_now,
     )
-
-
-def _hash_key(settings: Settings) -> bytes:
-    """This host's hash key; made if it has none."""
-    if (key := hash_key_if_any(settings)) is not None:
-        return key
-    return load_or_create_key(hash_key_path(settings))
 
 
 def hash_key_if_any(settings: Settings) -> bytes | None:

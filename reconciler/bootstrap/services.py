@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from operator import attrgetter
@@ -48,7 +48,6 @@ from reconciler.bootstrap.policies import (
     arbitration_policy,
     build_policy,
     build_recalling,
-    recall_floor,
     retry_policy,
 )
 from reconciler.config_files import (
@@ -192,8 +191,8 @@ class Services:
         closing: ExitStack,
         only_reads: bool = False,
     ) -> None:
-        patience = retry_policy(settings)
         self.building = RLock()
+        self.retry_policy = retry_policy(settings)
         self.settings = settings
         self.embedder = embedder
         own = settings.gate.system_attributes
@@ -201,7 +200,8 @@ class Services:
         self.policy = replace(policy, systems=systems) if own else policy
         self.clock = clock
         self.closing = closing
-        waiting = patient(graph, patience, GraphUnavailableError)
+        self.is_judged = policy.reach is not None
+        waiting = patient(graph, self.retry_policy, GraphUnavailableError)
         model = (embedder.model_id, embedder.dimension)
         self.fact_store = FactStore(waiting, model)
         self.decision_store = DecisionStore(waiting, model)
@@ -210,8 +210,10 @@ class Services:
         self.decision_ids = DecisionIds(id_key)
         self.records = self.made(Records, hides_expired=settings.life.expired == "hidden")
         self.ids = IdCheck(build_secret_finder(of_ids=True))
+        self.finder = build_sensitive_data_finder()
+        self.secret_finder = build_secret_finder()
         self._graph = graph
-        self._patient_graph = patient(graph, patience)
+        self._patient_graph = patient(graph, self.retry_policy)
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
@@ -227,7 +229,7 @@ class Services:
         """A keyed hash; the text cannot be guessed from it."""
         return keyed_digest(self.hash_key(), text)
 
-    def _token(self, kind: SensitiveKind, value: str) -> str:
+    def token_of(self, kind: SensitiveKind, value: str) -> str:
         """The token that stands for a removed value: the same for the same value."""
         return keyed_token(self.hash_key(), kind, hashed_part(kind, value))
 
@@ -329,17 +331,10 @@ class Services:
 
         return ForgottenLook(self.erasure_store, self.digest)
 
-    @_Part
-    def erasures(self) -> Erasures:
-        """Erases for good."""
-        from reconciler.service.erasures import Erasures
-
-        return self.made(
-            Erasures,
-            store=self.erasure_store,
-            forget_answers=self.reconciler.forget_answers,
-            retry_policy=retry_policy(self.settings),
-        )
+    erasures: Erasures = _made(
+        "erasures:Erasures", store="erasure_store", forget_answers="reconciler.forget_answers"
+    )
+    """Erases for good."""
 
     def _withholding(self) -> Withholding:
         from reconciler.service.writing.forgotten import Withholding, earlier_decisions
@@ -357,36 +352,18 @@ class Services:
         """The gate's policy; read once, so that a dry run says what a write would do."""
         return build_gate_policy(self.settings)
 
-    @_Part
-    def cleaner(self) -> Cleaner:
-        """Removes secrets and other data that must not be stored."""
-        from reconciler.service.writing.cleaning import Cleaner
-
-        return Cleaner(
-            finder=build_sensitive_data_finder(),
-            secret_finder=build_secret_finder(),
-            ids=self.ids,
-            token_of=self._token,
-            policy=self.gate_policy,
-        )
+    cleaner: Cleaner = _made("writing.cleaning:Cleaner", policy="gate_policy")
+    """Removes secrets and other data that must not be stored."""
 
     @_Part
     def judge(self) -> Callable[[Candidate], Submission]:
         """The gate's judgement alone, for a dry run."""
         return judge_under(self.gate_policy, self.clock, self.note_reader)
 
-    @_Part
-    def ledger(self) -> Ledger:
-        """The only caller of the commit."""
-        from reconciler.service.writing.ledger import Ledger
-
-        return self.made(
-            Ledger,
-            store=self.decision_store,
-            retry_policy=retry_policy(self.settings),
-            withholding=self._withholding,
-            is_judged=self.policy.reach is not None,
-        )
+    ledger: Ledger = _made(
+        "writing.ledger:Ledger", store="decision_store", withholding="_withholding"
+    )
+    """The only caller of the commit."""
 
     @_Part
     def reconciler(self) -> MemoryReconciler:
@@ -440,6 +417,19 @@ class Services:
         if self.arbitration is None:
             return None
         return self.made(Rejudging, store=self.decision_store)
+
+    @_Part
+    def idle_rejudging(self) -> IdleRejudging | None:
+        """Asks the arbiter about decisions that wait for it; None without an arbiter."""
+        from reconciler.service.writing.rejudging import IdleRejudging
+
+        if self.rejudging is None:
+            return None
+        return IdleRejudging(self.rejudging, self._all_scopes, self.clock)
+
+    def _all_scopes(self) -> Iterator[Scope]:
+        for tenant, agent_id in self.health.agents():
+            yield from self.records.scopes(Scope(tenant, agent_id, "any"))
 
     @_Part
     def use_trace(self) -> UseTrace:
@@ -524,9 +514,9 @@ class Services:
 
         return self.made(
             FactFinder,
-            confidence_min=self.settings.recall.confidence_min,
-            hides_expired=self.settings.life.expired == "hidden",
-            floor=recall_floor(self.settings.recall, self.embedder.model_id),
+            confidence_min=self.how.confidence_min,
+            hides_expired=self.how.hides_expired,
+            floor=self.how.floor,
             asked=self.asked_attributes if self.embedder.dimension else None,
         )
 
@@ -747,30 +737,5 @@ def build_worker(
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,
-        on_idle=_when_idle(services),
+        on_idle=lambda: idle.step() if (idle := services.idle_rejudging) else None,
     )
-
-
-def _when_idle(services: Services) -> Callable[[], None]:
-    """A worker's idle task; made when a worker first has no job, so never for ``drain``."""
-    made = cache(partial(_idle_rejudging, services))
-
-    def step() -> None:
-        if (idle := made()) is not None:
-            idle.step()
-
-    return step
-
-
-def _idle_rejudging(services: Services) -> IdleRejudging | None:
-    """Asks the arbiter about decisions that wait for it; None without an arbiter."""
-    from reconciler.service.writing.rejudging import IdleRejudging
-
-    if services.rejudging is None:
-        return None
-
-    def scopes() -> Iterator[Scope]:
-        for tenant, agent_id in services.health.agents():
-            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
-
-    return IdleRejudging(services.rejudging, scopes, services.clock)
