@@ -1,4 +1,7 @@
-"""Reads what lies under ``config/`` beside the settings: profiles, attributes, gate policy."""
+"""Reads what lies under ``config/`` beside the settings: profiles, attributes, gate policy.
+
+What an operator may have written is checked; what is shipped is checked by a test.
+"""
 
 from __future__ import annotations
 

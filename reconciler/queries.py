@@ -28,7 +28,7 @@ inside a map.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,13 @@ _TOGETHER = re.compile(r"^//\s*all of them in one[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
-_NOT_EMPTY = frozenset({"not empty"})
-_EMPTY = frozenset({"empty"})
-_ONE = frozenset({"one"})
-_NOT_ONE = frozenset({"not one"})
+_OF_LISTS: Mapping[str, Callable[[Any], bool]] = {
+    "empty": lambda held: not held,
+    "not empty": bool,
+    "one": lambda held: len(held) == 1,
+    "not one": lambda held: len(held) != 1,
+}
+"""What a condition may ask of a list."""
 
 
 def value_at(given: Mapping[str, Any], path: str) -> Any:
@@ -100,7 +103,7 @@ class Statement:
 
     text: str
     params: frozenset[str]
-    condition: tuple[str, frozenset[str]] | None = None
+    condition: tuple[str, Callable[[Any], bool]] | None = None
     loops: tuple[Loop, ...] = ()
     is_together: bool = False
 
@@ -117,13 +120,8 @@ class Statement:
         """Whether it runs for these parameters."""
         if self.condition is None:
             return True
-        path, values = self.condition
-        value = value_at(given, path)
-        if values in (_EMPTY, _NOT_EMPTY):
-            return (value in (None, [])) is (values == _EMPTY)
-        if values in (_ONE, _NOT_ONE):
-            return (len(value) == 1) is (values == _ONE)
-        return str(value) in values
+        path, holds = self.condition
+        return holds(value_at(given, path))
 
     def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """The parameters of each run of it: as given, or for every element of its loops.
@@ -311,12 +309,16 @@ def _statement(part: str) -> Statement:
     return Statement(
         text=code.strip(),
         params=frozenset(PARAMETER.findall(code)),
-        condition=(condition[1], frozenset(map(str.strip, condition[2].split(","))))
-        if condition
-        else None,
+        condition=(condition[1], _held(condition[2])) if condition else None,
         loops=tuple(loop for text in _LOOP.findall(part) if (loop := _loop(text))),
         is_together=_TOGETHER.search(part) is not None,
     )
+
+
+def _held(told: str) -> Callable[[Any], bool]:
+    """Whether a value is what a condition asks for: a kind of list, or one of several words."""
+    words = frozenset(map(str.strip, told.split(",")))
+    return _OF_LISTS.get(told.strip()) or (lambda value: str(value) in words)
 
 
 def _captioned(written: re.Match[str]) -> str:

@@ -38,7 +38,46 @@ from reconciler.errors import (
 __all__ = ["HashingEmbedder", "ScriptedArbiter", "ScriptedExtractor", "TableEmbedder"]
 
 
-class HashingEmbedder:
+class _Embedder:
+    """What the doubles of an embedder have in common.
+
+    Args:
+        dimension: length of every vector.
+    """
+
+    _kind: str
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._is_closed = False
+
+    @property
+    def model_id(self) -> str:
+        """``hashing-64@test`` for 64 dimensions, ``table-2@test`` for 2."""
+        return f"{self._kind}-{self._dimension}@test"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._dimension
+
+    def warm_up(self) -> float:
+        """Ready at once."""
+        self._check_open()
+        return 0.0
+
+    def close(self) -> None:
+        """Refuse to embed from now on, as the real one does."""
+        self._is_closed = True
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise EmbedderClosedError(
+                "the embedder was closed, as it is when its memory is closed; open it again"
+            )
+
+
+class HashingEmbedder(_Embedder):
     """A bag of words: every word has a fixed random direction, a text is the sum of its words.
 
     Texts that share words are near each other, texts without a common word nearly orthogonal. The
@@ -49,19 +88,10 @@ class HashingEmbedder:
             orthogonal.
     """
 
+    _kind = "hashing"
+
     def __init__(self, dimension: int = 64) -> None:
-        self._dimension = dimension
-        self._is_closed = False
-
-    @property
-    def model_id(self) -> str:
-        """``hashing-64@test`` for 64 dimensions."""
-        return f"hashing-{self._dimension}@test"
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
+        super().__init__(dimension)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector a text: float32, shape (n, dimension).
@@ -69,24 +99,15 @@ class HashingEmbedder:
         Raises:
             EmbedderClosedError: the embedder is closed.
         """
-        _check_open(self._is_closed)
+        self._check_open()
         vectors = np.zeros((len(texts), self._dimension))
         for vector, text in zip(vectors, texts, strict=True):
             for word in canonical_text(text).casefold().split(" "):
                 vector += _direction(word, self._dimension)
         return _unit(vectors)
 
-    def warm_up(self) -> float:
-        """Ready at once."""
-        _check_open(self._is_closed)
-        return 0.0
 
-    def close(self) -> None:
-        """Refuse to embed from now on, as the real one does."""
-        self._is_closed = True
-
-
-class TableEmbedder:
+class TableEmbedder(_Embedder):
     """Gives exactly the vectors that a test names, so that a test chooses its cosines.
 
     Args:
@@ -98,26 +119,17 @@ class TableEmbedder:
         EmbeddingError: a vector has another shape, or no direction.
     """
 
+    _kind = "table"
+
     def __init__(
         self, vectors: Mapping[str, Sequence[float]], dimension: int, unread: str = ""
     ) -> None:
+        super().__init__(dimension)
         self._unread = unread
-        self._dimension = dimension
-        self._is_closed = False
         self._vectors = {
             canonical_text(text): _checked(text, vector, dimension)
             for text, vector in vectors.items()
         }
-
-    @property
-    def model_id(self) -> str:
-        """``table-2@test`` for 2 dimensions."""
-        return f"table-{self._dimension}@test"
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """The named vectors, at unit length: float32, shape (n, dimension).
@@ -125,7 +137,7 @@ class TableEmbedder:
         Raises:
             EmbeddingError: the table does not name a text, or the embedder is closed.
         """
-        _check_open(self._is_closed)
+        self._check_open()
         try:
             rows = [self._vectors[canonical_text(text)] for text in texts]
         except KeyError as error:
@@ -138,17 +150,8 @@ class TableEmbedder:
         Raises:
             EmbeddingError: the embedder is closed.
         """
-        _check_open(self._is_closed)
+        self._check_open()
         return "".join(letter for letter in canonical_text(text) if letter in self._unread)
-
-    def warm_up(self) -> float:
-        """Ready at once."""
-        _check_open(self._is_closed)
-        return 0.0
-
-    def close(self) -> None:
-        """Refuse to embed from now on, as the real one does."""
-        self._is_closed = True
 
 
 class ScriptedArbiter:
@@ -172,10 +175,8 @@ class ScriptedArbiter:
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """The next answer of the script."""
         self.calls.append((note, tuple(neighbours)))
-        try:
-            answer = self._answers.popleft()
-        except IndexError:
-            raise ArbiterUnavailableError("the script has no further answer") from None
+        ended = ArbiterUnavailableError("the script has no further answer")
+        answer = self._answers.popleft() if self._answers else ended
         if isinstance(answer, ArbiterError):
             raise answer
         if not 0 <= answer.confidence <= 1:
@@ -211,23 +212,14 @@ class ScriptedExtractor:
             ExtractionError: the script says so, or has no further answer.
         """
         self.windows.append(window)
-        try:
-            answer = self._answers.popleft()
-        except IndexError:
-            raise ExtractionUnavailableError("the script has no further answer") from None
+        ended = ExtractionUnavailableError("the script has no further answer")
+        answer = self._answers.popleft() if self._answers else ended
         if isinstance(answer, ExtractionError):
             raise answer
         return answer
 
     def close(self) -> None:
         """Nothing to close."""
-
-
-def _check_open(is_closed: bool) -> None:
-    if is_closed:
-        raise EmbedderClosedError(
-            "the embedder was closed, as it is when its memory is closed; open it again"
-        )
 
 
 @lru_cache(maxsize=8192)  # each memory asks for the words of the same shipped questions

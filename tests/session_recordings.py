@@ -23,7 +23,7 @@ from reconciler.adapters.structured_calls import (
     Correction,
     Question,
     Reply,
-    SdkErrors,
+    Vendor,
 )
 from reconciler.domain.sessions.extraction import Extraction, Window
 from reconciler.errors import ExtractionUnavailableError
@@ -116,7 +116,10 @@ class RecordedExtractor(ModelExtractor):
     def __init__(self, *paths: Path, reads_known: bool = True, goes_on: bool = False) -> None:
         self._server = _Recordings(read_recordings(*paths), goes_on=goes_on)
         self._goes_on = goes_on
-        super().__init__(self._server, _NOWHERE)
+        vendor = Vendor(
+            package="openai", requirement="", speaks="a recorded answer", open=self._server.open
+        )
+        super().__init__(vendor, _NOWHERE)
         self.reads_known = reads_known
         self.missing = self._server.missing
         self.used = self._server.used
@@ -139,19 +142,12 @@ class RecordedExtractor(ModelExtractor):
             raise
 
 
-class NotRecordedError(Exception):
-    """No answer is recorded to what was asked."""
-
-
-class _StatusError(NotRecordedError):
-    """A server's status, which a recording never has."""
+class NotRecordedError(TimeoutError):
+    """No answer is recorded to what was asked, so that none comes."""
 
 
 class _Recordings:
-    """A vendor, and its client, that answers from recordings."""
-
-    speaks = "a recorded answer"
-    hint = ""
+    """A client that answers from recordings."""
 
     def __init__(self, lines: Mapping[str, Sequence[Mapping[str, Any]]], *, goes_on: bool) -> None:
         self._lines, self._goes_on = lines, goes_on
@@ -159,9 +155,6 @@ class _Recordings:
         self.missing: dict[tuple[str, tuple[str, ...]], Asked] = {}
         self.used: set[str] = set()
         self.shown_otherwise = self.dropped = 0
-
-    def errors(self) -> SdkErrors:
-        return SdkErrors(TimeoutError, _StatusError, NotRecordedError)
 
     def open(self, connection: Connection, question: Question[Any]) -> _Recordings:
         self._question = question

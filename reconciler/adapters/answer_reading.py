@@ -26,7 +26,6 @@ _DECODER = json.JSONDecoder()
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 _WORDS_FOR_NULL = {"", "none", "null"}
-_WORDS_FOR_BOOLS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class UnreadableAnswerError(Exception):
@@ -133,20 +132,17 @@ def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
     return []
 
 
+def _null(given: Any) -> Any:
+    """Null, also from a word for it; pydantic itself reads numbers and booleans from strings."""
+    word = given.strip() if isinstance(given, str) else given
+    return None if isinstance(word, str) and word.lower() in _WORDS_FOR_NULL else word
+
+
 def _number(given: Any) -> Any:
     """A number, also from a string; a boolean, which Python counts as a number, is refused."""
     if isinstance(given, bool):
         raise ValueError("should be a number")  # noqa: TRY004 - pydantic wants it so
-    if isinstance(given, str) and given.strip().lower() in _WORDS_FOR_NULL:
-        return None
-    return given
-
-
-def _boolean(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    word = given.strip().lower()
-    return None if word in _WORDS_FOR_NULL else _WORDS_FOR_BOOLS.get(word, given)
+    return _null(given)
 
 
 LaxInt = BeforeValidator(_number)
@@ -155,7 +151,7 @@ LaxInt = BeforeValidator(_number)
 LaxFloat = BeforeValidator(_number)
 """The same of a ``float``."""
 
-LaxBool = BeforeValidator(_boolean)
+LaxBool = BeforeValidator(_null)
 """For a ``bool``: also the word in a string."""
 
 

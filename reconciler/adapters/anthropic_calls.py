@@ -3,57 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
 from reconciler.adapters.structured_calls import (
-    Client,
     Connection,
     Correction,
     Question,
     Reply,
-    SdkErrors,
-    check_sdk,
+    Vendor,
     conversation,
-    forget_wait,
-    note_wait,
+    opened,
     usage_of,
 )
-
-if TYPE_CHECKING:
-    import anthropic
-
-REQUIREMENT = "anthropic>=2.12,<3"
-
-_URL = "https://api.anthropic.com"
-"""Always given: the SDK takes an empty ANTHROPIC_BASE_URL for an address; settings do not."""
-
-
-class Anthropic:
-    """Claude, and other models behind ``POST /v1/messages`` with a schema for the answer.
-
-    Raises:
-        ConfigurationError: the SDK is not installed.
-    """
-
-    speaks = "a message of Anthropic's API"
-    hint = ""
-
-    def __init__(self) -> None:
-        check_sdk("anthropic", REQUIREMENT)
-
-    def errors(self) -> SdkErrors:
-        """The SDK's errors; the first call imports the SDK."""
-        import anthropic
-
-        return SdkErrors(
-            anthropic.APITimeoutError, anthropic.APIStatusError, anthropic.AnthropicError
-        )
-
-    def open(self, connection: Connection, question: Question[Any]) -> Client:
-        """A client; it connects when it is first asked."""
-        return _Client(connection, question)
 
 
 class _Block(BaseModel):
@@ -73,19 +36,14 @@ class _Client:
     def __init__(self, connection: Connection, question: Question[Any]) -> None:
         import anthropic
 
-        self._timeout_seconds = connection.timeout_seconds
         self._model = connection.model
         self._question = question
         self._schema = anthropic.transform_schema(question.answer)
-        self._client = anthropic.AsyncAnthropic(
-            api_key=connection.api_key,
-            base_url=connection.base_url or _URL,
-            max_retries=connection.retries_max,
-            timeout=connection.timeout_seconds,
-            middleware=[self._note_wait],
-            http_client=anthropic.DefaultAsyncHttpxClient(
-                follow_redirects=False,  # the request and the key are for this server alone
-            ),
+        self._client = opened(
+            anthropic.AsyncAnthropic,
+            anthropic.DefaultAsyncHttpxClient,
+            connection,
+            "https://api.anthropic.com",
             open_telemetry=False,
         )
 
@@ -123,10 +81,11 @@ class _Client:
     async def close(self) -> None:
         await self._client.close()
 
-    async def _note_wait(
-        self, request: anthropic.APIRequest, call_next: anthropic.AsyncCallNext
-    ) -> anthropic.AsyncAPIResponse[Any]:
-        forget_wait()
-        response = await call_next(request)
-        note_wait(response.headers, self._timeout_seconds)
-        return response
+
+ANTHROPIC = Vendor(
+    package="anthropic",
+    requirement="anthropic>=2.12,<3",
+    speaks="a message of Anthropic's API",
+    open=_Client,
+)
+"""Claude, and other models behind ``POST /v1/messages`` with a schema for the answer."""

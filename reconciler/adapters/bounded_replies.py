@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import httpx2
@@ -28,12 +28,15 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def bounded(response: httpx2.Response, bytes_max: int) -> None:
-    """Break a reply off after so many bytes; call it before the body is read.
+def bounded(bytes_max: int) -> Callable[[httpx2.Response], Coroutine[Any, Any, None]]:
+    """Breaks a reply off after so many bytes, where it is called before the body is read.
 
-    Raises:
-        TooLongReplyError: it is compressed.
+    It raises ``TooLongReplyError`` for a reply that is compressed, which may unpack to any length.
     """
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise TooLongReplyError
-    response.stream = _Bounded(response.stream, bytes_max)
+
+    async def bound(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise TooLongReplyError
+        response.stream = _Bounded(response.stream, bytes_max)
+
+    return bound

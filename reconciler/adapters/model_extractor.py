@@ -140,9 +140,9 @@ class _Candidate(BaseModel):
     valid_to: Annotated[date | None, BeforeValidator(_day)]
     ended: Annotated[bool, LaxBool]
     temporary: Annotated[bool, LaxBool]
-    replaces: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
+    replaces: Annotated[tuple[Annotated[int, LaxInt], ...], OneOrMany]
     repeats: Annotated[int | None, LaxInt]
-    ends: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
+    ends: Annotated[tuple[Annotated[int, LaxInt], ...], OneOrMany]
     citations: list[_Cited] = Field(min_length=1)
 
     @model_validator(mode="before")
@@ -155,29 +155,15 @@ class _Candidate(BaseModel):
 
     def extracted(self) -> Extracted:
         """It in the domain's words, which hold its confidence down unless it is meant literally."""
+        told = self.model_dump(exclude={"text", "citations", "value", "ended", "temporary"})
         return Extracted(
             text=self.text.strip(),
-            category=self.category,
-            importance=self.importance,
-            confidence=self.confidence,
-            citations=tuple(
-                Citation(episode=citation.episode, span=citation.span)
-                for citation in self.citations
-            ),
-            topic=self.topic,
-            subject=self.subject,
-            attribute=self.attribute,
+            citations=tuple(Citation(**cited.model_dump()) for cited in self.citations),
             # A value without an attribute answers no question.
             value=self.value if self.attribute else None,
-            single_valued=self.single_valued,
-            speech=self.speech,
-            valid_from=self.valid_from,
-            valid_to=self.valid_to,
             is_ended=self.ended,
             is_temporary=self.temporary,
-            replaces=tuple(self.replaces),
-            repeats=self.repeats,
-            ends=tuple(self.ends),
+            **told,
         )
 
 

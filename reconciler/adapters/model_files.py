@@ -81,13 +81,16 @@ def fingerprint(folder: Path) -> str:
 def sha256_of(file: Path) -> str:
     """The sha256 of a file, in hexadecimal; 0.05 s for 90 MB if the processor supports it.
 
+    A process that asks twice for a file that did not change reads it once.
+
     Raises:
         OSError: it cannot be read.
     """
-    return _sha256(file, file.stat().st_mtime_ns)
+    status = file.stat()
+    return _sha256(file, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @functools.lru_cache
-def _sha256(file: Path, _modified_at_ns: int) -> str:
+def _sha256(file: Path, *_unchanged: int) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

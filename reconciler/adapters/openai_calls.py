@@ -7,38 +7,31 @@ by name, the rest of the session leaves it out.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
 from reconciler.adapters.structured_calls import (
-    WITHOUT_A_MODEL,
-    Client,
     Connection,
     Correction,
     Question,
     Reply,
-    SdkErrors,
-    check_sdk,
+    Vendor,
     conversation,
-    forget_wait,
-    note_wait,
+    opened,
     usage_of,
 )
 
 if TYPE_CHECKING:
     import openai
 
-REQUIREMENT = "openai>=3.54,<4"
-
-_URL = "https://api.openai.com/v1"
-"""Always given: the SDK takes an empty OPENAI_BASE_URL for an address; settings do not."""
-
 THINKING_TOKENS = 4096
 """Room for a model's thinking before its answer: this protocol counts the two together."""
 
 _SPELLINGS = {
+    "dimensions": ("dimension", "matryoshka"),
     "response_format": ("response_format", "response format", "json_schema", "structured output"),
     "max_completion_tokens": ("max_completion_tokens",),
     "reasoning_effort": ("reasoning_effort", "reasoning effort", "reasoning.effort"),
@@ -48,71 +41,44 @@ _SPELLINGS = {
 _REJECTING = {400, 422}
 
 
-class OpenAISdk:
-    """The common part of the protocols that OpenAI's SDK speaks.
-
-    Raises:
-        ConfigurationError: the SDK is not installed.
-    """
-
-    otherwise = WITHOUT_A_MODEL
-    """The settings for working without the SDK."""
-
-    def __init__(self) -> None:
-        check_sdk("openai", REQUIREMENT, self.otherwise)
-
-    def errors(self) -> SdkErrors:
-        """The SDK's errors; the first call imports the SDK."""
-        import openai
-
-        return SdkErrors(openai.APITimeoutError, openai.APIStatusError, openai.OpenAIError)
-
-
-class OpenAI(OpenAISdk):
-    """OpenAI's models, and others behind ``POST /chat/completions``."""
-
-    speaks = "a chat completion"
-    hint = "a base_url of this protocol mostly ends in /v1"
-
-    def open(self, connection: Connection, question: Question[Any]) -> Client:
-        """A client; it connects when it is first asked."""
-        return _Client(connection, question)
-
-
-def open_client(
-    connection: Connection, base_url: str | None, reply_bytes_max: int | None = None
-) -> openai.AsyncOpenAI:
-    """The SDK's client, which gives up at once if a server asks it to wait beyond the time-out.
-
-    Args:
-        connection: the server.
-        base_url: its address; None for OpenAI's.
-        reply_bytes_max: a longer reply is broken off; None for no bound. With a bound it is asked
-            for uncompressed, because a compressed reply may unpack to any length.
-    """
+def open_client(connection: Connection, **other: Any) -> openai.AsyncOpenAI:
+    """The SDK's client; for the other arguments see ``opened``."""
     import openai
 
-    from reconciler.adapters.bounded_replies import bounded
-
-    async def _forget_wait(_: Any) -> None:
-        forget_wait()
-
-    async def _note_wait(response: Any) -> None:
-        note_wait(response.headers, connection.timeout_seconds)
-        if reply_bytes_max is not None:
-            bounded(response, reply_bytes_max)
-
-    return openai.AsyncOpenAI(
-        api_key=connection.api_key,
-        base_url=base_url or _URL,
-        max_retries=connection.retries_max,
-        timeout=connection.timeout_seconds,
-        default_headers={} if reply_bytes_max is None else {"Accept-Encoding": "identity"},
-        http_client=openai.DefaultAsyncHttpxClient(
-            event_hooks={"request": [_forget_wait], "response": [_note_wait]},
-            follow_redirects=False,  # the request is for this server alone
-        ),
+    return opened(
+        openai.AsyncOpenAI,
+        openai.DefaultAsyncHttpxClient,
+        connection,
+        "https://api.openai.com/v1",
+        **other,
     )
+
+
+class Dispensable:
+    """Parts of a client's requests; one that the server rejects by name is left out from then on.
+
+    Args:
+        parts: by name.
+    """
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        self.parts = parts
+
+    async def reply(self, send: Callable[[], Awaitable[Any]]) -> str:
+        """The text of the reply to a request that ``send`` makes with the present parts."""
+        import openai
+
+        while True:
+            sent = self.parts
+            try:
+                return str((await send()).text)
+            except openai.APIStatusError as error:
+                rejected = _rejected(error, sent)
+                if rejected is None:
+                    raise
+                # Only the remaining parts: another call may have left one out meanwhile.
+                left = self.parts.items()
+                self.parts = {name: value for name, value in left if name != rejected}
 
 
 class _Said(BaseModel):
@@ -137,18 +103,25 @@ class _Client:
         self._model = connection.model
         self._prompt = question.prompt.text
         self._schema = question.answer.model_json_schema()
-        self._client = open_client(connection, connection.base_url)
+        self._client = open_client(connection)
         form = {"name": "answer", "schema": self._schema, "strict": True}
-        self._dispensable: dict[str, Any] = {
+        parts: dict[str, Any] = {
             "response_format": {"type": "json_schema", "json_schema": form},
             "max_completion_tokens": question.answer_tokens_max + THINKING_TOKENS,
         }
         if connection.base_url is None:
             # OpenAI's models think by default, for longer than a writer of a note should wait.
-            self._dispensable["reasoning_effort"] = "low"
+            parts["reasoning_effort"] = "low"
+        self._dispensable = Dispensable(parts)
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
-        completion = _Completion.model_validate_json(await self._completion(data, correction))
+        completion = _Completion.model_validate_json(
+            await self._dispensable.reply(
+                lambda: self._client.chat.completions.with_raw_response.create(
+                    **self._request(data, correction)
+                )
+            )
+        )
         choice = completion.choices[0]
         why = choice.finish_reason
         return Reply(
@@ -161,32 +134,14 @@ class _Client:
     async def close(self) -> None:
         await self._client.close()
 
-    async def _completion(self, data: Mapping[str, Any], correction: Correction | None) -> str:
-        import openai
-
-        while True:
-            sent = self._dispensable
-            try:
-                request = self._request(data, correction)
-                raw: Any = await self._client.chat.completions.with_raw_response.create(**request)
-            except openai.APIStatusError as error:
-                rejected = _rejected(error, sent)
-                if rejected is None:
-                    raise
-                # Only the remaining parts: another call may have left one out meanwhile.
-                left = self._dispensable.items()
-                self._dispensable = {name: value for name, value in left if name != rejected}
-            else:
-                return str(raw.text)
-
     def _request(self, data: Mapping[str, Any], correction: Correction | None) -> dict[str, Any]:
         told = {"role": "system", "content": self._prompt_with_schema()}
         turns = [told, *conversation(data, correction)]
-        return {"model": self._model, "messages": turns, **self._dispensable}
+        return {"model": self._model, "messages": turns, **self._dispensable.parts}
 
     def _prompt_with_schema(self) -> str:
         """The prompt, with the schema if no other part of the request has it."""
-        if "response_format" in self._dispensable:
+        if "response_format" in self._dispensable.parts:
             return self._prompt
         schema = json.dumps(self._schema)
         return f"{self._prompt}\n\nAnswer with one JSON object of this schema alone:\n{schema}"
@@ -198,3 +153,15 @@ def _rejected(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | No
         return None
     said = error.response.text.lower()
     return next((name for name in sent if any(each in said for each in _SPELLINGS[name])), None)
+
+
+openai_vendor = partial(
+    Vendor,
+    package="openai",
+    requirement="openai>=3.54,<4",
+    hint="a base_url of this protocol mostly ends in /v1",
+)
+"""A protocol that OpenAI's SDK speaks."""
+
+OPENAI = openai_vendor(speaks="a chat completion", open=_Client)
+"""OpenAI's models, and others behind ``POST /chat/completions``."""

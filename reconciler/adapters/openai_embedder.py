@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from reconciler.adapters.bounded_replies import TooLongReplyError
-from reconciler.adapters.openai_calls import OpenAISdk, open_client
+from reconciler.adapters.bounded_replies import TooLongReplyError, bounded
+from reconciler.adapters.openai_calls import Dispensable, open_client, openai_vendor
 from reconciler.adapters.structured_calls import ClientCalls, Connection, Failures
 from reconciler.adapters.unit_vectors import joined, unit
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
 
-_REJECTING = {400, 422}
 _BYTES_PER_TEXT_MAX = 512 * 1024
 """Of a reply: a vector of 16,000 numbers in decimal; the longest known have 4,096."""
 _EMPTY = "."
@@ -59,11 +58,9 @@ class OpenAIEmbedder:
         self._dimension = dimension
         self._is_closed = False
         self._asking = threading.Lock()
-        self._calls = ClientCalls(
-            _Embeddings(),
-            connection,
-            _failures(connection.model),
-            lambda: _Client(connection, dimension, (batch_size + 1) * _BYTES_PER_TEXT_MAX),
+        reply_bytes_max = (batch_size + 1) * _BYTES_PER_TEXT_MAX
+        self._calls: ClientCalls[_Client] = ClientCalls(
+            _EMBEDDINGS, connection, _failures(connection.model), dimension, reply_bytes_max
         )
 
     @property
@@ -141,14 +138,6 @@ class OpenAIEmbedder:
         return unit(np.array(listed, dtype=np.float32))
 
 
-class _Embeddings(OpenAISdk):
-    """The protocol, as errors call it."""
-
-    speaks = "a list of embeddings"
-    hint = "a base_url of this protocol mostly ends in /v1"
-    otherwise = "embedder.provider to another one"
-
-
 class _Embedding(BaseModel):
     embedding: list[float]
     index: int | None = None
@@ -163,8 +152,12 @@ class _Embedded(BaseModel):
 class _Client:
     def __init__(self, connection: Connection, dimension: int | None, reply_bytes_max: int) -> None:
         self._model = connection.model
-        self._wanted = {} if dimension is None else {"dimensions": dimension}
-        self._client = open_client(connection, connection.base_url, reply_bytes_max)
+        self._dispensable = Dispensable({} if dimension is None else {"dimensions": dimension})
+        self._client = open_client(
+            connection,
+            on_response=[bounded(reply_bytes_max)],
+            default_headers={"Accept-Encoding": "identity"},  # so that the bound holds
+        )
 
     async def vectors(self, texts: list[str]) -> list[list[float]]:
         """The vectors of the texts, in their order."""
@@ -186,29 +179,24 @@ class _Client:
         await self._client.close()
 
     async def _reply(self, texts: list[str]) -> str:
-        """The reply; if the server rejects a requested length, later requests leave it out."""
-        import openai
+        def send() -> Awaitable[Any]:
+            # Floats, because not every server knows the SDK's usual base64.
+            return self._client.embeddings.with_raw_response.create(
+                model=self._model, input=texts, encoding_format="float", **self._dispensable.parts
+            )
 
-        while True:
-            wanted: Any = self._wanted
-            try:
-                # Floats, because not every server knows the SDK's usual base64.
-                raw = await self._client.embeddings.with_raw_response.create(
-                    model=self._model, input=texts, encoding_format="float", **wanted
-                )
-            except TooLongReplyError as error:
-                raise EmbeddingError(
-                    f"{self._model} sent more than its vectors can need, or sent it compressed; "
-                    "nothing was written"
-                ) from error
-            except openai.APIStatusError as error:
-                said = error.response.text.lower()
-                is_about_length = "dimension" in said or "matryoshka" in said
-                if not wanted or error.status_code not in _REJECTING or not is_about_length:
-                    raise
-                self._wanted = {}
-            else:
-                return str(raw.text)
+        try:
+            return await self._dispensable.reply(send)
+        except TooLongReplyError as error:
+            raise EmbeddingError(
+                f"{self._model} sent more than its vectors can need, or sent it compressed; "
+                "nothing was written"
+            ) from error
+
+
+_EMBEDDINGS = openai_vendor(
+    speaks="a list of embeddings", open=_Client, otherwise="embedder.provider to another one"
+)
 
 
 def _failures(model: str) -> Failures:

@@ -2,12 +2,12 @@
 
 Here: the client's thread, the deadline, the second try after an unreadable answer, the class of
 every failure, reading a prompt and fencing data. Never here: a vendor's protocol, which is in
-``anthropic_calls``, ``openai_calls`` and ``decisions_calls``; nor the question and the meaning of
-an answer, which each adapter knows.
+``anthropic_calls`` and ``openai_calls``; nor the question and the meaning of an answer, which each
+adapter knows.
 
 The SDKs bound each wait on a socket, not the whole call: a server that trickles bytes, or asks for
 a minute's patience, holds a call for ever. So the SDK runs in an event loop on its own thread,
-where a deadline ends a call at any point, and nothing continues after it.
+where a deadline ends a call at any point, and nothing continues after it. Retries are the SDKs'.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ import json
 import math
 import re
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextlib import contextmanager
 from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
@@ -56,9 +57,6 @@ _STATUS_MEANINGS = {
     404: "no such model, or no such API at this address",
     429: "too many calls",
 }
-
-_told_to_wait: ContextVar[float | None] = ContextVar("told_to_wait", default=None)
-"""The wait that the last reply to a call asked for, in seconds; each call has its own context."""
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 ClientT = TypeVar("ClientT", bound="Closable")
@@ -183,54 +181,59 @@ class Client(Closable, Protocol):
         ...
 
 
-class SdkErrors(NamedTuple):
-    """An SDK's error classes: of a time-out, of a status, and the base of all."""
-
-    timeout: type[Exception]
-    status: type[Exception]
-    every: type[Exception]
-
-
-class Speaker(Protocol):
-    """A protocol and its errors.
+@frozen
+class Vendor:
+    """A protocol: the parts that differ from one vendor to the next.
 
     Attributes:
+        package: the SDK that speaks it, as it is imported.
+        requirement: the SDK's requirement, for pip.
         speaks: the kind of reply that its server should send, for an error's text.
+        open: makes a client of a connection and of what is asked, on the thread that asks first.
         hint: advice if nothing is found at an address; empty for none.
+        otherwise: the settings for working without the SDK.
     """
 
+    package: str
+    requirement: str
     speaks: str
-    hint: str
+    open: Callable[..., Any]
+    hint: str = ""
+    otherwise: str = WITHOUT_A_MODEL
 
-    def errors(self) -> SdkErrors:
-        """The SDK's errors; the first call imports the SDK."""
-        ...
+    def check_installed(self) -> None:
+        """Check early that the SDK is installed, without the seconds that an import takes.
 
+        Raises:
+            ConfigurationError: the package is not installed.
+        """
+        if find_spec(self.package) is None:
+            raise ConfigurationError(
+                f"the settings choose a model that needs the {self.package} SDK: set "
+                f"{self.otherwise}, or pip install '{self.requirement}'"
+            )
 
-class Vendor(Speaker, Protocol):
-    """A protocol of questions: the parts that differ from one vendor to the next."""
-
-    def open(self, connection: Connection, question: Question[Any]) -> Client:
-        """A client; called on the thread that asks."""
-        ...
-
-
-def check_sdk(package: str, requirement: str, otherwise: str = WITHOUT_A_MODEL) -> None:
-    """Check early that an SDK is installed, without the seconds that an import takes.
-
-    Args:
-        package: the SDK, as it is imported.
-        requirement: the requirement for pip.
-        otherwise: the settings for working without it.
-
-    Raises:
-        ConfigurationError: the package is not installed.
-    """
-    if find_spec(package) is None:
-        raise ConfigurationError(
-            f"the settings choose a model that needs the {package} SDK: set {otherwise}, or "
-            f"pip install '{requirement}'"
-        )
+    @contextmanager
+    def translated_errors(self, timeout_seconds: float, failures: Failures) -> Iterator[None]:
+        """Turn every failure of a call into an error of the asker; the most specific first."""
+        sdk: Any = import_module(self.package)
+        try:
+            yield
+        except (TimeoutError, sdk.APITimeoutError) as error:
+            raise failures.unavailable(f"no answer within {timeout_seconds:g} s", None) from error
+        except CancelledError as error:
+            raise failures.unavailable("closed while it was asked", None) from error
+        except sdk.APIStatusError as error:
+            wait = _wait_seconds(error.response.headers)
+            raise failures.unavailable(_turned_away(error.status_code, self.hint), wait) from error
+        except sdk.APIError as error:
+            cause = type(error.__cause__ or error).__name__
+            raise failures.unavailable(f"no connection, or it broke off ({cause})", None) from error
+        except UnreadableAnswerError as error:
+            raise failures.answer(str(error)) from error
+        except ValueError as error:
+            fault = fault_of(error) if isinstance(error, ValidationError) else "it is no JSON"
+            raise failures.answer(f"the server's reply is not {self.speaks}: {fault}") from error
 
 
 def read_prompt(path: Path) -> Prompt:
@@ -255,20 +258,20 @@ class ClientCalls(Generic[ClientT]):
         vendor: defines the protocol that is spoken.
         connection: where calls go.
         failures: the caller's error classes.
-        open_client: makes the client, on the thread that asks first.
+        asked: what the client is made for.
+
+    Raises:
+        ConfigurationError: the SDK is not installed.
     """
 
     def __init__(
-        self,
-        vendor: Speaker,
-        connection: Connection,
-        failures: Failures,
-        open_client: Callable[[], ClientT],
+        self, vendor: Vendor, connection: Connection, failures: Failures, *asked: object
     ) -> None:
+        vendor.check_installed()
         self._vendor = vendor
         self._connection = connection
         self._failures = failures
-        self._open_client = open_client
+        self._open_client: Callable[[], ClientT] = partial(vendor.open, connection, *asked)
         self._session: ClientThread[ClientT] | None = None
         self._lock = threading.Lock()
 
@@ -278,10 +281,11 @@ class ClientCalls(Generic[ClientT]):
         Raises:
             Exception: one of ``failures``, and no other.
         """
-        with self._translated_errors():
+        timeout_seconds = self._connection.timeout_seconds
+        with self._vendor.translated_errors(timeout_seconds, self._failures):
             call = self._start(work)
             try:
-                return call.result(self._connection.timeout_seconds + _GRACE_SECONDS)
+                return call.result(timeout_seconds + _GRACE_SECONDS)
             finally:
                 call.cancel()
 
@@ -291,9 +295,6 @@ class ClientCalls(Generic[ClientT]):
             if self._session is not None:
                 self._session.close()
             self._session = None
-
-    def _translated_errors(self) -> AbstractContextManager[None]:
-        return _translated_errors(self._vendor, self._connection.timeout_seconds, self._failures)
 
     def _start(self, work: Callable[[ClientT], Coroutine[Any, Any, ResultT]]) -> Future[ResultT]:
         # Under the lock, so that a call is seen by the close that comes after it.
@@ -320,9 +321,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
     """
 
     def __init__(self, vendor: Vendor, connection: Connection, question: Question[AnswerT]) -> None:
-        super().__init__(
-            vendor, connection, question.failures, lambda: vendor.open(connection, question)
-        )
+        super().__init__(vendor, connection, question.failures, question)
         self.name = f"{connection.model}/{question.prompt.name}"
         self._question = question
 
@@ -393,11 +392,8 @@ class ClientThread(Generic[ClientT]):
         self._thread.join(_GRACE_SECONDS)
 
     async def _in_time(self, work: Coroutine[Any, Any, ResultT]) -> ResultT:
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                return await work
-        except TimeoutError as error:
-            raise _OutOfTimeError(_told_to_wait.get()) from error
+        async with asyncio.timeout(self._timeout_seconds):
+            return await work
 
     def _run(self) -> None:
         self._loop.run_forever()
@@ -410,14 +406,6 @@ class ClientThread(Generic[ClientT]):
         )
         await self.client.close()
         self._loop.stop()
-
-
-class _OutOfTimeError(TimeoutError):
-    """The deadline passed; the server may have asked for a wait."""
-
-    def __init__(self, wait_seconds: float | None) -> None:
-        super().__init__()
-        self.wait_seconds = wait_seconds
 
 
 def conversation(data: Mapping[str, Any], correction: Correction | None) -> list[dict[str, str]]:
@@ -472,49 +460,42 @@ def summed(costs: list[Usage | None]) -> Usage | None:
     )
 
 
-def forget_wait() -> None:
-    """Forget the wait that an earlier reply to the same call asked for, as a new request begins."""
-    _told_to_wait.set(None)
+def opened(
+    client: Callable[..., ClientT],
+    http_client: Callable[..., Any],
+    connection: Connection,
+    usual_url: str,
+    *,
+    on_response: Sequence[Callable[[Any], Coroutine[Any, Any, None]]] = (),
+    **other: Any,
+) -> ClientT:
+    """An SDK's client, which gives up at once if a server asks it to wait beyond the time-out.
 
-
-def note_wait(headers: MutableMapping[str, str], timeout_seconds: float) -> None:
-    """Make an SDK give up at once if the server asks for a wait beyond the time-out.
-
-    A wait given as a date is left to the deadline, because the two clocks may differ.
+    Args:
+        client: the SDK's class of clients.
+        http_client: the SDK's class of their HTTP clients.
+        connection: the server.
+        usual_url: the vendor's own address. It is always given, because an SDK takes an empty
+            variable, such as OPENAI_BASE_URL, for an address; settings do not.
+        on_response: called with each response before it is read.
+        **other: further arguments of the client.
     """
-    _told_to_wait.set(_wait_seconds(headers))
-    if _number(headers.get("retry-after", "")) >= timeout_seconds:
-        headers["x-should-retry"] = "false"
 
+    async def give_up(response: Any) -> None:
+        if (_wait_seconds(response.headers) or 0) >= connection.timeout_seconds:
+            response.headers["x-should-retry"] = "false"
 
-@contextmanager
-def _translated_errors(
-    vendor: Speaker, timeout_seconds: float, failures: Failures
-) -> Iterator[None]:
-    """Turn every failure of a call into an error of the asker; the most specific first."""
-    sdk = vendor.errors()
-    try:
-        yield
-    except (TimeoutError, sdk.timeout) as error:
-        wait = error.wait_seconds if isinstance(error, _OutOfTimeError) else None
-        raise failures.unavailable(f"no answer within {timeout_seconds:g} s", wait) from error
-    except CancelledError as error:
-        raise failures.unavailable("closed while it was asked", None) from error
-    except sdk.status as error:
-        status: Any = error
-        wait = _wait_seconds(status.response.headers)
-        raise failures.unavailable(_turned_away(status.status_code, vendor.hint), wait) from error
-    except sdk.every as error:
-        cause = type(error.__cause__ or error).__name__
-        raise failures.unavailable(f"no connection, or it broke off ({cause})", None) from error
-    except UnreadableAnswerError as error:
-        raise failures.answer(str(error)) from error
-    except ValidationError as error:
-        text = f"the server's reply is not {vendor.speaks}: {fault_of(error)}"
-        raise failures.answer(text) from error
-    except ValueError as error:
-        text = f"the server's reply is not {vendor.speaks}: it is no JSON"
-        raise failures.answer(text) from error
+    return client(
+        api_key=connection.api_key,
+        base_url=connection.base_url or usual_url,
+        max_retries=connection.retries_max,
+        timeout=connection.timeout_seconds,
+        http_client=http_client(
+            event_hooks={"response": [give_up, *on_response]},
+            follow_redirects=False,  # the request and the key are for this server alone
+        ),
+        **other,
+    )
 
 
 def _turned_away(status: int, hint: str) -> str:

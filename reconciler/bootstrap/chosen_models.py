@@ -7,11 +7,13 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from reconciler.adapters.local_embedder import LocalEmbedder, SentenceTransformerModel
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.adapters.onnx_minilm import OnnxMinilm
+from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
 from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from reconciler.adapters.local_embedder import LocalModel
     from reconciler.adapters.structured_calls import Connection, Vendor
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
@@ -35,11 +37,16 @@ def build_embedder(settings: Settings) -> Embedder:
     chosen = settings.embedder
     if chosen.kind == "none":
         return NoopEmbedder()
-    embedder = _remote_embedder(chosen) if chosen.kind == "openai" else _local_embedder(chosen)
+    embedder: Embedder
+    if chosen.kind == "openai":
+        embedder = _remote_embedder(chosen)
+    elif chosen.kind == "packaged":
+        embedder = LocalEmbedder(OnnxMinilm(), chosen.batch_size)
+    else:
+        model = SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
+        embedder = LocalEmbedder(model, chosen.batch_size)
     if not chosen.query_prefix and not chosen.passage_prefix:
         return embedder
-    from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
-
     return PrefixedEmbedder(embedder, chosen.query_prefix, chosen.passage_prefix)
 
 
@@ -57,22 +64,6 @@ def _remote_embedder(chosen: EmbedderSettings) -> Embedder:
         batch_size=chosen.batch_size,
         window_characters=chosen.window_characters,
     )
-
-
-def _local_embedder(chosen: EmbedderSettings) -> Embedder:
-    from reconciler.adapters.local_embedder import LocalEmbedder
-
-    return LocalEmbedder(_local_model(chosen), chosen.batch_size)
-
-
-def _local_model(chosen: EmbedderSettings) -> LocalModel:
-    if chosen.kind == "packaged":
-        from reconciler.adapters.onnx_minilm import OnnxMinilm
-
-        return OnnxMinilm()
-    from reconciler.adapters.local_embedder import SentenceTransformerModel
-
-    return SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
 
 
 def judge_of(settings: Settings) -> JudgeProvider | None:
@@ -109,10 +100,6 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
         return None
     if provider == "packaged":
         return _packaged_arbiter(chosen.model if chosen.provider == provider else None)
-    if provider == "decisions":
-        from reconciler.adapters.model_arbiter import DecisionsArbiter
-
-        return DecisionsArbiter(_connection(chosen))
     from reconciler.adapters.model_arbiter import ModelArbiter
 
     return ModelArbiter(_vendor(provider), _connection(chosen))
@@ -163,12 +150,12 @@ def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
 
 def _vendor(provider: Literal["anthropic", "openai"]) -> Vendor:
     if provider == "openai":
-        from reconciler.adapters.openai_calls import OpenAI
+        from reconciler.adapters.openai_calls import OPENAI
 
-        return OpenAI()
-    from reconciler.adapters.anthropic_calls import Anthropic
+        return OPENAI
+    from reconciler.adapters.anthropic_calls import ANTHROPIC
 
-    return Anthropic()
+    return ANTHROPIC
 
 
 def _connection(chosen: ArbiterSettings | EmbedderSettings | ExtractorSettings) -> Connection:

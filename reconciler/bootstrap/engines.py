@@ -12,15 +12,16 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from reconciler.adapters.hash_key_file import load_key, load_or_create_key, path_of_key
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import ConfigurationError
+from reconciler.service.hash_key import HashKey
 from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.retry import call_with_retries
 
 if TYPE_CHECKING:
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.graph import Engine, Graph
-    from reconciler.service.hash_key import HashKey
     from reconciler.settings import Settings
 
 
@@ -110,38 +111,25 @@ def hash_key_of(
     settings: Settings, store: BindingStore, clock: Callable[[], datetime] | None = None
 ) -> HashKey:
     """A store's hash key; it is read or made when it is first needed."""
-    from reconciler.service.hash_key import HashKey
-
     return HashKey(
         store,
         find=lambda: hash_key_if_any(settings),
-        find_or_make=lambda: _hash_key(settings),
+        find_or_make=lambda: (
+            hash_key_if_any(settings) or load_or_create_key(hash_key_path(settings))
+        ),
         clock=clock or utc_now,
     )
-
-
-def _hash_key(settings: Settings) -> bytes:
-    """This host's hash key; made if it has none."""
-    if (key := hash_key_if_any(settings)) is not None:
-        return key
-    from reconciler.adapters.hash_key_file import load_or_create_key
-
-    return load_or_create_key(hash_key_path(settings))
 
 
 def hash_key_if_any(settings: Settings) -> bytes | None:
     """This host's hash key; None if it has none. None is made."""
     if settings.gate.hash_key is not None:
         return settings.gate.hash_key.get_secret_value().encode()
-    from reconciler.adapters.hash_key_file import load_key
-
     return load_key(hash_key_path(settings))
 
 
 def hash_key_path(settings: Settings) -> Path:
     """The file of the hash key, unless the key is a setting."""
-    from reconciler.adapters.hash_key_file import path_of_key
-
     return path_of_key(settings.gate.hash_key_file, file_of_memory(settings))
 
 
@@ -161,6 +149,4 @@ def accept_hash_key(settings: Settings) -> None:
 
 def keep_hash_key(settings: Settings, key: bytes) -> None:
     """Keep the key that came with an export, if this host has none yet."""
-    from reconciler.adapters.hash_key_file import load_or_create_key
-
     load_or_create_key(hash_key_path(settings), key)

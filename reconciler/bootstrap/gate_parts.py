@@ -8,9 +8,12 @@ from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.adapters.note_head import leanings
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, Find
 from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.bootstrap.engines import utc_now
+from reconciler.config_files import load_gate_policy, load_head
 from reconciler.domain.records.kinds import LIVE_DOOR
 from reconciler.sensitive_data import SensitiveKind
 from reconciler.service.writing.ids import IdCheck
@@ -92,8 +95,6 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
     Raises:
         ConfigurationError: the policy cannot be used.
     """
-    from reconciler.adapters.noop_embedder import NoopEmbedder
-
     # Only the model on this machine is asked.
     is_packaged = settings.embedder.kind == "packaged"
     embedder = build_embedder(settings) if is_packaged else NoopEmbedder()
@@ -102,8 +103,6 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
 
 def build_note_reader(embedder: Embedder) -> NoteReader:
     """What reads a note as a whole; by its words alone, if no head knows the embedder's model."""
-    from reconciler.adapters.note_head import leanings
-    from reconciler.config_files import load_head
     from reconciler.service.embedding import embed
     from reconciler.service.writing.note_reader import NoteReader
 
@@ -140,6 +139,4 @@ def build_gate_policy(settings: Settings) -> GatePolicy:
     Raises:
         ConfigurationError: the policy cannot be used.
     """
-    from reconciler.config_files import load_gate_policy
-
     return load_gate_policy(settings.gate.policy_file, settings.gate.domain)

@@ -24,9 +24,11 @@ from reconciler.bootstrap.engines import (
 )
 from reconciler.bootstrap.policies import retry_policy
 from reconciler.bootstrap.services import Services
+from reconciler.config_files import load_profile, profiles_of
 from reconciler.domain.records.choices import check_callable, check_flags, file_path
 from reconciler.errors import ConfigurationError
 from reconciler.service.stores.binding_store import BindingStore
+from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.patient_graph import patient
 
 if TYPE_CHECKING:
@@ -186,7 +188,6 @@ def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
         GraphError: the engine is unavailable, locked, or holds a store of another schema.
     """
     from reconciler.service.reembedding import Reembedding
-    from reconciler.service.stores.model_store import ModelStore
 
     check_memory_exists(settings)
     with closing(open_graph(settings)) as graph:
@@ -254,8 +255,6 @@ def _profile_for(
         ConfigurationError: it was calibrated on another model, or on none, and the settings do not
             accept that.
     """
-    from reconciler.config_files import load_profile, profiles_of
-
     model = embedder.model_id
     if asked is not None:
         profile = load_profile(asked)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap.chosen_models import judge_of
+from reconciler.config_files import load_prices, load_profile, load_reach, load_recall_floor
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     DecayPolicy,
@@ -38,8 +39,6 @@ def build_policy(
     Raises:
         ConfigurationError: the profile is of another model, or the thresholds are out of order.
     """
-    from reconciler.config_files import load_profile
-
     chosen = settings.reconcile
     profile = load_profile(chosen.profile)
     if embedding_model != NoopEmbedder().model_id:
@@ -65,8 +64,6 @@ def _reach(settings: Settings, embedding_model: str, add_max: float) -> float | 
         return None
     if not isinstance(chosen, str):
         return chosen
-    from reconciler.config_files import load_reach
-
     measured = load_reach(embedding_model)
     if measured is None:
         return None
@@ -80,8 +77,6 @@ def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     Raises:
         ConfigurationError: the list of prices cannot be read.
     """
-    from reconciler.config_files import load_prices
-
     chosen = settings.arbiter
     # At another address, a model of the same name may have another price.
     listed = {} if chosen.base_url else load_prices(chosen.provider, chosen.chosen_model)
@@ -114,8 +109,6 @@ def build_recalling(settings: Settings, embedding_model: str) -> Recalling:
 def recall_floor(given: RecallSettings, embedding_model: str) -> RecallFloor | None:
     """How near a fact must be to be recalled; None if any may be."""
     if given.floor == "calibrated":
-        from reconciler.config_files import load_recall_floor
-
         return load_recall_floor(embedding_model)
     if given.floor == "off":
         return None

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from operator import attrgetter
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from reconciler.adapters.note_head import sure_kinds
 from reconciler.bootstrap.chosen_models import (
     build_arbiter,
     build_embedder,
@@ -47,8 +48,14 @@ from reconciler.bootstrap.policies import (
     arbitration_policy,
     build_policy,
     build_recalling,
-    recall_floor,
     retry_policy,
+)
+from reconciler.config_files import (
+    load_attribute_book,
+    load_attribute_sentences,
+    load_head,
+    load_own_questions,
+    load_question_vectors,
 )
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -61,7 +68,9 @@ from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.patient_graph import patient
+from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
 
@@ -99,7 +108,6 @@ if TYPE_CHECKING:
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
-    from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.arbitration import Arbitration
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.doors import LiveDoor
@@ -184,6 +192,7 @@ class Services:
         only_reads: bool = False,
     ) -> None:
         self.building = RLock()
+        self.retry_policy = retry_policy(settings)
         self.settings = settings
         self.embedder = embedder
         own = settings.gate.system_attributes
@@ -191,7 +200,7 @@ class Services:
         self.policy = replace(policy, systems=systems) if own else policy
         self.clock = clock
         self.closing = closing
-        self.retry_policy = retry_policy(settings)
+        self.is_judged = policy.reach is not None
         waiting = patient(graph, self.retry_policy, GraphUnavailableError)
         model = (embedder.model_id, embedder.dimension)
         self.fact_store = FactStore(waiting, model)
@@ -201,6 +210,8 @@ class Services:
         self.decision_ids = DecisionIds(id_key)
         self.records = self.made(Records, hides_expired=settings.life.expired == "hidden")
         self.ids = IdCheck(build_secret_finder(of_ids=True))
+        self.finder = build_sensitive_data_finder()
+        self.secret_finder = build_secret_finder()
         self._graph = graph
         self._patient_graph = patient(graph, self.retry_policy)
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
@@ -218,7 +229,7 @@ class Services:
         """A keyed hash; the text cannot be guessed from it."""
         return keyed_digest(self.hash_key(), text)
 
-    def _token(self, kind: SensitiveKind, value: str) -> str:
+    def token_of(self, kind: SensitiveKind, value: str) -> str:
         """The token that stands for a removed value: the same for the same value."""
         return keyed_token(self.hash_key(), kind, hashed_part(kind, value))
 
@@ -295,8 +306,6 @@ class Services:
     @_Part
     def attributes(self) -> AttributeBook:
         """The attribute book: the attributes that slots may have."""
-        from reconciler.config_files import load_attribute_book
-
         return load_attribute_book(self.settings.reconcile.attributes_file)
 
     @_Part
@@ -338,41 +347,22 @@ class Services:
         """The gate's policy; read once, so that a dry run says what a write would do."""
         return build_gate_policy(self.settings)
 
-    @_Part
-    def cleaner(self) -> Cleaner:
-        """Removes secrets and other data that must not be stored."""
-        from reconciler.service.writing.cleaning import Cleaner
-
-        return Cleaner(
-            finder=build_sensitive_data_finder(),
-            secret_finder=build_secret_finder(),
-            ids=self.ids,
-            token_of=self._token,
-            policy=self.gate_policy,
-        )
+    cleaner: Cleaner = _made("writing.cleaning:Cleaner", policy="gate_policy")
+    """Removes secrets and other data that must not be stored."""
 
     @_Part
     def judge(self) -> Callable[[Candidate], Submission]:
         """The gate's judgement alone, for a dry run."""
         return judge_under(self.gate_policy, self.clock, self.note_reader)
 
-    @_Part
-    def ledger(self) -> Ledger:
-        """The only caller of the commit."""
-        from reconciler.service.writing.ledger import Ledger
-
-        return self.made(
-            Ledger,
-            store=self.decision_store,
-            withholding=self._withholding,
-            is_judged=self.policy.reach is not None,
-        )
+    ledger: Ledger = _made(
+        "writing.ledger:Ledger", store="decision_store", withholding="_withholding"
+    )
+    """The only caller of the commit."""
 
     @_Part
     def reconciler(self) -> MemoryReconciler:
         """Reconciles every note that the gate admits."""
-        from reconciler.adapters.note_head import sure_kinds
-        from reconciler.config_files import load_head
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         consent = load_head("consent", self.embedder.model_id)
@@ -424,10 +414,21 @@ class Services:
         return self.made(Rejudging, store=self.decision_store)
 
     @_Part
+    def idle_rejudging(self) -> IdleRejudging | None:
+        """Asks the arbiter about decisions that wait for it; None without an arbiter."""
+        from reconciler.service.writing.rejudging import IdleRejudging
+
+        if self.rejudging is None:
+            return None
+        return IdleRejudging(self.rejudging, self._all_scopes, self.clock)
+
+    def _all_scopes(self) -> Iterator[Scope]:
+        for tenant, agent_id in self.health.agents():
+            yield from self.records.scopes(Scope(tenant, agent_id, "any"))
+
+    @_Part
     def use_trace(self) -> UseTrace:
         """Counts how the memory is used. A count that cannot be written now waits."""
-        from reconciler.service.use_trace import UseTrace
-
         built = UseTrace(
             write=FactStore(self._graph).record_use,
             write_asked=ContactStore(self._graph).record_recalls,
@@ -472,7 +473,6 @@ class Services:
     @_Part
     def asked_attributes(self) -> AskedAttributes:
         """Finds the attributes that a question asks for."""
-        from reconciler.config_files import load_own_questions, load_question_vectors
         from reconciler.service.attribute_questions import AskedAttributes
 
         own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
@@ -498,8 +498,6 @@ class Services:
 
     def _book_questions(self) -> Mapping[str, Sequence[str]]:
         """The questions for the book's attributes; another model embeds them in each process."""
-        from reconciler.config_files import load_attribute_sentences
-
         sentences = load_attribute_sentences()
         names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
         return {name: sentences[name].questions for name in names}
@@ -511,9 +509,9 @@ class Services:
 
         return self.made(
             FactFinder,
-            confidence_min=self.settings.recall.confidence_min,
-            hides_expired=self.settings.life.expired == "hidden",
-            floor=recall_floor(self.settings.recall, self.embedder.model_id),
+            confidence_min=self.how.confidence_min,
+            hides_expired=self.how.hides_expired,
+            floor=self.how.floor,
             asked=self.asked_attributes if self.embedder.dimension else None,
         )
 
@@ -521,7 +519,6 @@ class Services:
     def reembedding(self) -> Reembedding:
         """Moves the store to another model."""
         from reconciler.service.reembedding import Reembedding
-        from reconciler.service.stores.model_store import ModelStore
 
         return Reembedding(ModelStore(self._patient_graph))
 
@@ -574,8 +571,6 @@ class Services:
         )
 
     def _introduces(self) -> Measure | None:
-        from reconciler.config_files import load_head
-
         head = load_head("introductions", self.embedder.model_id)
         if head is None:
             return None
@@ -696,8 +691,6 @@ def _check_files(settings: Settings) -> None:
     Raises:
         ConfigurationError: a file cannot be used.
     """
-    from reconciler.config_files import load_attribute_book
-
     load_attribute_book(settings.reconcile.attributes_file)
     build_gate_policy(settings)
 
@@ -732,30 +725,5 @@ def build_worker(
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,
-        on_idle=_when_idle(services),
+        on_idle=lambda: idle.step() if (idle := services.idle_rejudging) else None,
     )
-
-
-def _when_idle(services: Services) -> Callable[[], None]:
-    """A worker's idle task; made when a worker first has no job, so never for ``drain``."""
-    made = cache(partial(_idle_rejudging, services))
-
-    def step() -> None:
-        if (idle := made()) is not None:
-            idle.step()
-
-    return step
-
-
-def _idle_rejudging(services: Services) -> IdleRejudging | None:
-    """Asks the arbiter about decisions that wait for it; None without an arbiter."""
-    from reconciler.service.writing.rejudging import IdleRejudging
-
-    if services.rejudging is None:
-        return None
-
-    def scopes() -> Iterator[Scope]:
-        for tenant, agent_id in services.contact_store.list_agents():
-            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
-
-    return IdleRejudging(services.rejudging, scopes, services.clock)

@@ -10,7 +10,6 @@ import json
 import random
 import re
 import shutil
-import sqlite3
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -199,15 +198,12 @@ def peer(seed: int, bench: Bench, tmp_path: Path) -> None:
     system = chance.choice(list(PEER_FILES))
     file = tmp_path / "peer"
     file.unlink(missing_ok=True)
-    if system == "langmem" and chance.random() < 0.4:
-        bent_store(file, chance)
+    records = PEER_FILES[system]()
+    if chance.random() < 0.5 and isinstance(records, list):
+        file.write_bytes(bent_lines(records, chance))
     else:
-        records = PEER_FILES[system]()
-        if chance.random() < 0.5 and isinstance(records, list):
-            file.write_bytes(bent_lines(records, chance))
-        else:
-            data = json.dumps(bent(records, chance)).encode("utf-8", "surrogatepass")
-            file.write_bytes(bent_bytes(data, chance) if chance.random() < 0.2 else data)
+        data = json.dumps(bent(records, chance)).encode("utf-8", "surrogatepass")
+        file.write_bytes(bent_bytes(data, chance) if chance.random() < 0.2 else data)
     bench.attempt("peer memories", lambda memory: memory.agent("crm").import_from(system, file))
 
 
@@ -226,23 +222,6 @@ PEER_FILES: dict[str, Callable[[], Any]] = {
     "neo4j-agent-memory": json_lines("neo4j_agent_memory.jsonl"),
     "langmem": json_lines("langmem.jsonl"),
 }
-
-
-def bent_store(file: Path, chance: random.Random) -> None:
-    """The SQLite store of LangMem with a value bent, or its bytes."""
-    shutil.copy(PEERS / "langmem.sqlite", file)
-    with sqlite3.connect(file) as store:
-        tables = [
-            row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type='table'")
-        ]
-        table = chance.choice(tables)
-        columns = [row[1] for row in store.execute(f"PRAGMA table_info('{table}')")]
-        value = chance.choice((None, 7, 1.5, b"\xff", "x", "[" * 5000, '{"a": 1}', "2026-01-31"))
-        with contextlib.suppress(sqlite3.IntegrityError):  # a key takes no such value
-            store.execute(f"UPDATE '{table}' SET {chance.choice(columns)} = ?", (value,))
-    store.close()
-    if chance.random() < 0.5:
-        file.write_bytes(bent_bytes(file.read_bytes(), chance))
 
 
 def test_another_systems_memory_is_imported_or_refused(bench: Bench, tmp_path: Path) -> None:

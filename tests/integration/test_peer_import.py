@@ -25,9 +25,7 @@ MEM0 = ("mem0", EXPORTS / "mem0.json")
 GRAPHITI = ("graphiti", EXPORTS / "graphiti.jsonl")
 AGENT_MEMORY = ("neo4j-agent-memory", EXPORTS / "neo4j_agent_memory.jsonl")
 LANGMEM = ("langmem", EXPORTS / "langmem.jsonl")
-LANGGRAPH_STORE = ("langmem", EXPORTS / "langmem.sqlite")
 ALL = {"mem0": MEM0, "graphiti": GRAPHITI, "agent memory": AGENT_MEMORY, "langmem": LANGMEM}
-EVERY_FILE = {**ALL, "store": LANGGRAPH_STORE}
 IN_NEO4J = {"graphiti": GRAPHITI, "neo4j-agent-memory": AGENT_MEMORY}
 BY_SUBJECT = {"neo4j-agent-memory": {"contact_from": "subject"}}
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -151,11 +149,23 @@ def test_agent_memory_facts_and_preferences_are_carried_and_the_rest_is_named(
     assert live(memory, "Ben") == {"Ben works at Fjordbank"}
 
 
-@pytest.mark.parametrize("source", [LANGMEM, LANGGRAPH_STORE], ids=["lines", "store"])
-def test_langmem_items_are_read_from_lines_and_from_the_store_itself(
-    memory: Memory, source: tuple[str, Path]
-) -> None:
-    report = imported(memory, *source)
+def lines_of_store(folder: Path, change: str = "", *values: str) -> Path:
+    """The lines that the statement in the docs makes of LangGraph's SQLite store."""
+    page = (EXPORTS.parents[1] / "docs" / "importing.md").read_text(encoding="utf-8")
+    statement = page.partition("-- SQLite\n")[2].partition(";")[0]
+    with closing(sqlite3.connect(":memory:")) as store:
+        with closing(sqlite3.connect(EXPORTS / "langmem.sqlite")) as kept:
+            kept.backup(store)
+        if change:
+            assert store.execute(change, values).rowcount == 1
+        lines = [line for (line,) in store.execute(statement)]
+    file = folder / "store.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    return file
+
+
+def test_langmem_items_are_read_from_lines(memory: Memory) -> None:
+    report = imported(memory, *LANGMEM)
     assert counts(report) == (5, 0, 0, 0)
     assert [*report.not_carried] == ["its value has no text under content"]
     assert live(memory, "anna") == {"Lives in Pune.", "Moved to Mumbai.", "Is vegetarian."}
@@ -167,12 +177,8 @@ def test_a_langgraph_item_that_expires_does_not_outlive_its_time(
     memory: Memory, tmp_path: Path
 ) -> None:
     """LangGraph's SQLite store keeps the end of an item's life in a column of its own."""
-    file = tmp_path / "store.sqlite"
-    file.write_bytes((EXPORTS / "langmem.sqlite").read_bytes())
-    with closing(sqlite3.connect(file)) as store, store:
-        which = "UPDATE store SET expires_at = ? WHERE CAST(value AS TEXT) LIKE '%vegetarian%'"
-        assert store.execute(which, ("2025-02-10 09:00:00",)).rowcount == 1
-    imported(memory, "langmem", file)
+    which = "UPDATE store SET expires_at = ? WHERE CAST(value AS TEXT) LIKE '%vegetarian%'"
+    imported(memory, "langmem", lines_of_store(tmp_path, which, "2025-02-10 09:00:00"))
     assert "Is vegetarian." not in live(memory, "anna")
     assert ended(memory, "anna") == {"Is vegetarian.": "2025-02-10"}
 
@@ -209,9 +215,9 @@ def test_an_end_that_was_imported_can_be_undone(memory: Memory, tmp_path: Path) 
     assert live(memory, "ben") == {"Ben lives in Oslo"}
 
 
-def test_the_store_says_the_same_as_its_lines(memory: Memory) -> None:
+def test_a_store_says_the_same_as_its_items(memory: Memory, tmp_path: Path) -> None:
     imported(memory, *LANGMEM)
-    assert imported(memory, *LANGGRAPH_STORE).decisions == {}
+    assert imported(memory, "langmem", lines_of_store(tmp_path)).decisions == {}
 
 
 @pytest.mark.parametrize("source", ALL.values(), ids=ALL)
@@ -347,27 +353,9 @@ def test_a_server_that_cannot_be_reached_is_named_with_what_to_check(
     assert "bolt://127.0.0.1:1" in str(refused.value)
 
 
-def test_a_database_that_is_no_store_is_refused(memory: Memory, tmp_path: Path) -> None:
-    other = tmp_path / "other.sqlite"
-    with closing(sqlite3.connect(other)) as connection, connection:
-        connection.execute("CREATE TABLE note (text)")
-    with pytest.raises(InvalidRequestError, match="is not a LangGraph store: no such table"):
-        imported(memory, "langmem", other)
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("value", "[" * 5000), ("value", b"\xff"), ("prefix", b"\xff")],
-)
-def test_a_store_that_holds_something_else_is_refused(
-    memory: Memory, tmp_path: Path, column: str, value: object
-) -> None:
-    bent = tmp_path / "bent.sqlite"
-    bent.write_bytes((EXPORTS / "langmem.sqlite").read_bytes())
-    with closing(sqlite3.connect(bent)) as connection, connection:
-        connection.execute(f"UPDATE store SET {column} = ? WHERE rowid = 1", (value,))
-    with pytest.raises(InvalidRequestError, match=r"langmem|LangGraph|record"):
-        imported(memory, "langmem", bent)
+def test_a_database_is_no_export(memory: Memory) -> None:
+    with pytest.raises(InvalidRequestError, match="nothing was imported"):
+        imported(memory, "langmem", EXPORTS / "langmem.sqlite")
     assert not memory.agent("crm").contacts()
 
 

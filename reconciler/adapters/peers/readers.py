@@ -67,9 +67,6 @@ class _Reader:
             )
         file = Path(self.source)
         try:
-            if self.system == "langmem" and langmem.is_store(file):
-                yield from langmem.store_records(file)
-                return
             with file.open("rb") as stream:
                 content = stream.read(_BYTES_MAX + 1)
         except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
