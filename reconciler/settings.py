@@ -73,9 +73,9 @@ _Name = Annotated[str, Field(min_length=1)]
 _USUAL_MODELS = {
     "anthropic": "claude-haiku-4-5",
     "openai": "gpt-6-luna",
-    "decisions": "gpt-6-luna",  # an older name of "openai": see ArbiterSettings
+    "decisions": "gpt-6-luna",
 }
-"""The smallest current model of each provider."""
+"""The smallest current model of each provider; in autumn 2026 OpenAI's decisions know no other."""
 
 PROVIDERS_OF_NAMES = {"minilm": "packaged", "noop": "none"}
 """Of an embedder: which names of models belong to which provider; any other is a model's own."""
@@ -255,7 +255,7 @@ class EmbedderSettings(_ModelSettings, frozen=True):
         return self
 
 
-JudgeProvider = Literal["anthropic", "openai", "packaged"]
+JudgeProvider = Literal["anthropic", "openai", "decisions", "packaged"]
 
 
 class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
@@ -267,17 +267,6 @@ class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
     first: Literal["none", "packaged"] = "none"
     timeout_seconds: Seconds = 10.0
     retries_max: Quantity = 1
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_typed_choices(cls, given: Any) -> Any:
-        """An older file may name the provider of typed choices; its model is now asked in words."""
-        if not isinstance(given, dict) or given.get("provider") != "decisions":
-            return given
-        _log.warning("arbiter.provider 'decisions' is now 'openai', which asks in words; set that")
-        address = given.get("base_url")
-        base_url = address and str(address).rstrip("/").removesuffix("/systemone")
-        return {**given, "provider": "openai", "base_url": base_url}
 
     @property
     def has_model(self) -> bool:

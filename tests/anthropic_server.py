@@ -88,7 +88,7 @@ class Request:
     @property
     def data(self) -> dict[str, Any]:
         """The JSON that the model is asked about."""
-        return dialects.data_of(self.body)
+        return dialects.data_of(self.path, self.body)
 
     @property
     def content(self) -> str:
@@ -249,7 +249,7 @@ EXTRACTOR_REPLIES: Mapping[str, Reply] = {
 """What an extractor may meet with, by label; each does what it says to any request."""
 
 
-PATHS = {"anthropic": "", "openai": "/v1"}
+PATHS = {"anthropic": "", "openai": "/v1", "decisions": "/v1/systemone", "openai-decisions": "/v1"}
 """What follows the server's address in the base URL of each provider."""
 
 

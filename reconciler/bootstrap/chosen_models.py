@@ -7,13 +7,11 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from reconciler.adapters.local_embedder import LocalEmbedder, SentenceTransformerModel
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
 from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from reconciler.adapters.local_embedder import LocalModel
     from reconciler.adapters.structured_calls import Connection, Vendor
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
@@ -37,16 +35,11 @@ def build_embedder(settings: Settings) -> Embedder:
     chosen = settings.embedder
     if chosen.kind == "none":
         return NoopEmbedder()
-    embedder: Embedder
-    if chosen.kind == "openai":
-        embedder = _remote_embedder(chosen)
-    elif chosen.kind == "packaged":
-        embedder = LocalEmbedder(OnnxMinilm(), chosen.batch_size)
-    else:
-        model = SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
-        embedder = LocalEmbedder(model, chosen.batch_size)
+    embedder = _remote_embedder(chosen) if chosen.kind == "openai" else _local_embedder(chosen)
     if not chosen.query_prefix and not chosen.passage_prefix:
         return embedder
+    from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
+
     return PrefixedEmbedder(embedder, chosen.query_prefix, chosen.passage_prefix)
 
 
@@ -64,6 +57,22 @@ def _remote_embedder(chosen: EmbedderSettings) -> Embedder:
         batch_size=chosen.batch_size,
         window_characters=chosen.window_characters,
     )
+
+
+def _local_embedder(chosen: EmbedderSettings) -> Embedder:
+    from reconciler.adapters.local_embedder import LocalEmbedder
+
+    return LocalEmbedder(_local_model(chosen), chosen.batch_size)
+
+
+def _local_model(chosen: EmbedderSettings) -> LocalModel:
+    if chosen.kind == "packaged":
+        from reconciler.adapters.onnx_minilm import OnnxMinilm
+
+        return OnnxMinilm()
+    from reconciler.adapters.local_embedder import SentenceTransformerModel
+
+    return SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
 
 
 def judge_of(settings: Settings) -> JudgeProvider | None:
@@ -100,6 +109,10 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
         return None
     if provider == "packaged":
         return _packaged_arbiter(chosen.model if chosen.provider == provider else None)
+    if provider == "decisions":
+        from reconciler.adapters.model_arbiter import DecisionsArbiter
+
+        return DecisionsArbiter(_connection(chosen))
     from reconciler.adapters.model_arbiter import ModelArbiter
 
     return ModelArbiter(_vendor(provider), _connection(chosen))

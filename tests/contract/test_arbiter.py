@@ -1,8 +1,8 @@
 """The obligations of the arbiter port, each by its number in ``reconciler/ports/arbiter.py``.
 
 The adapters of all providers talk real HTTP to a server on the loopback; the public double keeps
-the same promises where they make sense for it. What one provider alone has is tried on that one.
-Nothing here reaches a paid model.
+the same promises where they make sense for it. What is asked and answered in words is tried on
+those that do so, and what one provider alone has, on that one. Nothing here reaches a paid model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.anthropic_calls import ANTHROPIC
-from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, ModelArbiter
+from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, DecisionsArbiter, ModelArbiter
 from reconciler.adapters.openai_calls import OPENAI
 from reconciler.adapters.structured_calls import Connection
 from reconciler.domain.reconciling.by_model import check_judgement
@@ -86,7 +86,11 @@ Scripted = Callable[[Judgement | ArbiterError], Arbiter]
 PROVIDERS: dict[str, Callable[[Connection], Arbiter]] = {
     "anthropic": lambda where: ModelArbiter(ANTHROPIC, where),
     "openai": lambda where: ModelArbiter(OPENAI, where),
+    "decisions": DecisionsArbiter,
 }
+in_words = pytest.mark.parametrize(
+    "provider", ["anthropic", "openai"], indirect=True, scope="module"
+)
 anthropic_alone = pytest.mark.parametrize("provider", ["anthropic"], indirect=True, scope="module")
 
 
@@ -114,6 +118,12 @@ def judge(
     arbiter: Arbiter, text: str = NOTE, to: Sequence[Neighbour] = (neighbour(),), **other: Any
 ) -> Judgement:
     return arbiter.judge(note(text, **other), to)
+
+
+def refines(made: Judgement) -> bool:
+    """Whether the server answers it; a typed choice cannot give reasons."""
+    is_choice = made.reasoning == "a typed choice: refines_1 at 0.85, next none at 0.15"
+    return replace(made, reasoning=REFINES.reasoning if is_choice else made.reasoning) == REFINES
 
 
 def judge_within(arbiter: Arbiter, seconds: float) -> Judgement:
@@ -340,7 +350,7 @@ def test_1_after_a_time_out_the_next_judgement_works(server: AnthropicServer, bu
     arbiter = build(timeout_seconds=1.0)
     _fails_in_time(arbiter, "no answer")
 
-    assert judge(arbiter) == REFINES
+    assert refines(judge(arbiter))
 
 
 def test_1_closing_ends_what_is_under_way(server: AnthropicServer, build: Build) -> None:
@@ -385,7 +395,7 @@ def test_1_many_threads_are_judged_side_by_side(server: AnthropicServer, build: 
         thread.join()
 
     assert len(answers) == 8
-    assert all(answer == REFINES for answer in answers)
+    assert all(map(refines, answers))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
@@ -406,7 +416,7 @@ def test_a_closed_arbiter_opens_anew(build: Build) -> None:
     judge(arbiter)
     arbiter.close()
 
-    assert judge(arbiter) == REFINES
+    assert refines(judge(arbiter))
 
 
 def test_connections_are_kept(server: AnthropicServer, arbiter: Arbiter) -> None:
@@ -478,6 +488,7 @@ def test_2_from_when_a_note_holds_is_told_apart_from_when_it_was_said(
     assert (sent["said_on"], sent["true_since"]) == ("2026-03-09", "2025-02-02")
 
 
+@in_words
 def test_2_no_id_and_no_cosine_is_sent(server: AnthropicServer, arbiter: Arbiter) -> None:
     others = {
         "session_id": "session-id",
@@ -548,6 +559,7 @@ def test_3_the_prompt_is_the_same_for_every_note(server: AnthropicServer, arbite
         "Zoë 🌱 prefers 中文",
     ],
 )
+@in_words
 def test_3_no_text_gets_out_of_its_string(
     server: AnthropicServer, arbiter: Arbiter, text: str
 ) -> None:
@@ -604,6 +616,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("reply", BAD_ANSWERS.values(), ids=BAD_ANSWERS.keys())
+@in_words
 def test_4_an_answer_that_was_not_asked_for_is_none(
     server: AnthropicServer, arbiter: Arbiter, reply: Reply
 ) -> None:
@@ -624,6 +637,7 @@ def test_4_an_answer_that_was_not_asked_for_is_none(
         ("dropped", ArbiterUnavailableError),
     ],
 )
+@in_words
 def test_4_every_kind_of_failure_has_its_error(
     server: AnthropicServer, arbiter: Arbiter, label: str, error: type[ArbiterError]
 ) -> None:
@@ -634,6 +648,7 @@ def test_4_every_kind_of_failure_has_its_error(
 
 
 @pytest.mark.parametrize("reply", REFUSALS.values(), ids=REFUSALS.keys())
+@in_words
 def test_4_a_refusal_is_told_apart(server: AnthropicServer, arbiter: Arbiter, reply: Reply) -> None:
     server.answers(reply)
 
@@ -683,6 +698,7 @@ def test_4_nobody_listening_is_unavailable(build: Build) -> None:
         judge_within(build(base_url="http://127.0.0.1:1"), BOUND_SECONDS)
 
 
+@in_words
 def test_4_a_target_beyond_the_neighbours_is_left_to_the_rule(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:
@@ -703,6 +719,7 @@ def test_4_a_model_that_obeys_a_note_is_left_to_the_rule(
 @pytest.mark.parametrize(
     "label", ["obeying", "target not shown", "contradicting itself", "swallowing", "unsure"]
 )
+@in_words
 def test_4_a_wrong_answer_comes_back_as_it_was_given(
     server: AnthropicServer, arbiter: Arbiter, label: str
 ) -> None:
@@ -714,6 +731,7 @@ def test_4_a_wrong_answer_comes_back_as_it_was_given(
 
 
 @pytest.mark.parametrize("label", REPLIES)
+@in_words
 def test_4_what_is_well_formed_is_used_and_nothing_else(
     server: AnthropicServer, build: Build, label: str
 ) -> None:
@@ -740,14 +758,16 @@ def test_4_kinds_of_content_that_nobody_asked_for_are_passed_over(
     assert judge(arbiter) == replace(REFINES, usage=None)
 
 
+@in_words
 def test_4_whitespace_around_an_answer_is_harmless(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:
     server.answers(message(f"\n{json.dumps(FIELDS)}\n"))
 
-    assert judge(arbiter) == REFINES
+    assert refines(judge(arbiter))
 
 
+@in_words
 def test_4_endless_reasoning_is_bounded(server: AnthropicServer, arbiter: Arbiter) -> None:
     server.answers(answer(**FIELDS | {"reasoning": "so " * 5000}))
 
@@ -784,6 +804,7 @@ def test_input_from_the_apis_cache_counts_as_input(
         {"input_tokens": "many", "output_tokens": 1},
     ],
 )
+@in_words
 def test_a_count_that_makes_no_sense_spoils_no_answer(
     server: AnthropicServer, arbiter: Arbiter, counted: object
 ) -> None:
@@ -804,13 +825,13 @@ def test_an_add_without_target_is_read(server: AnthropicServer, arbiter: Arbiter
 def test_a_call_that_was_turned_away_is_made_again(server: AnthropicServer, build: Build) -> None:
     server.answers(api_error(529), answer(**FIELDS))
 
-    assert judge(build(retries_max=1)) == REFINES
+    assert refines(judge(build(retries_max=1)))
 
 
 def test_a_short_wait_is_kept(server: AnthropicServer, build: Build) -> None:
     server.answers(api_error(429, retry_after="0.2"), answer(**FIELDS))
 
-    assert judge(build(retries_max=1)) == REFINES
+    assert refines(judge(build(retries_max=1)))
 
 
 @pytest.mark.parametrize("retries_max", [0, 1])
@@ -835,6 +856,7 @@ def test_what_will_not_get_better_is_asked_once(
     assert len(server.requests) == 1
 
 
+@in_words
 def test_the_schema_asks_for_reasoning_before_the_verdict(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:
@@ -862,6 +884,7 @@ def test_the_model_is_the_one_that_was_set(server: AnthropicServer, build: Build
     assert arbiter.name.startswith("claude-of-choice/arbiter-v")
 
 
+@in_words
 def test_the_prompt_tells_every_relation_and_action(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:
@@ -873,6 +896,7 @@ def test_the_prompt_tells_every_relation_and_action(
     assert "version:" not in prompt
 
 
+@in_words
 def test_the_prompt_explains_every_field_that_is_sent_and_asked_for(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:
@@ -885,6 +909,7 @@ def test_the_prompt_explains_every_field_that_is_sent_and_asked_for(
     assert unexplained == {"reasoning"}
 
 
+@in_words
 def test_the_examples_in_the_prompt_are_answers_that_would_be_used(
     server: AnthropicServer, build: Build
 ) -> None:

@@ -56,6 +56,7 @@ def test_the_mcp_server_without_its_sdk_says_what_to_install() -> None:
     [
         ("anthropic", "claude", "anthropic"),
         ("openai", "openai", "openai"),
+        ("decisions", "openai", "openai"),
     ],
 )
 def test_a_judge_without_its_sdk_says_what_to_install(
