@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
@@ -33,7 +34,7 @@ from reconciler.service.stores.commits import decision_map, taken
 from reconciler.service.stores.contact_queries import EVERYTHING, Queries
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.row_reader import RowReader, adapter_of, validated
+from reconciler.service.stores.row_reader import adapter_of, reader_of
 from reconciler.service.stores.rows import FACTS
 
 T = TypeVar("T")
@@ -403,22 +404,16 @@ def _json(kind: type[T], value: T) -> str:
     return adapter_of(kind).dump_json(value).decode()
 
 
-def _erasure(row: Row) -> Erasure:
-    scope = Scope(row["tenant"], row["agent_id"], row["contact_id"])
-    receipt, plan = row["receipt"], row["plan"]
-    told = {
-        "scope": scope,
-        **{n: row[n] for n in ("erasure_id", "reason", "state", "started_at", "finished_at")},
+ERASURES = reader_of(
+    Erasure,
+    "Erasure",
+    "erasure_id",
+    lambda row: {
+        "scope": row,
         "by": row["asked_by"],
-        "target": adapter_of(ErasureTarget).validate_json(row["target"]),
         "kind": row["target_kind"],
-        "receipt": adapter_of(ErasureReceipt).validate_json(receipt)
-        if receipt
-        else ErasureReceipt(),
-        "plan": adapter_of(ErasurePlan).validate_json(plan) if plan else None,
-    }
-    return validated(Erasure, told)
-
-
-ERASURES = RowReader("Erasure", "erasure_id", _erasure)
-_JUDGED = RowReader("Episode", "episode_id", lambda row: validated(Judged, row))
+        **{name: json.loads(row[name] or "{}") for name in ("target", "receipt")},
+        "plan": row["plan"] and json.loads(row["plan"]),
+    },
+)
+_JUDGED = reader_of(Judged, "Episode", "episode_id")
