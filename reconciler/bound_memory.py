@@ -207,15 +207,16 @@ class BoundMemory:
             until=None if until is None else utc("until", until),
             after=_place(after),
         )
-        count, records = positive("limit", limit), self._services.records
+        count, store = positive("limit", limit), self._services.decision_store
         if self._is_of_a_contact:
-            return records.decisions([self._scope], count, wanted)
-        return records.newest_decisions(self._scope, count, wanted)
+            return store.list_decisions([self._scope], count, wanted)
+        last_decided = self._services.contact_store.list_last_decided(self._scope)
+        return store.list_newest_decisions(last_decided, count, wanted)
 
     def all_decisions(self) -> Iterator[Decision]:
         """Every decision, contact by contact."""
         for scope in self._scopes():
-            yield from self._services.records.all_decisions(scope)
+            yield from self._services.decision_store.iter_decisions(scope)
 
     def refusals(
         self,
@@ -230,7 +231,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        counted = self._services.records.refusals(self._scopes())
+        counted = self._services.decision_store.count_refusals(self._scopes())
         return first(counted, limit)
 
     def pending(

@@ -19,7 +19,12 @@ from reconciler.domain.records.choices import (
 from reconciler.domain.records.kinds import PROPOSAL_DOOR, TOLD_RELATIONS, AnyRelation, Relation
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
+from reconciler.errors import (
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidSessionError,
+    UnknownDecisionError,
+)
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing
@@ -916,11 +921,14 @@ class ContactMemory(BoundMemory):
             UnknownDecisionError: the contact has no decision of that id or key; another contact's
                 gives the same error.
         """
+        store = self._services.decision_store
         if idempotency_key is None and decision_id is not None:
-            return self._services.records.decision(self._scope, decision_id)
+            return store.get_decision(self._scope, decision_id)
         if idempotency_key is None or decision_id is not None:
             raise InvalidRequestError("give either decision_id or idempotency_key")
-        return self._services.records.decision_of_key(self._scope, idempotency_key)
+        check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
+        of_key = self._services.decision_ids.of_key(self._scope, idempotency_key)
+        return store.get_decision(self._scope, of_key, f"under the key {idempotency_key}")
 
     def explain(self, decision_id: str) -> Explanation:
         """A decision in plain words: which neighbour, which rule, what would have changed it.
@@ -930,10 +938,9 @@ class ContactMemory(BoundMemory):
         """
         from reconciler.domain.review.explanation import explain
 
-        records = self._services.records
-        return explain(
-            records.decision(self._scope, decision_id), records.evidence(self._scope, decision_id)
-        )
+        store = self._services.decision_store
+        made = store.get_decision(self._scope, decision_id)
+        return explain(made, store.list_evidence(decision_id, self._scope))
 
     def correct(
         self,

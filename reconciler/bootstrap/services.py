@@ -5,11 +5,11 @@ Each part is imported when it is built, so that a command that only reads loads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from operator import attrgetter
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import NoteImport
     from reconciler.service.writing.note_reader import NoteReader
     from reconciler.service.writing.peer_import import PeerImport
-    from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
+    from reconciler.service.writing.rejudging import Rejudging
     from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.submissions import Submission
     from reconciler.service.writing.write_gate import WriteGate
@@ -257,12 +257,7 @@ class Services:
     relating: Relating = _made("writing.relating:Relating", store="fact_store")
     """Relates known facts as a model says later."""
 
-    note_import: NoteImport = _made(
-        "writing.note_import:NoteImport",
-        reader="note_reader",
-        embed="reconciler.embed",
-        store="decision_store",
-    )
+    note_import: NoteImport = _made("writing.note_import:NoteImport")
     """The import of notes."""
 
     peer_import: PeerImport = _made("writing.peer_import:PeerImport")
@@ -752,30 +747,4 @@ def build_worker(
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,
-        on_idle=_when_idle(services),
     )
-
-
-def _when_idle(services: Services) -> Callable[[], None]:
-    """A worker's idle task; made when a worker first has no job, so never for ``drain``."""
-    made = cache(partial(_idle_rejudging, services))
-
-    def step() -> None:
-        if (idle := made()) is not None:
-            idle.step()
-
-    return step
-
-
-def _idle_rejudging(services: Services) -> IdleRejudging | None:
-    """Asks the arbiter about decisions that wait for it; None without an arbiter."""
-    from reconciler.service.writing.rejudging import IdleRejudging
-
-    if services.rejudging is None:
-        return None
-
-    def scopes() -> Iterator[Scope]:
-        for tenant, agent_id in services.health.agents():
-            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
-
-    return IdleRejudging(services.rejudging, scopes, services.clock)

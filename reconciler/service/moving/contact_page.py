@@ -69,7 +69,7 @@ class ContactPage:
             before=list(_before(chains)),
             decided=[
                 (decision, *explain_in_short(decision))
-                for decision in self.records.decisions([scope], _DECISIONS_MAX)
+                for decision in self.records.decision_store.list_decisions([scope], _DECISIONS_MAX)
             ],
             sessions=[
                 (session, kept.turns.get(str(session["session_key"]), ()))

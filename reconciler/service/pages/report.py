@@ -145,7 +145,7 @@ class Report:
         shown = timeline(chains, now, facts_max)
         links = [link for chain in chains for link in chain.supersessions]
         pending = list(self.records.pending([scope]))
-        decisions = self.records.records(scope)
+        decisions = self.records.decision_store.list_records(scope)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
         return _ContactSection(
@@ -156,7 +156,7 @@ class Report:
             events=_by_fact(event for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
             questions=[item for item in pending if isinstance(item, Decision)],
-            refusals=list(self.records.refusals([scope])),
+            refusals=list(self.records.decision_store.count_refusals([scope])),
             refused=refused[:_REFUSED_MAX],
             refused_left_out=len(refused[_REFUSED_MAX:]),
             decisions=len(decisions),
