@@ -556,7 +556,7 @@ class MemoryReconciler:
             kept=kept,
             counted=counted,
             over_ids=[each.fact_id for each in said_over],
-            restated_id=again and again.fact_id,
+            restated_id=again.fact_id if again else None,
         )
 
     def _facts(

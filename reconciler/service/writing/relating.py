@@ -339,7 +339,7 @@ class Relating:
             until_then=[(one, stays) for one in until_then],
             kept=without_ended_value(heir, over),
             over_ids=[one.fact_id for one in over],
-            restated_id=restated and restated.fact_id,
+            restated_id=restated.fact_id if restated else None,
             stays_id=stays.fact_id,
             against=outcome.against,
             closed=outcome.closed,
