@@ -257,7 +257,9 @@ class Services:
     relating: Relating = _made("writing.relating:Relating", store="fact_store")
     """Relates known facts as a model says later."""
 
-    note_import: NoteImport = _made("writing.note_import:NoteImport")
+    note_import: NoteImport = _made(
+        "writing.note_import:NoteImport", embed="reconciler.embed", store="decision_store"
+    )
     """The import of notes."""
 
     peer_import: PeerImport = _made("writing.peer_import:PeerImport")

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from reconciler.domain.floats import Floats
 from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
@@ -22,6 +23,7 @@ from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.json_lines import fault_of_encoding, json_object
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.doors import (
     LINE_KEYS,
     SCOPE_KEYS,
@@ -145,12 +147,16 @@ class NoteImport:
 
     Attributes:
         gate: what every note goes through, one after the other, in the file's order.
+        embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line; the line cannot be guessed from it.
+        store: asked which lines are done.
         attributes: the attributes of slots that are known.
     """
 
     gate: WriteGate
+    embed: Callable[[Sequence[str]], Floats]
     digest: Callable[[str], str]
+    store: DecisionStore
     attributes: AttributeBook
 
     def run(
@@ -206,7 +212,7 @@ class NoteImport:
         """The batch; each note that is compared, or read as a whole, has its vector."""
         wanted = [is_compared(one) or self.gate.reader.is_read(one) for one in batch]
         texts = [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
-        vectors = iter(self.gate.reconciler.embed(texts))
+        vectors = iter(self.embed(texts))
         return [
             replace(one, vector=next(vectors)) if is_wanted else one
             for one, is_wanted in zip(batch, wanted, strict=True)
@@ -249,12 +255,12 @@ class NoteImport:
     def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[Candidate]:
         """The notes without a decision by an earlier run or line."""
         ids = [self.gate.decision_ids.of(candidate.note) for candidate in batch.candidates]
-        done = self.gate.decision_store.find_decided(ids)
+        done = self.store.find_decided(ids)
         numbers = [
             keyed.pop(candidate.evidence[0].episode_id, None) if its_id in done else None
             for candidate, its_id in zip(batch.candidates, ids, strict=True)
         ]
-        kept = self.gate.decision_store.find_records(
+        kept = self.store.find_records(
             its_id for its_id, number in zip(ids, numbers, strict=True) if number is not None
         )
         new: list[Candidate] = []

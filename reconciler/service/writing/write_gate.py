@@ -7,7 +7,7 @@ by earlier decisions about the same inference, and then reconciled or recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.redaction import check_not_erased
@@ -30,7 +30,6 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
@@ -60,7 +59,7 @@ _BATCH_DECISIONS = 50
 """Decisions in one transaction: larger batches make no decision cheaper."""
 
 
-@frozen
+@dataclass(kw_only=True, eq=False)
 class Judging:
     """The gate's assessment of candidates; reads and writes nothing.
 
@@ -123,24 +122,38 @@ class Judging:
         )
 
 
-@frozen
 class WriteGate(Judging):
     """Decides whether a candidate is remembered, and records the decision.
 
     The default is not to write. A statement from a trusted source is reconciled by the call that
     proposes it. A claim that was read out of a text is only proposed, and a second call commits it.
 
-    Attributes, beside those of ``Judging``:
+    What could write past its checks is private.
+
+    Args, beside the attributes of ``Judging``:
         fact_store: has what may answer a thin note.
         decision_store: has the earlier decisions about the same inference.
         reconciler: decides about every admitted note.
         ledger: writes.
     """
 
-    fact_store: FactStore
-    decision_store: DecisionStore
-    reconciler: MemoryReconciler
-    ledger: Ledger
+    def __init__(
+        self,
+        *,
+        cleaner: Cleaner,
+        reader: NoteReader,
+        decision_ids: DecisionIds,
+        clock: Callable[[], datetime],
+        fact_store: FactStore,
+        decision_store: DecisionStore,
+        reconciler: MemoryReconciler,
+        ledger: Ledger,
+    ) -> None:
+        super().__init__(cleaner=cleaner, reader=reader, decision_ids=decision_ids, clock=clock)
+        self._fact_store = fact_store
+        self._decision_store = decision_store
+        self._reconciler = reconciler
+        self._ledger = ledger
 
     def settle_many(
         self, submissions: Iterable[Submission]
@@ -162,7 +175,7 @@ class WriteGate(Judging):
             for submission in alone:
                 yield submission, self._settled(submission, may_commit=True)
             for some in batches(together, _BATCH_DECISIONS):
-                yield from zip(some, self.reconciler.reconcile_many(some), strict=True)
+                yield from zip(some, self._reconciler.reconcile_many(some), strict=True)
 
     def propose(
         self,
@@ -195,7 +208,7 @@ class WriteGate(Judging):
             )
         submission = replace(self.judge_whole(candidate, door), may_ask=may_ask)
         if may_commit and submission.is_reconciled:
-            decision = self.reconciler.reconcile(submission)
+            decision = self._reconciler.reconcile(submission)
         else:
             if not may_commit and not submission.is_withheld:
                 submission = self._with_own_episodes(submission, candidate.evidence)
@@ -213,7 +226,7 @@ class WriteGate(Judging):
         note = candidate.note
         if note.idempotency_key is None:
             return None
-        known = self.decision_store.find_decision(note.scope, self.decision_ids.of(note))
+        known = self._decision_store.find_decision(note.scope, self.decision_ids.of(note))
         if known is None:
             return None
         earlier = known.as_replay()
@@ -223,8 +236,8 @@ class WriteGate(Judging):
     def outcome_of(self, note: Note) -> Decision | None:
         """The last decision about a proposed note, by its key; None if it was never proposed."""
         decision_id = self.decision_ids.of(note)
-        settled = self.decision_store.find_decision(note.scope, settlement_id_of(decision_id))
-        return settled or self.decision_store.find_decision(note.scope, decision_id)
+        settled = self._decision_store.find_decision(note.scope, settlement_id_of(decision_id))
+        return settled or self._decision_store.find_decision(note.scope, decision_id)
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """The candidates of one session that the contact may be asked about, by idempotency key.
@@ -256,7 +269,7 @@ class WriteGate(Judging):
             decision.note.session_id == note.session_id
             and decision.decision_id not in own
             and _is_question(decision.judged)
-            for decision in self.decision_store.list_pending([note.scope], self.clock())
+            for decision in self._decision_store.list_pending([note.scope], self.clock())
         )
         room = self.cleaner.policy_of(note.scope).file.confirmation.session_questions_max
         by_weight = sorted(asked, key=lambda pair: -pair[0])
@@ -271,7 +284,7 @@ class WriteGate(Judging):
             return []
         if note.idempotency_key is None or not _is_question(submission.assessment):
             return []
-        live = self.fact_store.list_facts(note.scope)
+        live = self._fact_store.list_facts(note.scope)
         is_against = contradicted(submission.note.slot, candidate.relations, live) is not None
         return [(is_against + (submission.note.importance or 0.0), note.idempotency_key)]
 
@@ -288,14 +301,14 @@ class WriteGate(Judging):
             InvalidRequestError: the gate did not admit it, or it was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``propose``.
         """
-        proposal = self.decision_store.get_decision(scope, decision_id)
+        proposal = self._decision_store.get_decision(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
                 "admitted can be committed"
             )
         check_not_erased(proposal)
-        proposed = candidate_of(proposal, self.decision_store.list_evidence(decision_id, scope))
+        proposed = candidate_of(proposal, self._decision_store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
         if (ends_at := candidate.holds_until) is not None and ends_at <= self.clock():
             candidate = replace(candidate, holds_until=None, ended_at=ends_at)
@@ -309,11 +322,11 @@ class WriteGate(Judging):
         )
         if today.assessment.disposal is Disposal.REJECT:
             refused = replace(submission, assessment=today.assessment)
-            decision = self.reconciler.record(refused, Action.REJECT)
+            decision = self._reconciler.record(refused, Action.REJECT)
         else:
             if today.note.text == candidate.note.text:  # today's policy may take out more
                 submission = replace(submission, vector=today.vector, embed_ms=today.embed_ms)
-            decision = self.reconciler.reconcile(submission)
+            decision = self._reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
             raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it again")
         return decision
@@ -326,10 +339,10 @@ class WriteGate(Judging):
         """The decision about a candidate that is not reconciled as it stands."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
-        if earlier := self.ledger.find_earlier(submission):
+        if earlier := self._ledger.find_earlier(submission):
             return earlier
         if submission.assessment.reason in _MAY_AGREE and (
-            known := self.reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
+            known := self._reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
         ):
             return known
         # A hedged word of the source's own may be enough once it is repeated. A claim that was
@@ -337,20 +350,20 @@ class WriteGate(Judging):
         if may_commit and submission.is_own_word:
             repeated = self._with_precedents(submission)
             if repeated.is_reconciled:
-                return self.reconciler.reconcile(repeated)
+                return self._reconciler.reconcile(repeated)
 
         def plan(seen: Seen) -> Commit:
             made = self._with_precedents(submission)
-            return self.reconciler.as_disposed(made, _action_of(made.assessment), seen)
+            return self._reconciler.as_disposed(made, _action_of(made.assessment), seen)
 
         # What is only recorded is compared with nothing.
-        return self.ledger.write(replace(submission, vector=None), plan)
+        return self._ledger.write(replace(submission, vector=None), plan)
 
     def _with_own_episodes(self, submission: Submission, given: tuple[Evidence, ...]) -> Submission:
         cleaned = submission.cleaned
         if cleaned is None or not cleaned.candidate.evidence:
             return submission
-        own = self.decision_store.as_own_episodes(
+        own = self._decision_store.as_own_episodes(
             submission.scope, given, cleaned.candidate.evidence
         )
         cleaned = replace(cleaned, candidate=replace(cleaned.candidate, evidence=own))
@@ -369,10 +382,10 @@ class WriteGate(Judging):
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
             return submission
         now = self.clock()
-        facts = self.fact_store.list_facts(note.scope) if is_thin else []
+        facts = self._fact_store.list_facts(note.scope) if is_thin else []
         live = (fact for fact in facts if fact.as_of(now).is_live)
         earlier = earlier_decisions(
-            self.fact_store, self.decision_store, note.scope, first.inference_key, now
+            self._fact_store, self._decision_store, note.scope, first.inference_key, now
         )
         against = contradicted(note.slot, submission.candidate.relations, live)
         asks_consent = first.disposal is Disposal.CONSENT
