@@ -207,10 +207,11 @@ class BoundMemory:
             until=None if until is None else utc("until", until),
             after=_place(after),
         )
-        count = positive("limit", limit)
+        count, store = positive("limit", limit), self._services.decision_store
         if self._is_of_a_contact:
-            return self._services.decision_store.list_decisions([self._scope], count, wanted)
-        return self._services.records.newest_decisions(self._scope, count, wanted)
+            return store.list_decisions([self._scope], count, wanted)
+        last_decided = self._services.contact_store.list_last_decided(self._scope)
+        return store.list_newest_decisions(last_decided, count, wanted)
 
     def all_decisions(self) -> Iterator[Decision]:
         """Every decision, contact by contact."""

@@ -20,7 +20,12 @@ from reconciler.domain.records.choices import (
 from reconciler.domain.records.kinds import PROPOSAL_DOOR, TOLD_RELATIONS, AnyRelation, Relation
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
+from reconciler.errors import (
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidSessionError,
+    UnknownDecisionError,
+)
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.evidence import FactEvidence
-    from reconciler.domain.records.facts import FactHistory
+    from reconciler.domain.records.facts import Dispute, FactHistory
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
@@ -209,7 +214,7 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count, self._services.clock())
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        held = [*self._services.records.held([self._scope])]
+        held: list[Decision | Dispute] = [*self._services.records.held([self._scope])]
         if conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
             from reconciler.domain.reconciling.disputes import disputes_of
 
@@ -919,11 +924,14 @@ class ContactMemory(BoundMemory):
             UnknownDecisionError: the contact has no decision of that id or key; another contact's
                 gives the same error.
         """
+        store = self._services.decision_store
         if idempotency_key is None and decision_id is not None:
-            return self._services.records.decision(self._scope, decision_id)
+            return store.get_decision(self._scope, decision_id)
         if idempotency_key is None or decision_id is not None:
             raise InvalidRequestError("give either decision_id or idempotency_key")
-        return self._services.records.decision_of_key(self._scope, idempotency_key)
+        check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
+        of_key = self._services.decision_ids.of_key(self._scope, idempotency_key)
+        return store.get_decision(self._scope, of_key, f"under the key {idempotency_key}")
 
     def explain(self, decision_id: str) -> Explanation:
         """A decision in plain words: which neighbour, which rule, what a judge said.
@@ -934,10 +942,8 @@ class ContactMemory(BoundMemory):
         from reconciler.domain.review.explanation import explain
 
         store = self._services.decision_store
-        return explain(
-            store.get_decision(self._scope, decision_id),
-            store.list_evidence(decision_id, self._scope),
-        )
+        made = store.get_decision(self._scope, decision_id)
+        return explain(made, store.list_evidence(decision_id, self._scope))
 
     def correct(
         self,

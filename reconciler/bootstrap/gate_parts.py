@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
@@ -14,7 +13,6 @@ from reconciler.adapters.sensitive_data_finders import CombinedFinder, Find
 from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.bootstrap.engines import utc_now
 from reconciler.config_files import load_gate_policy, load_head
-from reconciler.domain.records.kinds import LIVE_DOOR
 from reconciler.sensitive_data import SensitiveKind
 from reconciler.service.writing.ids import IdCheck
 
@@ -115,7 +113,8 @@ def judge_under(
 ) -> Callable[[Candidate], Submission]:
     """The gate's judgement under a policy, for a dry run."""
     from reconciler.service.writing.cleaning import Cleaner
-    from reconciler.service.writing.write_gate import judge, reread
+    from reconciler.service.writing.decision_ids import DecisionIds
+    from reconciler.service.writing.write_gate import Judging
 
     secret_finder = build_secret_finder()
     cleaner = Cleaner(
@@ -125,12 +124,8 @@ def judge_under(
         token_of=lambda kind, _: f"[{kind}]",
         policy=policy,
     )
-
-    def judged(candidate: Candidate) -> Submission:
-        by_words = judge(candidate, cleaner, clock(), LIVE_DOOR, str(uuid.uuid4()))
-        return reread(reader.with_vector(by_words), reader, cleaner, clock())
-
-    return judged
+    judging = Judging(cleaner=cleaner, reader=reader, decision_ids=DecisionIds(b""), clock=clock)
+    return judging.judge_whole
 
 
 def build_gate_policy(settings: Settings) -> GatePolicy:

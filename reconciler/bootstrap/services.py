@@ -269,10 +269,7 @@ class Services:
     """Relates known facts as a model says later."""
 
     note_import: NoteImport = _made(
-        "writing.note_import:NoteImport",
-        reader="note_reader",
-        embed="reconciler.embed",
-        store="decision_store",
+        "writing.note_import:NoteImport", embed="reconciler.embed", store="decision_store"
     )
     """The import of notes."""
 
@@ -423,7 +420,7 @@ class Services:
         return IdleRejudging(self.rejudging, self._all_scopes, self.clock)
 
     def _all_scopes(self) -> Iterator[Scope]:
-        for tenant, agent_id in self.health.agents():
+        for tenant, agent_id in self.contact_store.list_agents():
             yield from self.records.scopes(Scope(tenant, agent_id, "any"))
 
     @_Part

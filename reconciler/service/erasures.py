@@ -99,15 +99,25 @@ class Erasures:
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         self.ids.check([("by", by)])
+        asked = Erasure(
+            erasure_id="" if dry_run else str(uuid.uuid4()),
+            scope=scope,
+            target=target,
+            kind=target.kind,
+            state=ErasureState.PENDING,
+            by=by,
+            reason=reason,
+            started_at=self.clock(),
+        )
         if dry_run:
-            return self._previewed(scope, target, by, reason, on_progress)
+            return self._previewed(asked, on_progress)
         unfinished = self.store.list_erasures([scope], is_unfinished=True)
         finished = [(erasure, self.finish(erasure, on_progress)) for erasure in unfinished]
         for begun, done in finished:
             if _is_same(begun, target):
                 return done
         self.store.check_purge()
-        erasure, known = self._marked(scope, target, by, reason, on_progress)
+        erasure, known = self._marked(asked, on_progress)
         return self._finished(erasure, on_progress, known)
 
     def finish(self, erasure: Erasure, on_progress: Progress = lambda _: None) -> Erasure:
@@ -131,26 +141,24 @@ class Erasures:
             erasure = self.store.move(erasure, ErasureState.DONE, receipt, self.clock())
         return erasure
 
-    def _previewed(
-        self, scope: Scope, target: ErasureTarget, by: str, reason: str, on_progress: Progress
-    ) -> Erasure:
-        read, damaged = self._read(scope, target, on_progress)
-        known = self._with_remains(self._known(scope, target, read), damaged, scope)
-        _check_known(scope, target, known, damaged)
-        drafted = self._drafted(scope, target, by, reason, known)
+    def _previewed(self, asked: Erasure, on_progress: Progress) -> Erasure:
+        read, damaged = self._read(asked, on_progress)
+        known = self._with_remains(self._known(asked, read), damaged, asked.scope)
+        _check_known(asked, known, damaged)
+        drafted = self._drafted(asked, known)
         receipt = ErasureReceipt(
             removed=_counted(self._going(drafted, known)),
-            tombstones=len(self._tombstones(scope, known, drafted)),
+            tombstones=len(self._tombstones(known, drafted)),
             is_dry_run=True,
         )
         return replace(drafted, receipt=receipt)
 
-    def _known(self, scope: Scope, target: ErasureTarget, read: _Read) -> ContactRecords:
+    def _known(self, erasure: Erasure, read: _Read) -> ContactRecords:
         """The known records that a plan is made on; comparisons are left out if everything goes."""
         decisions = read.get("Decision")
-        if target.kind is not ErasureKind.CONTACT:
-            decisions = self.store.list_compared(scope)
-        return self.store.load_known(scope, read.get("Fact"), decisions)
+        if erasure.kind is not ErasureKind.CONTACT:
+            decisions = self.store.list_compared(erasure.scope)
+        return self.store.load_known(erasure.scope, read.get("Fact"), decisions)
 
     def _with_remains(
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
@@ -166,52 +174,42 @@ class Erasures:
             decisions=[*known.decisions, *remains["Decision"]],
         )
 
-    def _drafted(
-        self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: ContactRecords
-    ) -> Erasure:
-        plan = plan_of(target, known, self.clock())
-        facts, going = _going_of(known, plan, target.kind)
+    def _drafted(self, asked: Erasure, known: ContactRecords) -> Erasure:
+        """The erasure with its plan, and a reason that tells nothing of what goes."""
+        now = self.clock()
+        plan = plan_of(asked.target, known, now)
+        facts, going = _going_of(known, plan, asked.kind)
         own = [decision.note for decision in going]
         texts = {item.text for item in (*facts, *own)}
         texts |= {item.slot.value for item in (*facts, *own) if item.slot and item.slot.value}
         names = {decision.note.contact_name or "" for decision in known.decisions}
-        return Erasure(
-            erasure_id="",
-            scope=scope,
-            target=target,
-            kind=target.kind,
-            state=ErasureState.PENDING,
-            by=by,
-            reason=without_telling(reason, texts - {ERASED}, names),
-            started_at=self.clock(),
-            plan=plan,
-        )
+        reason = without_telling(asked.reason, texts - {ERASED}, names)
+        return replace(asked, reason=reason, started_at=now, plan=plan)
 
     def _marked(
-        self, scope: Scope, target: ErasureTarget, by: str, reason: str, on_progress: Progress
+        self, asked: Erasure, on_progress: Progress
     ) -> tuple[Erasure, ContactRecords | None]:
         """The erasure, marked: planned on what was seen at the version that the mark moves.
 
         With it what was read, without comparisons, for that was all there was when the mark came;
         None where it has to be read again.
         """
-        erasure_id = str(uuid.uuid4())
+        scope = asked.scope
 
         def once(number: int) -> tuple[Erasure, ContactRecords | None]:
             if number > 1:  # the answer to an earlier try may have been lost, and not its mark
                 begun = self.store.list_erasures([scope], is_unfinished=True)
-                if own := [erasure for erasure in begun if erasure.erasure_id == erasure_id]:
+                if own := [each for each in begun if each.erasure_id == asked.erasure_id]:
                     return own[0], None
             version = self.store.standing(scope).version
-            read, damaged = self._read(scope, target, on_progress)
-            known = self._known(scope, target, read)
-            _check_known(scope, target, known, damaged)  # before anything is emptied
+            read, damaged = self._read(asked, on_progress)
+            known = self._known(asked, read)
+            _check_known(asked, known, damaged)  # before anything is emptied
             if damaged:
                 self.store.expect_mark(scope, _words_of(damaged))
                 self.damage.empty(scope, damaged, self.clock())
-                known = self._known(scope, target, {})
-            drafted = self._drafted(scope, target, by, reason, known)
-            drafted = replace(drafted, erasure_id=erasure_id)
+                known = self._known(asked, {})
+            drafted = self._drafted(asked, known)
             # The mark puts what is left of an episode in its place: its words go with it.
             emptied = drafted.plan.episodes if drafted.plan else {}
             said = (episode.text for episode in known.judged if episode.episode_id in emptied)
@@ -227,26 +225,25 @@ class Erasures:
                 self.retry_policy, once, before_each=take_turn, retried=GraphConflictError
             )
 
-    def _read(
-        self, scope: Scope, target: ErasureTarget, on_progress: Progress
-    ) -> tuple[_Read, list[DamagedNode]]:
+    def _read(self, erasure: Erasure, on_progress: Progress) -> tuple[_Read, list[DamagedNode]]:
         """The contact's records by label, and the damaged ones, which go with the target.
 
         Damaged records of a whole contact all go. Else it is the fact that is to be forgotten, and
         every decision and episode: what such a record says, no plan can tell. If any is damaged, no
         others are given: the store may still read what is damaged only in what no plan needs.
         """
-        is_whole = target.kind is ErasureKind.CONTACT
-        found = self.damage.read(scope, _READ if is_whole else ("Fact", *_QUOTING), on_progress)
+        is_whole = erasure.kind is ErasureKind.CONTACT
+        labels = _READ if is_whole else ("Fact", *_QUOTING)
+        found = self.damage.read(erasure.scope, labels, on_progress)
         damaged = [
             node
             for node in found.damaged
-            if is_whole or node.label in _QUOTING or node.node_id == target.fact_id
+            if is_whole or node.label in _QUOTING or node.node_id == erasure.target.fact_id
         ]
         return {} if found.damaged else found.whole, damaged
 
     def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
-        keys = self._tombstones(drafted.scope, known, drafted)
+        keys = self._tombstones(known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
             ended = self.store.list_session_keys(drafted.scope, handed_over=True)
             return Marks(tombstone_keys=keys, ended_keys=tuple(ended))
@@ -256,17 +253,10 @@ class Erasures:
             return Marks(tombstone_keys=keys, ended_keys=() if is_shared else plan.session_keys)
         return Marks(tombstone_keys=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
 
-    def _tombstones(self, scope: Scope, known: ContactRecords, drafted: Erasure) -> frozenset[str]:
+    def _tombstones(self, known: ContactRecords, drafted: Erasure) -> frozenset[str]:
         """Of what is forgotten; of a revoked fact, too, for its words go."""
-        gone = set(drafted.plan.fact_ids if drafted.plan else ())
-        is_whole = drafted.kind is ErasureKind.CONTACT
-        facts = [fact for fact in known.facts if is_whole or fact.fact_id in gone]
-        return keys_of(scope, facts, self.digest)
-
-    def _goes(self, known: ContactRecords, drafted: Erasure) -> set[str]:
-        """The words that go."""
-        plan = drafted.plan or ErasurePlan()
-        return said_by(*_going_of(known, plan, drafted.kind))
+        facts, _ = _going_of(known, drafted.plan or ErasurePlan(), drafted.kind)
+        return keys_of(drafted.scope, facts, self.digest)
 
     def _removed(
         self, erasure: Erasure, on_progress: Progress, known: ContactRecords | None
@@ -288,7 +278,7 @@ class Erasures:
             if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
                 return current
             if known is None:
-                read, damaged = self._read(scope, erasure.target, on_progress)
+                read, damaged = self._read(erasure, on_progress)
                 self.store.expect_purge(erasure, _words_of(damaged))
                 self.damage.empty(scope, damaged, self.clock())
                 known = self.store.load_known(scope, read.get("Fact"), read.get("Decision"))
@@ -313,7 +303,7 @@ class Erasures:
 
         Another process may have written between reading and removing.
         """
-        words = self._goes(known, erasure)
+        words = said_by(*_going_of(known, erasure.plan or ErasurePlan(), erasure.kind))
         for _ in range(_REMOVALS_MAX):
             self._remove(erasure, known, going, on_progress)
             known = self.store.load_known(erasure.scope)
@@ -362,16 +352,16 @@ class Erasures:
             plan = ErasurePlan(
                 fact_ids=tuple(fact.fact_id for fact in known.facts),
                 decision_ids=tuple(decision.decision_id for decision in known.decisions),
-                episodes=dict.fromkeys(store.episodes_of(scope, None), ERASED),
+                episodes=dict.fromkeys(store.ids_of(scope, "Episode", None), ERASED),
                 session_keys=tuple(store.list_session_keys(scope)),
             )
         elif erasure.kind is ErasureKind.SESSION:
-            turns = store.episodes_of(scope, plan.session_keys)
+            turns = store.ids_of(scope, "Episode", plan.session_keys)
             plan = replace(plan, episodes=dict.fromkeys([*plan.episodes, *turns], ERASED))
         return _Going(
             plan=plan,
-            job_ids=store.jobs_of(scope, sessions),
-            task_keys=store.tasks_of(scope, sessions) if erasure.kind in _ENDING else [],
+            job_ids=store.ids_of(scope, "Job", sessions),
+            task_keys=store.ids_of(scope, "Task", sessions) if erasure.kind in _ENDING else [],
         )
 
     def _texts(self, erasure: Erasure, known: ContactRecords, going: _Going) -> Iterator[str]:
@@ -440,14 +430,11 @@ def _words_of(damaged: Iterable[DamagedNode]) -> Iterator[str]:
     return (word for node in damaged for word in node.words)
 
 
-def _check_known(
-    scope: Scope, target: ErasureTarget, known: ContactRecords, damaged: Iterable[DamagedNode]
-) -> None:
+def _check_known(erasure: Erasure, known: ContactRecords, damaged: Iterable[DamagedNode]) -> None:
     """Let a target through that the contact has.
 
     Args:
-        scope: the contact.
-        target: what is to be forgotten.
+        erasure: as it is asked for.
         known: what can be read of the contact.
         damaged: what cannot.
 
@@ -456,6 +443,7 @@ def _check_known(
         UnknownFactError, InvalidSessionError: it has no such fact or session; another's is answered
             alike.
     """
+    scope, target = erasure.scope, erasure.target
     unread_ids = {node.node_id for node in damaged}
     if not (known.session_keys or known.decisions or unread_ids):
         raise UnknownContactError(

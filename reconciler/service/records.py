@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
+from reconciler.domain.recalling.evidence import evidence_of, mentions, restated_beneath
 from reconciler.domain.recalling.history import (
     HeldFacts,
     chains,
@@ -17,18 +18,18 @@ from reconciler.domain.recalling.history import (
     made_by,
     strand_ids,
 )
+from reconciler.domain.reconciling.reverting import order_of
 from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
 from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
 from reconciler.domain.records.places import is_after
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import UnknownDecisionError, UnknownFactError
+from reconciler.errors import UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.stores.contact_store import ContactStore
-from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore, unknown_fact
-from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
@@ -58,7 +59,6 @@ class Records:
         fact_store: facts and their links.
         decision_store: decisions and their evidence.
         contact_store: the contacts.
-        decision_ids: makes a decision's id of an idempotency key.
         clock: the time now, UTC-aware.
         hides_expired: whether expired facts are left out, instead of marked.
     """
@@ -66,7 +66,6 @@ class Records:
     fact_store: FactStore
     decision_store: DecisionStore
     contact_store: ContactStore
-    decision_ids: DecisionIds
     clock: Callable[[], datetime]
     hides_expired: bool = False
 
@@ -228,8 +227,6 @@ class Records:
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """Persons' decisions about the contact's facts, and revocations, oldest first."""
-        from reconciler.domain.reconciling.reverting import order_of
-
         made = sorted(self.decision_store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
         return [event for decision in made for event in events_of(decision)]
 
@@ -269,11 +266,6 @@ class Records:
             for fact in outdated[:limit]
         ]
 
-    def newest_decisions(self, whose: Scope, limit: int, wanted: DecisionFilter) -> list[Decision]:
-        """The newest decisions about all contacts of an agent that fit the filter."""
-        last_decided = self.contact_store.list_last_decided(whose)
-        return self.decision_store.list_newest_decisions(last_decided, limit, wanted)
-
     def disputes(
         self, scopes: Sequence[Scope], after: tuple[datetime, str] | None = None
     ) -> Iterator[Dispute]:
@@ -295,30 +287,6 @@ class Records:
                     open_ = [each for each in open_ if is_after(each.place, after)]
                 yield from open_
 
-    def decision(self, scope: Scope, decision_id: str) -> Decision:
-        """The decision of that id about the contact.
-
-        Raises:
-            UnknownDecisionError: there is none.
-        """
-        return self.decision_store.get_decision(scope, decision_id)
-
-    def decision_of_key(self, scope: Scope, idempotency_key: str) -> Decision:
-        """The decision about the contact that was made with an idempotency key.
-
-        Raises:
-            UnknownDecisionError: there is none.
-        """
-        check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
-        decision = self.decision_store.find_decision(
-            scope, self.decision_ids.of_key(scope, idempotency_key)
-        )
-        if decision is None:
-            raise UnknownDecisionError(
-                f"contact {scope.contact_id} has no decision under the key {idempotency_key}"
-            )
-        return decision
-
     def fact_evidence(self, scope: Scope, fact_id: str) -> FactEvidence:
         """The evidence of one fact about the contact.
 
@@ -337,8 +305,6 @@ class Records:
         An attribute may have any name that the book knows. A fact that another one restates is left
         out, because its evidence belongs to the newer one.
         """
-        from reconciler.domain.recalling.evidence import mentions
-
         known = attributes.find(about)
         names = {about, known.name if known else about}
         links = self.fact_store.list_supersessions(scope)
@@ -352,8 +318,6 @@ class Records:
         return sorted(own, key=lambda evidence: not evidence.fact.is_live)
 
     def _evidence_of(self, fact: Fact, links: list[Supersession]) -> FactEvidence:
-        from reconciler.domain.recalling.evidence import evidence_of, restated_beneath
-
         chain_ids = restated_beneath(fact.fact_id, links)
         said = self.fact_store.list_said(chain_ids)
         taken = self.decision_store.list_taken(sorted({one.episode_id for one in said}))

@@ -158,7 +158,7 @@ def test_what_is_not_kept_takes_nothing_over(graph: CountedGraph) -> None:
 def test_a_version_is_read_where_the_contact_is_not_kept(graph: CountedGraph) -> None:
     among = kept(graph, 100, ALICE)
     among.apply(committed(ALICE, 2, EAST, action=Action.REJECT, fact_id=None))
-    assert [among.version(scope) for scope in (ALICE, BOB, DAVE)] == [3, 2, 0]
+    assert [among.standing(scope)[0] for scope in (ALICE, BOB, DAVE)] == [3, 2, 0]
 
 
 def test_facts_of_another_model_are_not_loaded(graph: CountedGraph) -> None:

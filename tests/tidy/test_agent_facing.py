@@ -107,7 +107,7 @@ def test_only_where_persons_decide_is_it_written_who_answered() -> None:
 
 
 def test_the_gate_has_no_way_around_its_verbs() -> None:
-    judging = {"judge", "judge_whole", "to_be_asked"}
+    judging = {"judge", "judge_whole", "reread", "to_be_asked"}
     proposing = judging | {"propose", "commit", "settle", "settle_many"}
     assert _public(WriteGate) == proposing | {"find_earlier", "outcome_of"}  # which only read
 

@@ -49,8 +49,6 @@ READ = {
         ("contact", "I play chess."),
         ("contact", "I like tea."),
     ],
-    "claude_code.jsonl": [LEEDS, WEATHER, NOTED],
-    "claude_code_cut.jsonl": [LEEDS, NOTED],
     "claude_edited.json": [("contact", "I live in Oslo."), ("agent", "Fine.")],
     "claude_one.json": [LEEDS, WEATHER, NOTED],
     "claude_under_conversations.json": [LEEDS, WEATHER, NOTED],
@@ -82,6 +80,7 @@ REFUSED = {
     "chatgpt_half.json": "not JSON: Unterminated string",
     "chatgpt_images_only.json": "no message in it holds any text",
     "chatgpt_no_current_node.json": "2 branches.*current_node",
+    "claude_code.jsonl": "a session of Claude Code, which is not read; give its messages as lines",
     "codex_rollout.jsonl": "a session of Codex, which is not read; give its messages as lines",
     "discord_channel.json": "a Discord export, which is not read",
     "gemini_activity.json": "list of Gemini activity, which is not read",
@@ -175,7 +174,6 @@ def test_a_title_cannot_write_on_the_terminal() -> None:
     [
         ("chatgpt_one.json", 250_000, "u1"),
         ("claude_one.json", 123_456, "m1"),
-        ("claude_code.jsonl", 0, "e3"),
         ("open_webui.json", 0, "a"),
     ],
 )
@@ -191,12 +189,6 @@ def test_python_takes_the_same_messages(name: str) -> None:
     given = json.loads("".join(lines_of(name)))
     session = Session(scope=Scope("t", "crm", "a"), session_id="s", turns=given)
     assert said(list(session.turns)) == READ[name]
-
-
-def test_what_a_subagent_was_told_is_nothing_that_the_contact_said() -> None:
-    lines = [json.loads(line) for line in lines_of("claude_code.jsonl")]
-    told = [line for line in lines if line.get("isSidechain")]
-    assert (len(told), list(turns_of(told))) == (1, [])
 
 
 def test_langchains_own_dumps_are_read() -> None:

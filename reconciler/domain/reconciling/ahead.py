@@ -22,7 +22,7 @@ from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
-from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.far_ahead import later
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
 from reconciler.domain.records.notes import Note
@@ -236,32 +236,72 @@ def _said_since(own: Fact, said_at: datetime | None) -> Fact:
 
 
 @frozen
+class Effects:
+    """What a decision does to facts and disputes, before the ends that follow from it.
+
+    Attributes:
+        ended: known facts that end at once, as they stand.
+        voided: those of them that were never true.
+        until_then: facts that end on the day of a plan, each with that plan.
+        fact: the new fact.
+        kept: a known fact as it lives on, in place of the ended ones if no new one is.
+        counted: the facts that get one more observation, as they stood before.
+        moved: facts that only change their state, before and after.
+        over_ids: ended facts that no other replaces.
+        restated_id: the fact that the heir says again.
+        stays_id: the fact that an answer keeps.
+        against: the ids of live facts that may contradict what is kept.
+        closed: the disputes that an answer closes, as they stood.
+        closed_ids: the facts that it keeps side by side.
+        drawn: the disputes that it opens between known facts.
+    """
+
+    ended: Sequence[Fact] = ()
+    voided: Sequence[Fact | Neighbour] = ()
+    until_then: Sequence[tuple[Fact, Fact]] = ()
+    fact: Fact | None = None
+    kept: Fact | None = None
+    counted: Sequence[Fact] = ()
+    moved: Sequence[tuple[Fact, Fact]] = ()
+    over_ids: Collection[str] = ()
+    restated_id: str | None = None
+    stays_id: str | None = None
+    against: tuple[str, ...] = ()
+    closed: tuple[Conflict, ...] = ()
+    closed_ids: tuple[str, ...] = ()
+    drawn: tuple[Conflict, ...] = ()
+
+    @property
+    def is_heir_new(self) -> bool:
+        """Whether the new fact replaces the ended ones; else the kept one does, if any."""
+        return self.fact is not None and not self.fact.has_ended
+
+    def depends_on_plans(self, now: datetime) -> bool:
+        """Whether plans may have a say: a fact with a known end, or one to come, is concerned."""
+        concerned = (*self.ended, *(fact for fact, _ in self.until_then))
+        return any(fact.valid_to is not None or fact.is_upcoming(now) for fact in concerned)
+
+
+NO_EFFECTS = Effects()
+
+
+@frozen
 class Ends:
     """A decision's consequences for the ends of facts on days to come.
 
     Attributes:
         planned: which facts end with which plan, because of it.
-        before, after: facts that live on with another end.
+        moved: facts that live on with another end, before and after.
         heir: the fact that replaces the ended ones, with its own end; None if none does.
     """
 
     planned: tuple[PlannedEnd, ...] = ()
-    before: tuple[Fact, ...] = ()
-    after: tuple[Fact, ...] = ()
+    moved: tuple[tuple[Fact, Fact], ...] = ()
     heir: Fact | None = None
 
 
-def ends_after(
-    plans: Plans,
-    now: datetime,
-    *,
-    ended: Sequence[Fact],
-    until_then: Sequence[tuple[Fact, Fact]] = (),
-    heir: Fact | None = None,
-    over_ids: Collection[str] = (),
-    is_again: bool = False,
-) -> Ends:
-    """The planned ends after some facts have ended.
+def ends_after(plans: Plans, now: datetime, effects: Effects) -> Ends:
+    """The planned ends after a decision.
 
     A fact that replaces another ends with the plans that were to end the other. A fact that
     replaces a plan, as a plan of its own or in other words, ends what the plan was to end. If a
@@ -270,17 +310,15 @@ def ends_after(
     Args:
         plans: the plans before.
         now: the time now (UTC).
-        ended: the facts that end at once.
-        until_then: the facts that end with a plan: pairs of a fact and the plan.
-        heir: the fact that replaces the ended ones; None if none does.
-        over_ids: the ended facts that the heir does not replace.
-        is_again: whether the heir restates the ended facts.
+        effects: what the decision does.
     """
+    ended, until_then, over_ids = effects.ended, effects.until_then, effects.over_ids
+    heir = effects.fact if effects.is_heir_new else effects.kept
     gone_ids = {fact.fact_id for fact in ended if fact.is_upcoming(now)}
     ended_ids = {fact.fact_id for fact in ended}
     freed = [fact for fact in plans.ended_by(gone_ids) if fact.fact_id not in ended_ids]
     planned = [plans.end_of(fact, plan) for fact, plan in until_then]
-    if heir is not None and (is_again or heir.is_upcoming(now)):
+    if heir is not None and (effects.restated_id is not None or heir.is_upcoming(now)):
         taken_over = plans.ended_by(gone_ids.difference(over_ids))
         planned += [
             plans.end_of(fact, heir)
@@ -302,14 +340,13 @@ def ends_after(
     if heir is not None and (heir.fact_id in stand or heir.fact_id in ends):
         stand.pop(heir.fact_id, None)
         heir = plans.standing(heir, gone_ids, ends.get(heir.fact_id, ()))
-    after = [
-        plans.standing(fact, gone_ids, ends.get(fact_id, ())) for fact_id, fact in stand.items()
-    ]
-    changed = [(old, new) for old, new in zip(stand.values(), after, strict=True) if old != new]
+    pairs = (
+        (fact, plans.standing(fact, gone_ids, ends.get(fact_id, ())))
+        for fact_id, fact in stand.items()
+    )
     return Ends(
         planned=tuple(dict.fromkeys(planned)),
-        before=tuple(old for old, _ in changed),
-        after=tuple(new for _, new in changed),
+        moved=tuple((old, new) for old, new in pairs if old != new),
         heir=heir,
     )
 

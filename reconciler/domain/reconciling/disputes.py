@@ -58,12 +58,10 @@ def disputes_of(
         now: the time now (UTC).
     """
     known = {fact.fact_id: fact for fact in facts if fact.as_of(now).is_live}
-    open_ = [
-        conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= known.keys()
-    ]
+    open_ = [conflict for conflict in conflicts if conflict.ids <= known.keys()]
     sides: dict[str, frozenset[str]] = {}
     for conflict in open_:
-        joined = frozenset().union(*(sides.get(i, {i}) for i in (conflict.new_id, conflict.old_id)))
+        joined = frozenset().union(*(sides.get(i, {i}) for i in conflict.pair))
         sides |= dict.fromkeys(joined, joined)
     disputes = []
     for joined in set(sides.values()):

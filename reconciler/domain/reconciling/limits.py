@@ -59,12 +59,8 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     )
     if not held:
         return None
-    trusted = held[0]
-    reason = f"{note.trust} {YIELDS} {trusted.word} ({verdict.reason})"
-    is_repeated = verdict.is_restatement and verdict.target is trusted
-    if is_repeated and not news_of(note, trusted, seen.policy):
-        return repeating(trusted, verdict, DecidedBy.TRUST, reason)
-    return sparing(held, verdict, DecidedBy.TRUST, reason)
+    why = f"{note.trust} {YIELDS} {held[0].word}"
+    return _protecting(held, note, seen, verdict, DecidedBy.TRUST, why)
 
 
 def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
@@ -74,11 +70,24 @@ def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
         return None
     known = firm[0]
     how = "confirmed" if known.is_confirmed_by_user else f"said {known.observations} times"
-    reason = f"a guess does not end what was {how} ({verdict.reason})"
+    why = f"a guess does not end what was {how}"
+    return _protecting(firm, note, seen, verdict, DecidedBy.HEDGE, why)
+
+
+def _protecting(
+    held: tuple[Neighbour, ...],
+    note: Note,
+    seen: RuleInput,
+    verdict: Verdict,
+    decided_by: DecidedBy,
+    why: str,
+) -> Verdict:
+    """The verdict by which these facts stay: the note repeats the first, or stands beside them."""
+    reason, known = f"{why} ({verdict.reason})", held[0]
     is_repeated = verdict.is_restatement and verdict.target is known
     if is_repeated and not news_of(note, known, seen.policy):
-        return repeating(known, verdict, DecidedBy.HEDGE, reason)
-    return sparing(firm, verdict, DecidedBy.HEDGE, reason)
+        return repeating(known, verdict, decided_by, reason)
+    return sparing(held, verdict, decided_by, reason)
 
 
 def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:

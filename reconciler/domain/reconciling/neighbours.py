@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
+from typing import Any
 
 from reconciler.domain.guard import (
     are_two_things,
@@ -34,33 +35,30 @@ _EXPIRED_COUNT = 2
 """Expired facts that a decision keeps in addition to the live ones."""
 
 
-def neighbour_of(
-    fact: Fact,
-    cosine: float,
-    *,
-    is_expired: bool = False,
-    shares_words: bool = False,
-    is_upcoming: bool = False,
-    is_vital: bool = False,
-) -> Neighbour:
-    """A fact as the rule sees it, with its raw cosine to the note, in [-1, 1]."""
-    return Neighbour(
-        fact_id=fact.fact_id,
-        text=fact.text,
-        cosine=cosine,
-        valid_from=fact.valid_from,
-        trust=fact.trust,
-        slot=fact.slot,
-        category=fact.category,
-        is_expired=is_expired,
-        observations=fact.observations,
-        is_confirmed_by_user=fact.is_confirmed_by_user,
-        shares_words=shares_words,
-        is_standing=fact.is_standing,
-        is_upcoming=is_upcoming,
-        is_start_given=fact.is_start_given,
-        is_vital=is_vital,
-    )
+_OF_FACT = (
+    "fact_id",
+    "text",
+    "valid_from",
+    "trust",
+    "slot",
+    "category",
+    "observations",
+    "is_confirmed_by_user",
+    "is_standing",
+    "is_start_given",
+)
+
+
+def neighbour_of(fact: Fact, cosine: float, **flags: bool) -> Neighbour:
+    """A fact as the rule sees it.
+
+    Args:
+        fact: the fact.
+        cosine: its raw cosine to the note, in [-1, 1].
+        **flags: what ``Neighbour`` says of the moment; False if it is left out.
+    """
+    told: dict[str, Any] = {name: getattr(fact, name) for name in _OF_FACT} | flags
+    return Neighbour(**told, cosine=cosine)
 
 
 def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) -> Fact:

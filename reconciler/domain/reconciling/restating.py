@@ -49,12 +49,12 @@ def written_fact(
         holds_to: the start of the newer fact, if this one is history from the start (UTC).
         restates: the fact that it restates; a new importance from the gate never lowers that one's.
     """
-    note, assessment = decision.note, decision.gate
+    note, judged = decision.note, decision.judged
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
     given = {name: getattr(note, name) for name in _BROUGHT}
     brought = {name: value for name, value in given.items() if value is not None}
-    if restates is not None and assessment is not None and assessment.importance is not None:
-        brought["importance"] = max(assessment.importance, restates.importance)
+    if restates is not None and judged.importance is not None:
+        brought["importance"] = max(judged.importance, restates.importance)
     return Fact(
         **brought,
         fact_id=decision.fact_id,
@@ -66,13 +66,13 @@ def written_fact(
         last_confirmed_at=note.said_at,
         state=FactState.SUPERSEDED if decision.is_history else FactState.LIVE,
         is_contested=decision.verdict.is_contested,
-        category=assessment.category if assessment else Category.FACT,
-        topic=assessment.topic if assessment else None,
-        confidence=assessment.confidence if assessment else 1.0,
-        sensitivity=assessment.sensitivity if assessment else Sensitivity.NONE,
-        is_redacted=assessment.is_redacted if assessment else False,
+        category=judged.category,
+        topic=judged.topic,
+        confidence=judged.confidence,
+        sensitivity=judged.sensitivity,
+        is_redacted=judged.is_redacted,
         recall_semantics=_semantics(decision),
-        yields_to_live_intent=assessment.yields_to_live_intent if assessment else False,
+        yields_to_live_intent=judged.yields_to_live_intent,
         expires_at=expiry_of(decision),
         is_confirmed_by_user=_is_contacts_answer(decision),
     )
@@ -84,7 +84,7 @@ def _semantics(decision: Decision) -> RecallSemantics:
     Nor does a ban lift an operator's order to ask first. Any other ban binds at once,
     against any order: a person may object at any time.
     """
-    said = decision.gate.recall_semantics if decision.gate else RecallSemantics.DEFAULT
+    said = decision.judged.recall_semantics
     is_ban, is_negated = said is RecallSemantics.NEGATIVE, bool(read(decision.text).negated)
     is_lifting = decision.note.trust is not SourceKind.OPERATOR and any(
         each.fact_id in decision.conflicting_ids
@@ -251,8 +251,8 @@ def expiry_of(decision: Decision) -> datetime | None:
     A lifetime counts from when the note was said, or from a later day on which it begins. What
     passes with the day on which it was said ends with that, unless a lifetime was given.
     """
-    gate, note = decision.gate, decision.note
-    if gate is None or gate.lifetime_days is None:
+    gate, note = decision.judged, decision.note
+    if gate.lifetime_days is None:
         return None
     begins = note.holds_from if decision.is_ahead else note.said_at
     is_passing = gate.category is Category.VOLATILE and note.lifetime_days is None

@@ -46,8 +46,8 @@ def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
     """
     listed = list(made)
     for later in listed:
-        undo = later.undo
-        if undo and decision.decision_id in undo.decision_ids and not undone_by(later, listed):
+        is_undoing = decision.decision_id in later.changes.decision_ids
+        if is_undoing and not undone_by(later, listed):
             return later
     return None
 
@@ -67,10 +67,7 @@ def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
     touched = _changed_by(decision)
     order = {other.decision_id: order_of(other) for other in made}
     for other in sorted(made, key=order_of):
-        undo = other.undo
-        since = (
-            min((order[each_id] for each_id in undo.decision_ids), default=None) if undo else None
-        )
+        since = min((order[each_id] for each_id in other.changes.decision_ids), default=None)
         is_later = order_of(other) > order_of(decision) and (
             since is None or since <= order_of(decision)
         )
@@ -101,7 +98,7 @@ def reversal(
     """
     after, before_links = dict(facts), tuple(links)
     after_links = list(before_links)
-    before_pairs = {(conflict.new_id, conflict.old_id): conflict for conflict in conflicts}
+    before_pairs = {conflict.pair: conflict for conflict in conflicts}
     after_pairs = dict(before_pairs)
     rested: dict[Resting, int] = {}
     for decision in undone:
@@ -110,8 +107,7 @@ def reversal(
         after_links = _links_before(decision, after_links)
         for tie, step in _rests_before(decision):
             rested[tie] = rested.get(tie, 0) + step
-        closed = decision.undo.conflicts if decision.undo else ()
-        after_pairs |= {(conflict.new_id, conflict.old_id): conflict for conflict in closed}
+        after_pairs |= {conflict.pair: conflict for conflict in decision.changes.conflicts}
     after_pairs |= _passed_on(undone, after, after_pairs)
     pairs = [pair for pair, conflict in after_pairs.items() if conflict != before_pairs.get(pair)]
     stand = {fact_id: fact.as_of(now) for fact_id, fact in after.items()}
@@ -148,14 +144,10 @@ def _passed_on(
     for conflict in conflicts.values():
         later = facts[conflict.new_id]
         for heir_id in _heirs(conflict.old_id, beneath) if conflict.is_open else ():
-            heir, is_linked = (
-                facts[heir_id],
-                {(heir_id, conflict.new_id), (conflict.new_id, heir_id)},
-            )
-            if not (
-                heir.has_ended or later.has_ended or _says_same(later, heir)
-            ) and conflicts.keys().isdisjoint(is_linked):
-                passed[conflict.new_id, heir_id] = replace(conflict, old_id=heir_id)
+            heir, moved = facts[heir_id], replace(conflict, old_id=heir_id)
+            is_moot = heir.has_ended or later.has_ended or _says_same(later, heir)
+            if not is_moot and conflicts.keys().isdisjoint((moved.pair, moved.pair[::-1])):
+                passed[moved.pair] = moved
     return passed
 
 
@@ -175,7 +167,7 @@ def _says_same(one: Fact, other: Fact) -> bool:
 
 
 def _check_can_be_undone(decision: Decision) -> None:
-    if not (_changed_by(decision)):
+    if not _changed_by(decision):
         raise InvalidRequestError(
             f"decision {decision.decision_id} ({decision.action}) changed no fact, so there is "
             "nothing to revert"
@@ -190,25 +182,21 @@ def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fac
         yield replace(written, state=FactState.REVOKED, is_void=True, valid_to=written.valid_from)
     for ended_id in decision.superseded_ids:
         yield replace(facts[ended_id], state=FactState.LIVE, is_void=False, valid_to=None)
-    for standing in decision.undo.before if decision.undo else ():
+    for standing in decision.changes.before:
         yield facts[standing.fact_id].standing_as(standing)
 
 
 def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Supersession]:
     # A fact is superseded by at most one other, so the ended fact names the link.
     ended = {*decision.superseded_ids, fact_written_by(decision)}
-    kept = [link for link in links if link.old_id not in ended]
-    if undo := decision.undo:
-        kept = [link for link in kept if link not in undo.linked]
-        kept += [link for link in undo.unlinked if link not in kept]
-    return kept
+    undo = decision.changes
+    kept = [link for link in links if link.old_id not in ended and link not in undo.linked]
+    return kept + [link for link in undo.unlinked if link not in kept]
 
 
 def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
     """The evidence that is removed (-1) and restored (+1)."""
-    undo = decision.undo
-    if undo is None:
-        return
+    undo = decision.changes
     if decision.action not in _COUNTING_NOTHING:
         counted_ids = {decision.fact_id, decision.verdict.above}
         for fact in (fact for fact in undo.before if fact.fact_id in counted_ids):
@@ -218,13 +206,8 @@ def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
 
 
 def _changed_by(decision: Decision) -> set[str]:
-    undo = decision.undo
-    before = {fact.fact_id for fact in undo.before} if undo else set()
-    linked = (
-        {fact for conflict in undo.conflicts for fact in (conflict.new_id, conflict.old_id)}
-        if undo
-        else ()
-    )
+    before = {fact.fact_id for fact in decision.changes.before}
+    linked = {fact_id for conflict in decision.changes.conflicts for fact_id in conflict.pair}
     written_id = fact_written_by(decision)
     return before.union(decision.superseded_ids, linked, [written_id] if written_id else [])
 

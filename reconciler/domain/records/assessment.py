@@ -115,3 +115,22 @@ class Assessment:
     def is_held(self) -> bool:
         """Whether it waits for a person's answer."""
         return self.disposal in (Disposal.CONFIRM, Disposal.CONSENT)
+
+
+UNJUDGED = Assessment(
+    disposal=Disposal.ADMIT,
+    reason=GateReason.ADMITTED,
+    detail="",
+    findings=(),
+    confidence=1.0,
+    parts=(),
+    category=Category.FACT,
+    sensitivity=Sensitivity.NONE,
+    is_redacted=False,
+    recall_semantics=RecallSemantics.DEFAULT,
+    yields_to_live_intent=False,
+    policy_version="",
+    domain="",
+    inference_key="",
+)
+"""For decisions of earlier versions about notes that never came to the gate."""

@@ -10,7 +10,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from reconciler.domain.records.assessment import Assessment
+from reconciler.domain.records.assessment import UNJUDGED, Assessment
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing, Supersession
 from reconciler.domain.records.findings import Finding
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
@@ -198,6 +198,9 @@ class Undo:
     conflicts: tuple[Conflict, ...] = ()
 
 
+_NO_CHANGE = Undo(before=())
+
+
 @frozen
 class RecordedPolicy:
     """The thresholds of a decision, and the embedding model that they are for.
@@ -372,6 +375,11 @@ class Decision:
         return self.verdict.conflicts
 
     @property
+    def changes(self) -> Undo:
+        """What it changed of facts that lived on; empty if nothing."""
+        return self.undo or _NO_CHANGE
+
+    @property
     def text(self) -> str:
         """The note, word for word."""
         return self.note.text
@@ -404,14 +412,19 @@ class Decision:
         return self.note.scope
 
     @property
+    def judged(self) -> Assessment:
+        """How the gate disposed of it; as admitted if no note came to the gate."""
+        return self.gate or UNJUDGED
+
+    @property
     def disposal(self) -> Disposal:
         """The gate's disposal."""
-        return self.gate.disposal if self.gate else Disposal.ADMIT
+        return self.judged.disposal
 
     @property
     def question(self) -> str | None:
         """The question to ask, and whom, if it waits for an answer."""
-        return self.gate.question if self.gate and self.action is Action.HOLD else None
+        return self.judged.question if self.action is Action.HOLD else None
 
     @property
     def answer(self) -> str:
@@ -419,9 +432,9 @@ class Decision:
 
         A text that reads as a directive to the agent is never repeated to it.
         """
-        if self.gate and self.gate.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
+        if self.judged.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
             return _QUARANTINED
-        if self.gate and self.gate.reason is GateReason.WRONG_RELATION:
+        if self.judged.reason is GateReason.WRONG_RELATION:
             return _UNRELATED.format(reason=self.reason)
         if self.is_history:
             return _HISTORY

@@ -354,14 +354,24 @@ class Conflict:
     at: datetime
 
     @property
+    def pair(self) -> tuple[str, str]:
+        """Its two facts, the newer one first."""
+        return self.new_id, self.old_id
+
+    @property
     def ids(self) -> frozenset[str]:
         """Its two facts, in no order."""
-        return frozenset((self.new_id, self.old_id))
+        return frozenset(self.pair)
 
     @property
     def is_open(self) -> bool:
         """Whether it waits for an answer."""
         return self.decided_by != DecidedBy.ANSWER
+
+    @property
+    def as_answered(self) -> Conflict:
+        """The same two facts, of which both hold."""
+        return replace(self, decided_by=DecidedBy.ANSWER)
 
 
 @frozen

@@ -87,56 +87,6 @@ def _claude(values: Values) -> Values:
     return {**values, "role": values["sender"], "content": said, "id": values.get("uuid")}
 
 
-# Claude Code
-
-
-_NOT_TYPED = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
-_REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
-_NOT_TYPED_BEGINNINGS = (
-    "<command-",
-    "<local-command-",
-    "<bash-",
-    "<ide_",
-    "<task-notification",
-    "<user-memory-input",
-    "<teammate-message",
-    "[Request interrupted by user",
-    "Caveat: The messages below were generated",
-    "This session is being continued from a previous conversation",
-)
-
-
-def is_line_of_claude_code(values: Values) -> bool:
-    """Whether it is a line with words; other lines keep the program's own state."""
-    is_said = values.get("type") in ("user", "assistant") and "role" not in values
-    return is_said and isinstance(values.get("message"), Mapping)
-
-
-def _claude_code(values: Values) -> Values | None:
-    if any(map(values.get, _NOT_TYPED)):
-        return None
-    content = values["message"].get("content")
-    if values["type"] == "user":
-        content = list(map(_typed, content)) if isinstance(content, list) else _typed(content)
-    return {
-        "role": values["type"],
-        "content": content,
-        "timestamp": values.get("timestamp"),
-        "id": values.get("uuid"),
-    }
-
-
-def _typed(block: Any) -> Any:
-    """A user's block or text without the program's additions."""
-    if isinstance(block, Mapping) and isinstance(block.get("text"), str):
-        return {**block, "text": _typed(block["text"])}
-    if not isinstance(block, str):
-        return block
-    first, *others = block.split(_REMINDER)
-    text = first + "".join(part.partition(_REMINDER_END)[2] for part in others)
-    return "" if text.lstrip().startswith(_NOT_TYPED_BEGINNINGS) else text
-
-
 # LangChain
 
 
@@ -331,7 +281,6 @@ _FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]]
         lambda values: {**values, "content": _blocks(values["parts"])},
     ),
     (_has_role, _as_it_is),
-    (is_line_of_claude_code, _claude_code),
     (lambda values: str(as_object(values.get("author")).get("type")) in DESK_ROLES, _desk),
     (_is_chatgpt, _chatgpt),
     (_is_claude, _claude),

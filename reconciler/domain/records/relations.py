@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handle_of
@@ -74,16 +74,20 @@ class Relations:
         repeated = () if self.repeats is None else (self.repeats,)
         return (*self.replaces, *repeated, *self.ends, *self.both_hold)
 
-    def only(self, fact_ids: Collection[str]) -> Relations | None:
-        """The relations to these facts only; None if there are none."""
-        repeats = self.repeats if self.repeats in fact_ids else None
+    def renamed(self, ids: Mapping[str, str]) -> Relations | None:
+        """The relations to facts with other names, by their names here; None if there are none."""
         replaces, ends, both_hold = (
-            tuple(fact_id for fact_id in named if fact_id in fact_ids)
+            tuple(ids[name] for name in named if name in ids)
             for named in (self.replaces, self.ends, self.both_hold)
         )
+        repeats = ids.get(self.repeats or "")
         if repeats is None and not (replaces or ends or both_hold):
             return None
         return Relations(replaces=replaces, repeats=repeats, ends=ends, both_hold=both_hold)
+
+    def only(self, fact_ids: Iterable[str]) -> Relations | None:
+        """The relations to these facts only; None if there are none."""
+        return self.renamed({fact_id: fact_id for fact_id in fact_ids})
 
 
 def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, Fact]) -> None:

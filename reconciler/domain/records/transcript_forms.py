@@ -17,7 +17,6 @@ from reconciler.domain.records.message_forms import (
     Values,
     as_object,
     desk_message,
-    is_line_of_claude_code,
     is_slack,
 )
 from reconciler.domain.records.messages import Message
@@ -80,8 +79,6 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
     Raises:
         InvalidSessionError: it is of a form that is not read.
     """
-    if any(is_line_of_claude_code(record.values) for record in records):
-        return [Conversation("a Claude Code session", 1, None, "", lambda: _current(records))]
     if any(is_slack(record.values) for record in records):
         return [Conversation("a Slack export", 1, None, "", lambda: records, is_of_names=True)]
     form = next((row for row in _FORMS if any(row.fits(each.values) for each in records)), None)
@@ -269,31 +266,6 @@ def _under(key: str) -> Callable[[Values], object]:
     return lambda record: record[key]
 
 
-def _current(records: Sequence[Message]) -> list[Message]:
-    """The messages of a Claude Code session, along its current branch.
-
-    If the file was cut and a parent is missing, no branch can be followed: all lines count.
-    """
-    main = [each for each in records if not each.values.get("isSidechain")]
-    said = [each for each in main if is_line_of_claude_code(each.values)]
-    nodes = {each.values["uuid"]: each.values for each in main if _has_uuid(each.values)}
-    parents = {_line_before(values) for values in nodes.values()} - {None}
-    if not said or not parents <= nodes.keys() or not all(_has_uuid(each.values) for each in said):
-        return said
-    branch = _branch(nodes, said[-1].values["uuid"], _line_before)
-    return [each for each in said if each.values["uuid"] in branch]
-
-
-def _has_uuid(values: Values) -> bool:
-    return isinstance(values.get("uuid"), str)
-
-
-def _line_before(values: Values) -> str | None:
-    """The parent's id; after a conversation was compacted, it stands under another key."""
-    named = (values.get("parentUuid"), values.get("logicalParentUuid"))
-    return next((each for each in named if isinstance(each, str)), None)
-
-
 # The signs by which a record is recognised
 
 
@@ -309,6 +281,11 @@ def _is_open_webui(values: Values) -> bool:
     if isinstance(values.get("chat"), Mapping):
         return bool(values["chat"].keys() & {"history", "messages"})
     return isinstance(as_object(values.get("history")).get("messages"), Mapping)
+
+
+def _is_claude_code(values: Values) -> bool:
+    is_said = values.get("type") in ("user", "assistant")
+    return is_said and isinstance(values.get("message"), Mapping)
 
 
 def _is_telegram(values: Values) -> bool:
@@ -351,6 +328,7 @@ _FORMS = (
     _Form("a Discord export", _keys("guild", "channel", "messages")),
     _Form("a Grok export", _keys("conversation", "responses")),
     _Form("Google's list of Gemini activity", _keys("header", "title", "products")),
+    _Form("a session of Claude Code", _is_claude_code),
     _Form("a session of Codex", _keys("timestamp", "type", "payload")),
     _Form(
         "a list from OpenAI's API",

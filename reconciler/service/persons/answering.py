@@ -141,7 +141,7 @@ class PersonsAnswers:
         decision = self.decision_store.get_decision(scope, decision_id)
         if decision.proposal.held_id is not None:
             decision = self.decision_store.get_decision(scope, decision.proposal.held_id)
-        if decision.action not in actions or decision.gate is None:
+        if decision.action not in actions:
             disputed = "; what it is in dispute with is settled with `resolve`"
             raise InvalidAnswerError(
                 f"decision {decision_id} is {decision.action}; only what is held can be answered"
@@ -153,9 +153,10 @@ class PersonsAnswers:
             )
         settled_id = settlement_id_of(decision.decision_id)
         earlier = self.decision_store.find_decision(scope, settled_id)
-        if earlier is None and decision.gate.lapses_at and decision.gate.lapses_at <= self.clock():
+        lapses_at = decision.judged.lapses_at
+        if earlier is None and lapses_at and lapses_at <= self.clock():
             raise InvalidAnswerError(
-                f"decision {decision.decision_id} lapsed on {decision.gate.lapses_at:%Y-%m-%d}; "
+                f"decision {decision.decision_id} lapsed on {lapses_at:%Y-%m-%d}; "
                 "nothing was kept, and it may be proposed again"
             )
         return decision, earlier and earlier.as_replay()
@@ -192,25 +193,23 @@ class PersonsAnswers:
                 f"may; answer as {CONTACT!r} with the contact's own answer, or as an operator by "
                 "name"
             )
-        assert held.gate is not None, "what is held was judged"  # noqa: S101
         if held.disposal is Disposal.CONSENT and by != CONTACT:
             raise InvalidAnswerError(
                 f"consent is the contact's to give: answer as {CONTACT!r}, with their own answer"
             )
-        if held.gate.reason in FOR_OPERATORS and by == CONTACT:
+        if held.judged.reason in FOR_OPERATORS and by == CONTACT:
             raise InvalidAnswerError(
-                f"{held.gate.reason} is for an operator to answer, by name, not for the contact"
+                f"{held.judged.reason} is for an operator to answer, by name, not for the contact"
             )
 
     def _refused(self, held: Decision, action: Action, by: str, said: str) -> Decision:
-        assert held.gate is not None, "what was held was judged"  # noqa: S101
         is_no = action is Action.DECLINE
         reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
         submission = Submission(
             candidate=candidate_of(
                 held, self.decision_store.list_evidence(held.decision_id, held.scope)
             ),
-            assessment=held.gate.disposed(Disposal.REJECT, reason, said),
+            assessment=held.judged.disposed(Disposal.REJECT, reason, said),
             door=held.door,
             decision_id=settlement_id_of(held.decision_id),
             settles_id=held.decision_id,
@@ -289,9 +288,9 @@ class PersonsAnswers:
 
 def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
     """The assessment with the sensitivity of the held note, where data was already taken out."""
-    if held.gate is None or not held.gate.is_redacted:
+    if not held.judged.is_redacted:
         return assessment
-    return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
+    return replace(assessment, is_redacted=True, sensitivity=held.judged.sensitivity)
 
 
 def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:

@@ -15,11 +15,11 @@ from typing import Any
 from reconciler.domain.erasing.redaction import check_not_erased
 from reconciler.domain.recalling.decay import faded
 from reconciler.domain.recalling.suspended import suspends
-from reconciler.domain.reconciling.ahead import Plans
+from reconciler.domain.reconciling.ahead import Effects, Plans
 from reconciler.domain.reconciling.restating import confirmed
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.candidates import CONTACT, Candidate
-from reconciler.domain.records.decisions import Archived, Decision, Undo
+from reconciler.domain.records.decisions import Archived, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
@@ -113,16 +113,22 @@ class PersonsDecisions:
                 if earlier := self._made_before(scope, is_same):
                     return earlier
                 raise unknown_fact(scope, fact_id + _OR_ENDED)
-            commit = self._revoked(submission, [ended], seen)
-            return _voiding(commit, ended) if never else commit
+            return self._revoked(submission, [ended], seen, voided=[ended] if never else ())
 
         return self.ledger.write(submission, plan)
 
-    def _revoked(self, submission: Submission, ended: Sequence[Fact], seen: Seen) -> Commit:
+    def _revoked(
+        self,
+        submission: Submission,
+        ended: Sequence[Fact],
+        seen: Seen,
+        voided: Sequence[Fact] = (),
+    ) -> Commit:
         # No fact ends before it began, except a plan.
         begun = [fact.valid_from for fact in ended if not fact.is_upcoming(self.clock())]
         about = submission.about(submission.note.no_earlier_than(begun))
-        return self.reconciler.as_disposed(about, Action.REVOKE, seen, ended)
+        effects = Effects(ended=ended, voided=voided)
+        return self.reconciler.as_disposed(about, Action.REVOKE, seen, effects)
 
     def revert(
         self, scope: Scope, decision_id: str, *, by: str, reason: str, and_later: bool = False
@@ -310,8 +316,9 @@ class PersonsDecisions:
 
         def plan(seen: Seen) -> Commit | None:
             put_by[:] = self._faded(scope, policy)
-            commit = self.reconciler.as_disposed(submission, Action.ARCHIVE, seen)
-            return _standing(commit, put_by, FactState.ARCHIVED) if put_by else None
+            effects = _moving(put_by, FactState.ARCHIVED)
+            planned = self.reconciler.as_disposed(submission, Action.ARCHIVE, seen, effects)
+            return planned if put_by else None
 
         made = self.ledger.write(submission, plan)
         if made is None:
@@ -339,8 +346,8 @@ class PersonsDecisions:
             fact = self.fact_store.get_fact(scope, fact_id)
             if fact.state is not FactState.ARCHIVED:
                 raise InvalidRequestError(f"fact {fact_id} is {fact.state}, not archived")
-            commit = self.reconciler.as_disposed(submission, Action.UNARCHIVE, seen)
-            return _standing(commit, [fact], FactState.LIVE)
+            effects = _moving([fact], FactState.LIVE)
+            return self.reconciler.as_disposed(submission, Action.UNARCHIVE, seen, effects)
 
         return self.ledger.write(submission, plan)
 
@@ -424,22 +431,19 @@ class PersonsDecisions:
         only = kept[0] if len(kept) == 1 else None
         if only is None:  # a single kept fact takes the plans over as the heir
             until_then += self._taken_over(scope, kept, ended, open_)
-        commit = self.reconciler.as_disposed(
-            about, Action.RESOLVE, seen, ended, until_then=until_then, heir=only
+        closed = tuple(one for one in conflicts if one.ids <= held_ids)
+        effects = Effects(
+            ended=ended,
+            until_then=until_then,
+            kept=only,
+            counted=[only] if only else (),
+            stays_id=kept[0].fact_id,
+            closed=closed,
+            closed_ids=tuple(sorted(held_ids)) if closed else (),
         )
-        closed = sorted(held_ids) if any(pair <= held_ids for pair in open_) else []
-        undo = Undo(
-            before=(*commit.before, *((only.standing,) if only else ())),
-            conflicts=(
-                *(commit.decision.undo.conflicts if commit.decision.undo else ()),
-                *(one for one in conflicts if one.ids <= held_ids),
-            ),
-        )
-        decision = replace(
-            commit.decision, fact_id=kept[0].fact_id, closed_ids=tuple(closed), undo=undo
-        )
-        told = confirmed(commit.kept, decision) if commit.kept else None
-        return replace(commit, decision=decision, kept=told)
+        commit = self.reconciler.as_disposed(about, Action.RESOLVE, seen, effects)
+        told = confirmed(commit.kept, commit.decision) if commit.kept else None
+        return replace(commit, kept=told)
 
     def _taken_over(
         self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[Set[str]]
@@ -594,16 +598,6 @@ def _key_of(note: Note) -> str | None:
     return note.slot.key if note.slot else None
 
 
-def _voiding(commit: Commit, ended: Fact) -> Commit:
-    """The commit, with the ended fact marked as never true."""
-    verdict = replace(commit.decision.verdict, voided=(ended.fact_id,))
-    return replace(
-        commit,
-        decision=replace(commit.decision, verdict=verdict),
-        voided_from={ended.fact_id: ended.valid_from},
-    )
-
-
 def _refusal(later: Sequence[Decision]) -> str:
     """The error of a revert that later decisions prevent, and what to do."""
     shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
@@ -626,14 +620,9 @@ def _slot_of(fact: Fact, slot: SlotFields) -> SlotFields:
     }
 
 
-def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit:
-    """The commit that puts these facts into a state, and records their earlier one."""
-    undo = Undo(before=tuple(fact.standing for fact in facts))
-    return replace(
-        commit,
-        decision=replace(commit.decision, undo=undo),
-        restored=tuple(replace(fact, state=state) for fact in facts),
-    )
+def _moving(facts: Sequence[Fact], state: FactState) -> Effects:
+    """The effects of putting facts into a state."""
+    return Effects(moved=[(fact, replace(fact, state=state)) for fact in facts])
 
 
 def _until_then(

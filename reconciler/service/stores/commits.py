@@ -11,17 +11,15 @@ from dataclasses import asdict, field, fields
 from datetime import datetime
 from enum import StrEnum
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reconciler.domain.floats import Floats
+from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.frozen import frozen
 from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, no_vectors
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.candidates import Evidence
-    from reconciler.domain.records.decisions import Decision
 
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
@@ -88,8 +86,7 @@ class Commit:
     @property
     def before(self) -> tuple[Standing, ...]:
         """The earlier states of facts that it changes and that live on."""
-        undo = self.decision.undo
-        return undo.before if undo else ()
+        return self.decision.changes.before
 
 
 def _cited(evidence: Evidence) -> str | None:
@@ -189,8 +186,7 @@ def supersessions_of(commit: Commit) -> dict[tuple[str, str], Supersession]:
     By the ids of the newer and the older fact.
     """
     decision, verdict = commit.decision, commit.decision.verdict
-    linked = decision.undo.linked if decision.undo else ()
-    links = {(link.new_id, link.old_id): link for link in linked}
+    links = {(link.new_id, link.old_id): link for link in decision.changes.linked}
     if (fact_id := decision.fact_id) is not None:
         pairs = [(verdict.above, fact_id)] if verdict.above else []
         pairs += [(fact_id, old_id) for old_id in verdict.ended]
@@ -215,14 +211,14 @@ def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
 
 def _undo_map(commit: Commit) -> dict[str, Any]:
     """The writes of a revert; empty lists for any other decision."""
-    undo = commit.decision.undo
+    undo = commit.decision.changes
     return {
-        "reverted_ids": list(undo.decision_ids) if undo else [],
+        "reverted_ids": list(undo.decision_ids),
         "reopened": [asdict(link) for link in commit.reopened],
         "restored": [_with_slot(fact, _STANDING_FIELDS) for fact in commit.restored],
-        "unlinked": [taken(link, "new_id", "old_id") for link in undo.unlinked] if undo else [],
-        "unrested": [asdict(tie) for tie in undo.unrested] if undo else [],
-        "rested": [asdict(tie) for tie in undo.rested] if undo else [],
+        "unlinked": [taken(link, "new_id", "old_id") for link in undo.unlinked],
+        "unrested": [asdict(tie) for tie in undo.unrested],
+        "rested": [asdict(tie) for tie in undo.rested],
     }
 
 

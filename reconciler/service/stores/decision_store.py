@@ -8,7 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.gate.precedents import EarlierDecision
+from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
+from reconciler.domain.records.evidence import TakenBy
 from reconciler.domain.records.facts import RefusalCount
 from reconciler.domain.records.far_ahead import FAR_AHEAD
 from reconciler.domain.records.kinds import Disposal, GateReason, Relation
@@ -37,10 +41,6 @@ from reconciler.service.stores.rows import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.domain.gate.precedents import EarlierDecision
-    from reconciler.domain.records.candidates import Evidence
-    from reconciler.domain.records.decisions import Comparison, Decision
-    from reconciler.domain.records.evidence import TakenBy
     from reconciler.domain.review.health import ActionCount
 
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
@@ -119,8 +119,9 @@ class DecisionStore(Store):
         return list(self._made(scope.contact_key, ids)) if ids else []
 
     def list_records(self, scope: Scope) -> list[Decision]:
-        """All decisions about a contact, without comparisons; in no order."""
-        return DECISIONS.all(self.rows_of(scope, "list_contact_decisions"))
+        """All decisions about a contact, newest first, without comparisons."""
+        made = DECISIONS.all(self.rows_of(scope, "list_contact_decisions"))
+        return sorted(made, key=_place_of)
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
@@ -267,8 +268,13 @@ class DecisionStore(Store):
         made = [DECISIONS.one(row) for row in rows]
         return next(iter(self._with_comparisons(made)), None)
 
-    def get_decision(self, scope: Scope, decision_id: str) -> Decision:
+    def get_decision(self, scope: Scope, decision_id: str, named: str | None = None) -> Decision:
         """The decision of that id about the contact.
+
+        Args:
+            scope: the contact.
+            decision_id: its id.
+            named: how the caller names it, for the error; None for by its id.
 
         Raises:
             UnknownDecisionError: there is none, or it is another contact's.
@@ -276,7 +282,8 @@ class DecisionStore(Store):
         check_identifier("decision_id", decision_id, UnknownDecisionError)
         decision = self.find_decision(scope, decision_id)
         if decision is None:
-            raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
+            told = named or decision_id
+            raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {told}")
         return decision
 
     def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
@@ -353,7 +360,7 @@ class DecisionStore(Store):
         for row, comparison in COMPARISONS.pairs(rows):
             compared[row["decision_id"]].append(comparison)
         made = [with_comparisons(decision, compared[decision.decision_id]) for decision in made]
-        return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
+        return sorted(made, key=_place_of)
 
     def _comparisons(self, made: Iterable[Decision]) -> Iterator[Row]:
         """The comparisons of these decisions; of a contact with many of them, all that it has."""
@@ -376,6 +383,10 @@ class DecisionStore(Store):
             return DECISIONS.all(self.rows("find_decisions", **asked))
         wanted, rows = set(decision_ids), self.rows("list_contact_decisions", **asked)
         return DECISIONS.all(row for row in rows if row["decision_id"] in wanted)
+
+
+def _place_of(made: Decision) -> tuple[float, str]:
+    return newest_first(made.at, made.decision_id)
 
 
 def _newest_first(row: Row) -> tuple[float, str]:

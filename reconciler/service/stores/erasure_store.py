@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
@@ -33,10 +34,18 @@ from reconciler.service.stores.commits import decision_map, taken
 from reconciler.service.stores.contact_queries import EVERYTHING, Queries
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.row_reader import RowReader, adapter_of, validated
+from reconciler.service.stores.row_reader import adapter_of, reader_of
 from reconciler.service.stores.rows import FACTS
 
 T = TypeVar("T")
+
+_SCOPED = {
+    "Episode": ("list_scope_episodes", "episode_id"),
+    "Session": ("list_scope_sessions", "session_key"),
+    "Job": ("list_scope_jobs", "job_id"),
+    "Task": ("list_scope_tasks", "task_key"),
+}
+"""For each label of nodes with words, beside facts and decisions: the query and the key."""
 
 _LINKS_AT_ONCE = 5_000
 """Links from which one transaction removes the reason or the span."""
@@ -232,10 +241,7 @@ class ErasureStore(Queries):
                 _node_words("Decision", each.decision_id, words_of(each))
                 for each in known.decisions
             ),
-            *self._words_of("Episode", "list_scope_episodes", "episode_id", scope),
-            *self._words_of("Session", "list_scope_sessions", "session_key", scope),
-            *self._words_of("Job", "list_scope_jobs", "job_id", scope),
-            *self._words_of("Task", "list_scope_tasks", "task_key", scope),
+            *(words for label in _SCOPED for words in self._words_of(label, scope)),
             *self._words_of_links(scope, known),
         ]
 
@@ -303,28 +309,21 @@ class ErasureStore(Queries):
         """Remove the erased bytes from the engine's files, and search them; see ``Graph.purge``."""
         return self.graph.purge(erasure.erasure_id)
 
-    def jobs_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
-        """The ids of the jobs that read these sessions; None for all of the contact's."""
-        return _of_sessions(self.rows_of(scope, "list_scope_jobs"), "job_id", session_keys)
-
-    def tasks_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
-        """The keys of the tasks in these sessions; None for all of the contact's.
+    def ids_of(self, scope: Scope, label: str, session_keys: Iterable[str] | None) -> list[str]:
+        """The keys of the nodes of a label in these sessions; None for all of the contact's.
 
         A task that was resumed in one of them counts, even if it has no turn there yet.
         """
-        rows = self.rows_of(scope, "list_scope_tasks")
-        resumed = [{**row, "session_key": scope.session_key(row["session_id"])} for row in rows]
-        return _of_sessions([*rows, *resumed], "task_key", session_keys)
-
-    def episodes_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
-        """The ids of the episodes in these sessions; None for all of the contact's."""
-        return _of_sessions(self.rows_of(scope, "list_scope_episodes"), "episode_id", session_keys)
+        query, key = _SCOPED[label]
+        rows, wanted = self.rows_of(scope, query), set(session_keys or ())
+        named = [row[key] for row in rows if session_keys is None or wanted & _places(scope, row)]
+        return list(dict.fromkeys(named))
 
     def _sessions(self, scope: Scope) -> list[Row]:
         return self.rows_of(scope, "list_scope_sessions")
 
-    def _words_of(self, label: str, query: str, key: str, scope: Scope) -> list[Words]:
-        rows = self.rows_of(scope, query)
+    def _words_of(self, label: str, scope: Scope) -> list[Words]:
+        query, key = _SCOPED[label]
         left_out = {key, "session_key", "session_id", "state", "turns"}
         return [
             Words(
@@ -333,7 +332,7 @@ class ErasureStore(Queries):
                 session_key=row["session_key"],
                 text=_joined(_flat(value for name, value in row.items() if name not in left_out)),
             )
-            for row in rows
+            for row in self.rows_of(scope, query)
         ]
 
     def _words_of_links(self, scope: Scope, known: ContactRecords) -> list[Words]:
@@ -355,11 +354,10 @@ def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"episode_id": key, "text": text} for key, text in episodes.items()]
 
 
-def _of_sessions(rows: Iterable[Row], key: str, session_keys: Iterable[str] | None) -> list[str]:
-    wanted = None if session_keys is None else set(session_keys)
-    return list(
-        dict.fromkeys(row[key] for row in rows if wanted is None or row["session_key"] in wanted)
-    )
+def _places(scope: Scope, row: Row) -> set[str]:
+    """The session of a node, and the one in which a task goes on."""
+    goes_on = {scope.session_key(row["session_id"])} if "session_id" in row else set()
+    return {row["session_key"], *goes_on}
 
 
 def _node_words(label: str, key: str, words: Iterable[str]) -> Words:
@@ -403,22 +401,16 @@ def _json(kind: type[T], value: T) -> str:
     return adapter_of(kind).dump_json(value).decode()
 
 
-def _erasure(row: Row) -> Erasure:
-    scope = Scope(row["tenant"], row["agent_id"], row["contact_id"])
-    receipt, plan = row["receipt"], row["plan"]
-    told = {
-        "scope": scope,
-        **{n: row[n] for n in ("erasure_id", "reason", "state", "started_at", "finished_at")},
+ERASURES = reader_of(
+    Erasure,
+    "Erasure",
+    "erasure_id",
+    lambda row: {
+        "scope": row,
         "by": row["asked_by"],
-        "target": adapter_of(ErasureTarget).validate_json(row["target"]),
         "kind": row["target_kind"],
-        "receipt": adapter_of(ErasureReceipt).validate_json(receipt)
-        if receipt
-        else ErasureReceipt(),
-        "plan": adapter_of(ErasurePlan).validate_json(plan) if plan else None,
-    }
-    return validated(Erasure, told)
-
-
-ERASURES = RowReader("Erasure", "erasure_id", _erasure)
-_JUDGED = RowReader("Episode", "episode_id", lambda row: validated(Judged, row))
+        **{name: json.loads(row[name] or "{}") for name in ("target", "receipt")},
+        "plan": row["plan"] and json.loads(row["plan"]),
+    },
+)
+_JUDGED = reader_of(Judged, "Episode", "episode_id")

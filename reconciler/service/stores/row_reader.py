@@ -96,6 +96,20 @@ class RowReader(Generic[T]):
         )
 
 
+def reader_of(
+    kind: type[T], label: str, key: str, also: Callable[[Row], Row] = lambda _: {}
+) -> RowReader[T]:
+    """Makes records of one kind of rows that name its fields.
+
+    Args:
+        kind: the record.
+        label: as in ``RowReader``.
+        key: as in ``RowReader``.
+        also: the fields that are made of a row; they take the place of columns.
+    """
+    return RowReader(label, key, lambda row: validated(kind, row | also(row)))
+
+
 def validated(kind: type[T], values: Mapping[str, Any]) -> T:
     """A record of these values, after a check of their types.
 

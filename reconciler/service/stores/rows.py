@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import TypeAdapter
 
 from reconciler.domain.floats import Floats
+from reconciler.domain.gate.precedents import EarlierDecision
+from reconciler.domain.recalling.evidence import Said
+from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.evidence import TakenBy
 from reconciler.domain.records.facts import (
     Conflict,
     Contact,
@@ -27,18 +32,11 @@ from reconciler.domain.records.kinds import (
     DecidedBy,
     FactState,
     Relation,
-    SourceKind,
 )
-from reconciler.domain.records.slots import Slot
 from reconciler.ports.graph import Row
-from reconciler.service.stores.row_reader import RowReader, adapter_of, validated
+from reconciler.service.stores.row_reader import RowReader, adapter_of, reader_of, validated
 
 if TYPE_CHECKING:
-    from reconciler.domain.gate.precedents import EarlierDecision
-    from reconciler.domain.recalling.evidence import Said
-    from reconciler.domain.records.candidates import Evidence
-    from reconciler.domain.records.decisions import Comparison, Decision
-    from reconciler.domain.records.evidence import TakenBy
     from reconciler.domain.review.health import ActionCount
 
 T = TypeVar("T")
@@ -108,39 +106,24 @@ def no_vectors(*shape: int) -> Floats:
     return np.empty(shape, dtype=np.float32)
 
 
-def _comparison(row: Row) -> Comparison:
-    from reconciler.domain.records.decisions import Comparison
-
-    names = ("fact_id", "text", "cosine", "valid_from", "trust", "rank")
-    told = {name: row[name] for name in names}
-    category = row["category"] or Category.FACT
-    return validated(Comparison, told | {"slot": _slot(row), "category": category})
+def _slot(row: Row) -> Row | None:
+    """The columns of a row that has a slot; None if it has none."""
+    return None if row["subject"] is None else row
 
 
-def _slot(row: Row) -> Slot | None:
-    """The slot in a row; None if it has none."""
-    if row["subject"] is None:
-        return None
-    return validated(Slot, {name: row[name] for name in SLOT_COLUMNS})
-
-
-def _predecessor(row: Row) -> Predecessor:
-    """A superseded fact, and how it was superseded."""
-    told = {name: row[name] for name in ("fact_id", "text", "cosine", "followed_from")}
+def _of_predecessor(row: Row) -> Row:
+    """How a fact was superseded."""
     is_known = not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS
-    own = {
+    return {
         "slot": _slot(row),
         "was_contradicted": is_known,
         "was_live": row["decided_by"] != DecidedBy.ORDER,
     }
-    return validated(Predecessor, told | own)
 
 
 @cache
 def decision_records() -> TypeAdapter[Decision]:
     """Reads and writes a decision as JSON."""
-    from reconciler.domain.records.decisions import Decision
-
     return TypeAdapter(Decision)
 
 
@@ -150,11 +133,11 @@ def _fact(row: Row) -> Fact:
     return validated(Fact, values | {"slot": _slot(row)})
 
 
-def _contact(row: Row) -> Contact:
-    """The contact in a row, which also has its facts counted by state."""
+def _counts(row: Row) -> Row:
+    """The numbers of a contact's facts; the row has them by state."""
     facts: Mapping[str, int] = row["facts"]
     counts = {f"{state}_facts": facts.get(state, 0) for state in FactState}
-    return validated(Contact, row | counts | {"facts": sum(facts.values())})
+    return {**counts, "facts": sum(facts.values())}
 
 
 def _decision(row: Row) -> Decision:
@@ -170,61 +153,37 @@ def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Deci
     return replace(decision, compared_with=as_then)
 
 
-def _evidence(row: Row) -> Evidence:
-    """The evidence in a row, which also has the scope that it belongs to."""
-    from reconciler.domain.records.candidates import Evidence
-
-    return Evidence(
-        **{name: row[name] for name in ("episode_id", "session_id", "scope", "text", "said_at")},
-        spans=_spans(row),
-        source_kind=SourceKind(row["source_kind"]),
-        source_reference=row["source_reference"] or None,
-        is_cleaned=True,
-    )
-
-
-def _spans(row: Row) -> tuple[str, ...]:
-    return tuple(row["span"].split(SPANS_JOINED)) if row["span"] else ()
-
-
-def _said(row: Row) -> Said:
-    """A turn that a fact rests on."""
-    from reconciler.domain.recalling.evidence import Said
-
-    told = {"spans": _spans(row), "source_reference": row["source_reference"] or None}
-    return validated(Said, row | told)
-
-
-def _taken(row: Row) -> TakenBy:
-    """A decision that was made on a turn."""
-    from reconciler.domain.records.evidence import TakenBy
-
-    return validated(TakenBy, row)
+def _cited(row: Row) -> Row:
+    """The cited words of a turn, and where it can be looked up."""
+    spans = row["span"].split(SPANS_JOINED) if row["span"] else ()
+    return {"spans": spans, "source_reference": row["source_reference"] or None}
 
 
 def _action_count(row: Row) -> ActionCount:
-    from reconciler.domain.review.health import ActionCount
+    from reconciler.domain.review.health import ActionCount  # loads numpy
 
     return validated(ActionCount, row)
 
 
-def _earlier(row: Row) -> EarlierDecision:
-    """An earlier proposal's outcome, as the gate looks it up."""
-    from reconciler.domain.gate.precedents import EarlierDecision
-
-    return validated(EarlierDecision, row | {"reason": row["gate_reason"] or None})
-
-
 FACTS = RowReader("Fact", "fact_id", _fact)
-PREDECESSORS = RowReader("Fact", "fact_id", _predecessor)
-COMPARISONS = RowReader("Fact", "fact_id", _comparison)
-PLACES = RowReader("Fact", "fact_id", lambda row: validated(PlaceInHistory, row))
+PREDECESSORS = reader_of(Predecessor, "Fact", "fact_id", _of_predecessor)
+COMPARISONS = reader_of(
+    Comparison,
+    "Fact",
+    "fact_id",
+    lambda row: {"slot": _slot(row), "category": row["category"] or Category.FACT},
+)
+PLACES = reader_of(PlaceInHistory, "Fact", "fact_id")
 DECISIONS = RowReader("Decision", "decision_id", _decision)
-EARLIER = RowReader("Decision", "decision_id", _earlier)
-EVIDENCE = RowReader("Episode", "episode_id", _evidence)
-SAID = RowReader("Episode", "episode_id", _said)
-TAKEN = RowReader("Decision", "decision_id", _taken)
+EARLIER = reader_of(
+    EarlierDecision, "Decision", "decision_id", lambda row: {"reason": row["gate_reason"] or None}
+)
+EVIDENCE = reader_of(
+    Evidence, "Episode", "episode_id", lambda row: _cited(row) | {"is_cleaned": True}
+)
+SAID = reader_of(Said, "Episode", "episode_id", _cited)
+TAKEN = reader_of(TakenBy, "Decision", "decision_id")
 ACTION_COUNTS = RowReader("Decision of Contact", "contact_key", _action_count)
-CONTACTS = RowReader("Contact", "contact_id", _contact)
-CONFLICTS = RowReader("CONFLICTS_WITH of Fact", "new_id", lambda row: validated(Conflict, row))
-SUPERSESSIONS = RowReader("SUPERSEDES of Fact", "new_id", lambda row: validated(Supersession, row))
+CONTACTS = reader_of(Contact, "Contact", "contact_id", _counts)
+CONFLICTS = reader_of(Conflict, "CONFLICTS_WITH of Fact", "new_id")
+SUPERSESSIONS = reader_of(Supersession, "SUPERSEDES of Fact", "new_id")

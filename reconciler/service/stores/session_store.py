@@ -21,7 +21,7 @@ from reconciler.errors import ErasedError, InvalidSessionError, LeaseLostError, 
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.contact_queries import Store
-from reconciler.service.stores.row_reader import RowReader, validated
+from reconciler.service.stores.row_reader import RowReader, reader_of
 
 Cleaning = tuple[Episode, Episode]
 """An episode as it was read, and cleaned."""
@@ -343,16 +343,6 @@ def _session(scope: Scope, session_id: str) -> dict[str, Any]:
     return {"session_key": scope.session_key(session_id)}
 
 
-def _episode(row: Row) -> Episode:
-    own = {name: value for name, value in row.items() if name != "source_reference"}
-    return validated(Episode, own | {"reference": row["source_reference"] or None})
-
-
-def _job(row: Row) -> Job:
-    scope = Scope(*(row[name] for name in ("tenant", "agent_id", "contact_id")))
-    return validated(Job, _with_outcomes(row) | {"scope": scope})
-
-
 def _read_session(row: Row) -> ReadSession:
     kept = json.loads(row["proposals"])
     return ReadSession(
@@ -364,17 +354,11 @@ def _read_session(row: Row) -> ReadSession:
     )
 
 
-def _with_outcomes(row: Row) -> dict[str, Any]:
-    """The row with its numbers as one ``Outcomes``."""
-    plain = {name: value for name, value in row.items() if name not in _OUTCOMES}
-    return plain | {"outcomes": Outcomes(**{name: int(row[name]) for name in _OUTCOMES})}
-
-
-EPISODES = RowReader("Episode", "episode_id", _episode)
-JOBS = RowReader("Job", "job_id", _job)
-PROPOSALS = RowReader("Job", "job_id", _read_session)
-SESSIONS = RowReader(
-    "Session", "session_id", lambda row: validated(SessionRecord, _with_outcomes(row))
+EPISODES = reader_of(
+    Episode, "Episode", "episode_id", lambda row: {"reference": row["source_reference"] or None}
 )
+JOBS = reader_of(Job, "Job", "job_id", lambda row: {"scope": row, "outcomes": row})
+PROPOSALS = RowReader("Job", "job_id", _read_session)
+SESSIONS = reader_of(SessionRecord, "Session", "session_id", lambda row: {"outcomes": row})
 _STATES = RowReader("Job", "job_id", lambda row: JobState(row["state"]))
 _COUNTS = RowReader("state of Job", "state", lambda row: (JobState(row["state"]), row))

@@ -15,7 +15,7 @@ from reconciler.domain.tasks.tasks import Task
 from reconciler.errors import ErasedError, UnknownTaskError
 from reconciler.ports.graph import Row
 from reconciler.service.stores.contact_queries import Store
-from reconciler.service.stores.row_reader import RowReader, validated
+from reconciler.service.stores.row_reader import reader_of
 
 _CAPTION_LENGTH = 80
 
@@ -170,9 +170,6 @@ def _key(scope: Scope, task_id: str) -> str:
     return scope.session_key(task_id)
 
 
-def _task(row: Row) -> Task:
-    lists = {name: tuple(row[name] or ()) for name in ("done", "decided")}
-    return validated(Task, row | lists)
-
-
-TASKS = RowReader("Task", "task_id", _task)
+TASKS = reader_of(
+    Task, "Task", "task_id", lambda row: {name: row[name] or () for name in ("done", "decided")}
+)

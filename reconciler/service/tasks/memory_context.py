@@ -429,7 +429,7 @@ class MemoryContext:
         check_kind("candidate", candidate, Candidate)
         check_kind("decision", decision, Decision)
         # The stored record counts, not the caller's copy.
-        kept = self._records.decision(self._scope, decision.decision_id)
+        kept = self._records.decision_store.get_decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
             why = kept.gate.detail if kept.gate else kept.reason

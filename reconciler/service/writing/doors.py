@@ -218,7 +218,7 @@ class LiveDoor:
         is_handle = isinstance(name, str) and name.startswith(HANDLE_SIGN)
         return named_by(name, [*self.live(scope)]) if is_handle else name
 
-    def _with_ids(self, scope: Scope, given: Relations) -> Relations:
+    def _with_ids(self, scope: Scope, given: Relations) -> Relations | None:
         """The relations with every fact by its id.
 
         Raises:
@@ -227,12 +227,7 @@ class LiveDoor:
         if not any(name.startswith(HANDLE_SIGN) for name in given.named_ids):
             return given
         known = [*self.live(scope)]
-        return Relations(
-            replaces=tuple(named_by(name, known) for name in given.replaces),
-            repeats=None if given.repeats is None else named_by(given.repeats, known),
-            ends=tuple(named_by(name, known) for name in given.ends),
-            both_hold=tuple(named_by(name, known) for name in given.both_hold),
-        )
+        return given.renamed({name: named_by(name, known) for name in given.named_ids})
 
     def with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
         """The candidate with its effects on facts, and with its end.

@@ -19,7 +19,7 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import EarlierDecision
 from reconciler.domain.gate.questions import answer_to, question
 from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import RecordedPolicy
+from reconciler.domain.records.decisions import RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered
@@ -30,7 +30,7 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.writing.submissions import Submission, recorded_plainly, withheld
+from reconciler.service.writing.submissions import Submission, recorded, withheld
 
 Digest = Callable[[str], str]
 
@@ -170,14 +170,8 @@ class Withholding:
         is_refused = reason is GateReason.PENDING_ERASURE
         made = withheld(submission, reason) if is_refused else self._asked(submission)
         action = Action.REJECT if is_refused else Action.HOLD
-        decision = recorded_plainly(
-            made,
-            action,
-            self.policy,
-            self.clock(),
-            version=version + 1,
-            number=number,
-        )
+        verdict, timings = made.disposed(action), Timings(attempts=number)
+        decision = recorded(made, verdict, self.policy, self.clock(), version + 1, timings)
         return Commit(version=version, decision=decision, evidence=made.candidate.evidence)
 
     def _asked(self, submission: Submission) -> Submission:

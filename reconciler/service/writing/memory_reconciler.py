@@ -5,7 +5,6 @@ Nothing here writes: the ledger writes the plans that are made here.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,8 @@ from reconciler.domain.floats import Floats
 from reconciler.domain.guard import is_english
 from reconciler.domain.linear_head import LinearHead
 from reconciler.domain.reconciling.ahead import (
+    NO_EFFECTS,
+    Effects,
     Plans,
     announced,
     as_of_its_plan,
@@ -71,7 +72,6 @@ from reconciler.service.writing.retelling import Retelling
 from reconciler.service.writing.submissions import (
     Submission,
     recorded,
-    recorded_plainly,
     recorded_policy,
 )
 from reconciler.tracing import traced
@@ -168,7 +168,7 @@ class MemoryReconciler:
             raise ValueError("only what the gate admits is reconciled")
         if earlier := self.ledger.find_earlier(submission):
             return earlier
-        return self._reconciled(self._embedded(submission))
+        return self._reconciled(submission.embedded(self.embed))
 
     def reconcile_many(self, submissions: Sequence[Submission]) -> list[Decision]:
         """Decide about many admitted notes, and write them together if possible.
@@ -201,7 +201,7 @@ class MemoryReconciler:
         Raises:
             As ``reconcile``.
         """
-        submission = self._embedded(submission)
+        submission = submission.embedded(self.embed)
         return self.ledger.write(submission, partial(self._plan_of_agreement, submission, why))
 
     def record(self, submission: Submission, action: Action) -> Decision:
@@ -219,12 +219,8 @@ class MemoryReconciler:
         submission: Submission,
         action: Action,
         seen: Seen,
-        ended: Sequence[Fact] = (),
-        *,
-        until_then: Sequence[tuple[Fact, Fact]] = (),
-        heir: Fact | None = None,
-        over_ids: Collection[str] = (),
-        is_again: bool = False,
+        effects: Effects = NO_EFFECTS,
+        by: DecidedBy | None = None,
     ) -> Commit:
         """A plan that writes no fact: it records a disposal of the gate or a person's answer.
 
@@ -232,41 +228,22 @@ class MemoryReconciler:
             submission: the note or answer.
             action: what was done with it.
             seen: the contact as the plan sees it.
-            ended: facts that end, as they stand.
-            until_then: facts that end on the day of a plan, each with that plan.
-            heir: a known fact that replaces the ended ones; the commit keeps it with the end that
-                it takes over from them.
-            over_ids: ended facts that it does not replace.
-            is_again: whether it restates the ended facts.
+            effects: what it does to known facts.
+            by: who decided; None for the gate, or the person who answers.
         """
-        decision = recorded_plainly(
-            submission,
-            action,
-            self._recorded_policy,
-            self.clock(),
-            version=seen.version + 1,
-            number=seen.number,
-            ended_ids=tuple(fact.fact_id for fact in ended),
+        verdict = replace(
+            submission.disposed(action),
+            targets=tuple(fact.fact_id for fact in effects.ended),
+            conflicts=effects.against,
+            voided=tuple(fact.fact_id for fact in effects.voided),
         )
-        return self._with_ends(
-            decision,
-            submission,
-            seen,
-            ended=ended,
-            until_then=until_then,
-            heir=heir,
-            over_ids=over_ids,
-            is_again=is_again,
-        )
-
-    def _embedded(self, submission: Submission) -> Submission:
-        """The submission with its vector."""
-        if submission.vector is not None:
-            return submission
-        started = time.perf_counter()
-        [vector] = self.embed([submission.note.text])
-        embed_ms = (time.perf_counter() - started) * 1000
-        return replace(submission, vector=vector, embed_ms=embed_ms)
+        if by is not None:
+            verdict = replace(verdict, decided_by=by)
+        timings, version = Timings(attempts=seen.number), seen.version + 1
+        policy, now = self._recorded_policy, self.clock()
+        decision = recorded(submission, verdict, policy, now, version, timings)
+        decision = replace(decision, fact_id=effects.stays_id, closed_ids=effects.closed_ids)
+        return self._written(decision, submission, seen, effects)
 
     def _reconciled(self, submission: Submission, tried: int = 0) -> Decision:
         """The decision; an arbiter that may take seconds is asked between two turns.
@@ -413,40 +390,21 @@ class MemoryReconciler:
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
         if submission.amendment is not None:
             return amended(note, seen.neighbours, submission.amended_id, submission.amendment)
-        verdict, ended_at = self._told(submission, note, seen), submission.ended_at
-        if ended_at is None:
-            return verdict
-        known = seen.facts[verdict.target.fact_id] if verdict.target else None
-        return as_past(verdict, ended_at, known)
-
-    def _told(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
-        """The verdict by the relations that the candidate names, if any; else by the rule."""
-        candidate = submission.candidate
-        if candidate.relations is None:
-            return self._decided(submission, note, seen)
-        relations = self._still_held(submission, candidate.relations, seen)
-        verdict = decide(
-            note,
-            seen.neighbours,
-            self.policy,
-            unread=self._unread,
-            relations=relations,
-            related_by=candidate.related_by,
-            is_state=self._is_state(submission),
-            taken_back=self._taken_back(submission, seen),
-        )
+        relations = self._still_held(submission, seen)
+        verdict = self._decided(submission, note, seen, relations=relations)
         if verdict.is_history and relations and relations.ends and not submission.settles_id:
             newer = handle_of(verdict.targets[0].fact_id)
             raise InvalidRequestError(
                 f"fact {newer} holds from later on than this note, which lies beneath it and ends "
                 "nothing; say what is over in a note of its own"
             )
-        return verdict
+        if (ended_at := submission.ended_at) is None:
+            return verdict
+        known = seen.facts[verdict.target.fact_id] if verdict.target else None
+        return as_past(verdict, ended_at, known)
 
-    def _still_held(
-        self, submission: Submission, relations: Relations, seen: Seen
-    ) -> Relations | None:
-        """The relations to facts that have not ended; None if none is left.
+    def _still_held(self, submission: Submission, seen: Seen) -> Relations | None:
+        """The candidate's relations to facts that have not ended; None if none is left.
 
         A proposal that was admitted earlier is related only to the facts that are left.
 
@@ -454,14 +412,16 @@ class MemoryReconciler:
             RelationError: a fact that a new note names has ended, is unknown, or cannot be compared
                 with it.
         """
-        scope = submission.note.scope
+        relations = submission.candidate.relations
+        if relations is None:
+            return None
         comparable = {neighbour.fact_id for neighbour in seen.neighbours or ()}
         missing = [fact_id for fact_id in relations.named_ids if fact_id not in comparable]
         if missing and submission.settles_id is not None:
             return relations.only(comparable)
         if missing:
-            _, known = self.fact_store.find_facts(scope, missing)
-            check_not_ended(scope, missing, known)
+            _, known = self.fact_store.find_facts(submission.scope, missing)
+            check_not_ended(submission.scope, missing, known)
             raise RelationError(
                 f"fact {handle_of(missing[0])} cannot be compared with this note; leave it out"
                 if seen.neighbours is not None
@@ -470,7 +430,12 @@ class MemoryReconciler:
         return relations
 
     def _decided(
-        self, submission: Submission, note: Note, seen: Seen, judgement: Judgement | None = None
+        self,
+        submission: Submission,
+        note: Note,
+        seen: Seen,
+        judgement: Judgement | None = None,
+        relations: Relations | None = None,
     ) -> Verdict:
         return decide(
             note,
@@ -478,6 +443,8 @@ class MemoryReconciler:
             self.policy,
             judgement,
             unread=self._unread,
+            relations=relations,
+            related_by=submission.candidate.related_by,
             is_state=self._is_state(submission),
             taken_back=self._taken_back(submission, seen),
         )
@@ -529,25 +496,45 @@ class MemoryReconciler:
         seen: Seen,
         until_then: Sequence[Neighbour] = (),
     ) -> Commit:
-        note = submission.note
+        neighbours = seen.neighbours or ()
+        decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
         decision = recorded(
             submission,
-            verdict,
-            seen.neighbours or (),
+            verdict.by_id(),
             self._recorded_policy,
             self.clock(),
-            version=seen.version + 1,
-            opinion=self._recorded(opinion, note, seen),
-            timings=Timings(
+            seen.version + 1,
+            Timings(
                 attempts=seen.number,
                 embed_ms=submission.embed_ms,
                 compare_ms=seen.compare_ms,
                 arbitrate_ms=opinion.milliseconds if opinion else 0.0,
             ),
+            neighbours,
         )
-        own = submission.candidate.evidence[0]
-        fact, kept = self._facts(decision, verdict, seen, own)
-        told = submission.candidate.relations
+        decision = replace(
+            decision,
+            cosine=decided_on.cosine if decided_on else None,
+            fact_id=_fact_id(verdict, submission.fact_id),
+            opinion=self._recorded(opinion, submission.note, seen),
+        )
+        effects = self._effects(decision, verdict, submission, seen, until_then)
+        ends_at = submission.candidate.holds_until
+        if effects.kept is not None and ends_at not in (None, effects.kept.expires_at):
+            decision = _with_reason(decision, "its end is too weak a word to be taken over")
+        return self._written(decision, submission, seen, effects)
+
+    def _effects(
+        self,
+        decision: Decision,
+        verdict: Verdict,
+        submission: Submission,
+        seen: Seen,
+        until_then: Sequence[Neighbour],
+    ) -> Effects:
+        """What a verdict about a note does to facts."""
+        note, told = submission.note, submission.candidate.relations
+        fact, kept = self._facts(decision, verdict, seen, submission.candidate.evidence[0])
         ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
         said_over = [each for each in ended if told is not None and each.fact_id in told.ends]
         if fact is not None:
@@ -555,42 +542,21 @@ class MemoryReconciler:
             fact = without_ended_value(fact, [*said_over, *near])
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
+        counted = [seen.facts[kept.fact_id]] if kept is not None else ()
         if (holds_until := submission.candidate.holds_until) is not None:
             # History beneath a newer fact ended when that one began.
             fact = fact and ending(fact, min(holds_until, fact.valid_to or holds_until))
-            told_to_end = kept and as_told_to_end(kept, holds_until, note)
-            if told_to_end != kept or kept is None:
-                kept = told_to_end
-            else:
-                decision = _with_reason(decision, "its end is too weak a word to be taken over")
-        plan = fact or kept
-        commit = self._with_ends(
-            decision,
-            submission,
-            seen,
+            kept = kept and as_told_to_end(kept, holds_until, note)
+        plan, again = fact or kept, verdict.target if verdict.is_restatement else None
+        return Effects(
             ended=ended,
-            until_then=[
-                (seen.facts[each.fact_id], plan) for each in until_then if plan is not None
-            ],
-            heir=kept if fact is None or fact.has_ended else fact,
-            over_ids=[each.fact_id for each in said_over],
-            is_again=verdict.is_restatement,
-            counted=[seen.facts[kept.fact_id]] if kept is not None else (),
-        )
-        if fact is None:
-            kept = commit.kept
-        elif not fact.has_ended:
-            fact = commit.kept
-        is_restated = verdict.is_restatement and verdict.target is not None
-        return replace(
-            commit,
+            voided=verdict.voided,
+            until_then=[(seen.facts[each.fact_id], plan) for each in until_then if plan],
             fact=fact,
-            vector=no_vectors(0) if submission.vector is None else submission.vector,
-            restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
-            voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
-            linked_ids=seen.linked_ids,
-            known_sessions=seen.sessions,
+            counted=counted,
+            over_ids=[each.fact_id for each in said_over],
+            restated_id=again.fact_id if again else None,
         )
 
     def _facts(
@@ -626,49 +592,38 @@ class MemoryReconciler:
         new = written_fact(decision, restates=target)
         return restating(new, old, is_read_again=is_read_again), None
 
-    def _with_ends(
-        self,
-        decision: Decision,
-        submission: Submission,
-        seen: Seen,
-        *,
-        ended: Sequence[Fact],
-        until_then: Sequence[tuple[Fact, Fact]],
-        heir: Fact | None,
-        over_ids: Collection[str],
-        is_again: bool,
-        counted: Sequence[Fact] = (),
+    def _written(
+        self, decision: Decision, submission: Submission, seen: Seen, effects: Effects
     ) -> Commit:
-        """The commit of a decision, with its consequences for plans and for disputes with them.
+        """The commit of a decision, with what follows from its effects for plans and disputes.
 
-        Plans are read only if they may matter. ``counted`` is a fact that gets one more
-        observation, as it stood before; the other arguments are those of ``as_disposed``.
+        Plans are read only if they may matter.
         """
-        concerned = [*ended, *(fact for fact, _ in until_then)]
-        is_planned = any(
-            fact.valid_to is not None or fact.is_upcoming(decision.at) for fact in concerned
-        )
-        ends = ends_after(
-            self.plans(decision.scope) if is_planned else Plans(),
-            decision.at,
-            ended=ended,
-            until_then=until_then,
-            heir=heir,
-            over_ids=over_ids,
-            is_again=is_again,
-        )
-        settled, closed = self._settled(decision, until_then)
-        before = tuple(fact.standing for fact in (*counted, *_of_known_end(ended), *ends.before))
-        undo = Undo(before=before, conflicts=settled) if before or settled else None
+        is_planned = effects.depends_on_plans(decision.at)
+        plans = self.plans(decision.scope) if is_planned else Plans()
+        ends, ended = ends_after(plans, decision.at, effects), effects.ended
+        were, are = self._settled(decision, effects.until_then)
+        moved = (*effects.moved, *ends.moved)
+        changed = (*effects.counted, *_of_known_end(ended), *(old for old, _ in moved))
+        before = tuple(fact.standing for fact in changed)
+        conflicts = (*were, *effects.closed, *(link.as_answered for link in effects.drawn))
+        undo = Undo(before=before, conflicts=conflicts) if before or conflicts else None
+        is_new = effects.is_heir_new
         return Commit(
             version=seen.version,
             decision=replace(decision, undo=undo, planned_ends=ends.planned),
             evidence=submission.candidate.evidence,
-            kept=ends.heir,
+            fact=ends.heir if is_new else effects.fact,
+            vector=no_vectors(0) if submission.vector is None else submission.vector,
+            restated_id=effects.restated_id,
+            kept=effects.kept if is_new else ends.heir,
+            voided_from={fact.fact_id: fact.valid_from for fact in effects.voided},
             ended_at=_ended_at(decision.note, ended),
             lapsed=seen.lapsed,
-            restored=ends.after,
-            reopened=closed,
+            restored=tuple(new for _, new in moved),
+            reopened=(*are, *effects.drawn),
+            linked_ids=seen.linked_ids,
+            known_sessions=seen.sessions,
         )
 
     def plans(self, scope: Scope) -> Plans:
@@ -695,37 +650,39 @@ class MemoryReconciler:
                     were.append(conflict)
                 else:
                     conflict = replace(conflict, new_id=plan.fact_id, old_id=fact.fact_id)
-                are.append(
-                    replace(
-                        conflict,
-                        decided_by=DecidedBy.ANSWER,
-                        reason=decision.reason,
-                        at=decision.at,
-                    )
-                )
+                are.append(replace(conflict.as_answered, reason=decision.reason, at=decision.at))
         return tuple(were), tuple(are)
 
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
         """The arbiter's recorded opinion; its target is a rank among all compared facts."""
         if opinion is None:
             return RecordedOpinion()
-        judgement, ranks = opinion.judgement, {}
-        if judgement:
-            neighbours = list(seen.neighbours or ())
-            shown = enumerate(self._shown(note, seen), start=1)
-            ranks = {number: neighbours.index(fact) + 1 for number, fact in shown}
-        return RecordedOpinion(
+        told = RecordedOpinion(
             arbiter=opinion.by,
             reasoning=opinion.reasoning,
             error=opinion.error,
-            relation=judgement.relation if judgement else None,
-            action=judgement.action if judgement else None,
-            target=ranks[judgement.target] if judgement and judgement.target else None,
-            also=tuple(ranks[number] for number in judgement.also) if judgement else (),
-            confidence=judgement.confidence if judgement else None,
             cost_usd=opinion.cost_usd,
             is_cached=opinion.is_cached,
         )
+        if (answer := opinion.judgement) is None:
+            return told
+        neighbours = list(seen.neighbours or ())
+        ranks = [neighbours.index(fact) + 1 for fact in self._shown(note, seen)]
+        return replace(
+            told,
+            relation=answer.relation,
+            action=answer.action,
+            target=answer.target and ranks[answer.target - 1],
+            also=tuple(ranks[number - 1] for number in answer.also),
+            confidence=answer.confidence,
+        )
+
+
+def _fact_id(verdict: Verdict, new_id: str) -> str | None:
+    """The fact that says it from now on."""
+    if verdict.action is Action.SKIP:
+        return verdict.targets[0].fact_id
+    return None if verdict.action is Action.REVOKE else new_id
 
 
 def _with_reason(decision: Decision, also: str) -> Decision:

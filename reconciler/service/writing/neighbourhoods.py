@@ -14,14 +14,16 @@ transaction wrote.
 
 from __future__ import annotations
 
+import math
 import threading
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from reconciler.domain.floats import Floats
@@ -104,7 +106,8 @@ class Neighbourhood:
         self._numbers = numbers_of(facts) if numbers is None else numbers
         self._rows: list[str] = self._numbers["fact_id"].tolist()
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
-        self._facts = _Facts(facts, self._places)
+        self._loaded = facts
+        self._facts: dict[str, Fact | int] = dict(self._places)  # one that changed, or its place
         self._conflicts = OpenConflicts(conflicts, linked_ids)
         names = self._numbers["attribute"].tolist()
         self._unread = {
@@ -144,7 +147,7 @@ class Neighbourhood:
             kept = self._kept()
             copy = Neighbourhood(
                 self._version,
-                self._facts.of([self._rows[row] for row in kept]),
+                self._some(self._rows[row] for row in kept),
                 self._vectors[kept],
                 attributes=self._attributes,
                 numbers=self._numbers[kept],
@@ -178,7 +181,7 @@ class Neighbourhood:
             if self._recallable is None:
                 kept = np.array(self._kept(), dtype=np.intp)
                 self._recallable = Recallable(
-                    self._facts.of([fact_id for fact_id in self._rows if fact_id]),
+                    self._some(fact_id for fact_id in self._rows if fact_id),
                     self._vectors[: len(self._rows)],  # a view: rows in use never change
                     self._conflicts.as_mapping(),
                     numbers=self._numbers[kept],
@@ -287,7 +290,7 @@ class Neighbourhood:
         """
         with self._lock:
             rows = np.flatnonzero(self._expired(now) & self._holding(self._marked_to))
-            facts = (self._facts[self._rows[row]] for row in rows.tolist())
+            facts = (self._kept_fact(self._rows[row]) for row in rows.tolist())
             return {fact.fact_id: fact.valid_to for fact in facts if fact.is_live}
 
     def _knows(self, fact: Fact | None) -> bool:
@@ -295,7 +298,15 @@ class Neighbourhood:
 
     def _read_fact(self, fact_id: str) -> Fact:
         """The fact; if it is kept without a slot, with the one that was read from its words."""
-        return self._filed.get(fact_id) or self._facts[fact_id]
+        return self._filed.get(fact_id) or self._kept_fact(fact_id)
+
+    def _kept_fact(self, fact_id: str) -> Fact:
+        """The fact as it is kept."""
+        return _one(self._facts[fact_id], self._loaded)
+
+    def _some(self, fact_ids: Iterable[str]) -> Sequence[Fact]:
+        """These facts, as they are now."""
+        return _Some([self._facts[fact_id] for fact_id in fact_ids], self._loaded)
 
     def _take_over(self, commit: Commit) -> None:
         name = commit.decision.note.contact_name
@@ -316,7 +327,7 @@ class Neighbourhood:
 
     def _keep(self, fact: Fact) -> None:
         """Replace a known fact by its new state: it was said once more, and may have a slot now."""
-        is_told_otherwise = told(fact) != told(self._facts[fact.fact_id])
+        is_told_otherwise = told(fact) != told(self._kept_fact(fact.fact_id))
         self._unfile(fact.fact_id)
         self._facts[fact.fact_id] = fact
         self._numbers[self._places[fact.fact_id]] = numbers_of([fact])[0]
@@ -325,10 +336,12 @@ class Neighbourhood:
             self._words = self._words_of_rows()
 
     def _words_of_rows(self) -> WordIndex:
-        return WordIndex(Told([self._facts.get(fact_id) for fact_id in self._rows]))
+        return WordIndex(
+            Told([self._kept_fact(fact_id) if fact_id else None for fact_id in self._rows])
+        )
 
     def _mark_expired(self, fact_id: str) -> None:
-        fact = self._facts.get(fact_id)
+        fact = self._kept_fact(fact_id) if fact_id in self._facts else None
         if fact is not None and fact.expires_at is not None:
             self._facts[fact_id] = replace(fact, state=FactState.EXPIRED)
             if fact_id in self._filed:
@@ -447,7 +460,7 @@ class Neighbourhood:
         unread = self._unread.intersection(self._rows[row] for row in rows)
         for fact_id in unread:
             names = (note.contact_name, note.scope.contact_id)
-            self._filed[fact_id] = filed(self._facts[fact_id], self._attributes(), names)
+            self._filed[fact_id] = filed(self._kept_fact(fact_id), self._attributes(), names)
             self._file(self._filed[fact_id])
         self._unread -= unread
 
@@ -480,41 +493,6 @@ def _nearest(closeness: Floats, rows: NDArray[np.intp], count: int) -> list[int]
         near = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
         rows, distance = rows[near], distance[near]
     return [int(row) for row in rows[np.argsort(distance, kind="stable")][:count]]
-
-
-class _Facts(MutableMapping[str, Fact]):
-    """Facts by id; one that did not change since it was loaded is looked at when it is asked for.
-
-    Args:
-        loaded: the facts.
-        places: the place of each among them, by its id.
-    """
-
-    def __init__(self, loaded: Sequence[Fact], places: Mapping[str, int]) -> None:
-        self._loaded = loaded
-        self._held: dict[str, Fact | int] = dict(places)
-
-    def __getitem__(self, fact_id: str) -> Fact:
-        return _one(self._held[fact_id], self._loaded)
-
-    def __setitem__(self, fact_id: str, fact: Fact) -> None:
-        self._held[fact_id] = fact
-
-    def __delitem__(self, fact_id: str) -> None:
-        del self._held[fact_id]
-
-    def __contains__(self, fact_id: object) -> bool:
-        return fact_id in self._held
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def of(self, fact_ids: Iterable[str]) -> Sequence[Fact]:
-        """These facts, as they are now."""
-        return _Some([self._held[fact_id] for fact_id in fact_ids], self._loaded)
 
 
 class _Some(LazyFacts):
@@ -560,11 +538,8 @@ class Neighbourhoods:
         self._store = store
         self._attributes = attributes
         self._embedding_model = embedding_model
-        self._facts_max = facts_max
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Neighbourhood] = OrderedDict()
-        self._sizes: dict[str, int] = {}
-        self._size = 0
+        self._kept: LRUCache[str, Neighbourhood] = LRUCache(facts_max, lambda held: held.size)
 
     def of(self, scope: Scope) -> Neighbourhood:
         """The contact's neighbourhood as this process last saw it, or loaded now."""
@@ -596,7 +571,7 @@ class Neighbourhoods:
             if known == version:
                 return held
             if look:
-                self.expect(scope, version)
+                self.drop(scope, version)
         return self._loaded(scope)
 
     def _loaded(self, scope: Scope) -> Neighbourhood:
@@ -607,8 +582,8 @@ class Neighbourhoods:
             version,
             facts,
             vectors,
-            [(one.new_id, one.old_id) for one in conflicts if one.is_open],
-            [fact_id for one in conflicts for fact_id in (one.new_id, one.old_id)],
+            [one.pair for one in conflicts if one.is_open],
+            [fact_id for one in conflicts for fact_id in one.pair],
             self._attributes,
             facts.numbers,
             facts.texts,
@@ -621,32 +596,14 @@ class Neighbourhoods:
                 self._keep(scope.contact_key, loaded)
         return loaded
 
-    def expect(self, scope: Scope, version: int) -> None:
-        """Drop the contact's neighbourhood if it is older than this version."""
-        key = scope.contact_key
-        with self._lock:
-            if (held := self._kept.get(key)) is not None and held.version < version:
-                self._leave_out(key)
-
-    def version(self, scope: Scope) -> int:
-        """The contact's version as this process last saw it, or from the store."""
-        with self._lock:
-            held = self._kept.get(scope.contact_key)
-        return self._store.contact_version(scope) if held is None else held.version
-
     def standing(self, scope: Scope) -> tuple[int, Forgotten]:
         """The contact's version and its forgotten words, as last seen or from the store."""
-        with self._lock:
-            held = self._kept.get(scope.contact_key)
-        if isinstance(held, Neighbourhood):
-            return held.version, held.forgotten
-        return self._forgotten(scope)
+        held = self._used(scope)
+        return self._forgotten(scope) if held is None else (held.version, held.forgotten)
 
     def apply(self, commit: Commit) -> None:
         """Apply a commit."""
-        key = commit.decision.scope.contact_key
-        with self._lock:
-            held = self._kept.get(key)
+        key, held = commit.decision.scope.contact_key, self._used(commit.decision.scope)
         if held is None:
             return
         # A revoked fact's words must be read again as forgotten ones.
@@ -657,31 +614,27 @@ class Neighbourhoods:
             if holds:
                 self._keep(key, held)
             else:
-                self._leave_out(key)
+                del self._kept[key]
 
-    def drop(self, scope: Scope) -> None:
-        """Drop the contact's neighbourhood: another writer came first, or may have."""
+    def drop(self, scope: Scope, below: float = math.inf) -> None:
+        """Drop the contact's neighbourhood: another writer came first, or may have.
+
+        Args:
+            scope: the contact.
+            below: only one that is older than this version.
+        """
+        key = scope.contact_key
         with self._lock:
-            self._leave_out(scope.contact_key)
+            if (held := self._kept.get(key)) is not None and held.version < below:
+                del self._kept[key]
 
     def _used(self, scope: Scope) -> Neighbourhood | None:
         """The contact's cached neighbourhood, marked as used last; None without one."""
-        key = scope.contact_key
         with self._lock:
-            if (held := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-            return held
+            return self._kept.get(scope.contact_key)
 
     def _keep(self, key: str, held: Neighbourhood) -> None:
-        """Cache it at its present size, and drop those that were used longest ago."""
-        self._leave_out(key)
-        if held.size > self._facts_max:
-            return
-        self._kept[key], self._sizes[key] = held, held.size
-        self._size += held.size
-        while self._size > self._facts_max:
-            self._leave_out(next(iter(self._kept)))
-
-    def _leave_out(self, key: str) -> None:
-        if self._kept.pop(key, None) is not None:
-            self._size -= self._sizes.pop(key)
+        """Cache it at its present size; those that were used longest ago make room."""
+        self._kept.pop(key, None)
+        if held.size <= self._kept.maxsize:
+            self._kept[key] = held

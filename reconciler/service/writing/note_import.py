@@ -24,8 +24,6 @@ from reconciler.frozen import frozen
 from reconciler.service.batches import batches
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.writing.cleaning import Cleaner
-from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.doors import (
     LINE_KEYS,
     SCOPE_KEYS,
@@ -34,9 +32,8 @@ from reconciler.service.writing.doors import (
     end_in_words,
     note_of,
 )
-from reconciler.service.writing.note_reader import NoteReader
 from reconciler.service.writing.submissions import Submission, fault_between, fault_of_key
-from reconciler.service.writing.write_gate import WriteGate, is_compared, judge, reread
+from reconciler.service.writing.write_gate import WriteGate, is_compared
 
 _LINES_AT_ONCE = 512
 """Lines that are judged together, so that those of one contact can be written together."""
@@ -150,25 +147,17 @@ class NoteImport:
 
     Attributes:
         gate: what every note goes through, one after the other, in the file's order.
-        cleaner: lets ids through, which are kept as they are given.
-        reader: reads what a note resembles as a whole.
         embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line; the line cannot be guessed from it.
-        decision_ids: the ids under which decisions are kept.
         store: asked which lines are done.
         attributes: the attributes of slots that are known.
-        clock: the time now, UTC-aware.
     """
 
     gate: WriteGate
-    cleaner: Cleaner
-    reader: NoteReader
     embed: Callable[[Sequence[str]], Floats]
     digest: Callable[[str], str]
-    decision_ids: DecisionIds
     store: DecisionStore
     attributes: AttributeBook
-    clock: Callable[[], datetime]
 
     def run(
         self,
@@ -221,7 +210,7 @@ class NoteImport:
 
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
         """The batch; each note that is compared, or read as a whole, has its vector."""
-        wanted = [is_compared(one) or self.reader.is_read(one) for one in batch]
+        wanted = [is_compared(one) or self.gate.reader.is_read(one) for one in batch]
         texts = [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
         vectors = iter(self.embed(texts))
         return [
@@ -231,7 +220,7 @@ class NoteImport:
 
     def _read(self, submission: Submission) -> Submission:
         """The note, judged as a whole; with its vector if it is compared."""
-        read = reread(submission, self.reader, self.cleaner, self.clock())
+        read = self.gate.reread(submission)
         return read if is_compared(read) else replace(read, vector=None)
 
     def _judged(
@@ -247,12 +236,9 @@ class NoteImport:
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(new))
-            by_contact = sorted(new, key=lambda one: one[0].note.scope.contact_key)
+            by_contact = sorted(new, key=lambda one: one.note.scope.contact_key)
             for some in batches(by_contact, _NOTES_AT_ONCE):
-                yield [
-                    judge(candidate, self.cleaner, self.clock(), IMPORT_DOOR, decision_id)
-                    for candidate, decision_id in some
-                ]
+                yield [self.gate.judge(candidate, IMPORT_DOOR) for candidate in some]
 
     def _is_left_out(
         self, judged: Submission, report: ImportReport, on_progress: Callable[[int], None]
@@ -266,9 +252,9 @@ class NoteImport:
         on_progress(1)
         return True
 
-    def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[tuple[Candidate, str]]:
-        """The notes without a decision by an earlier run or line, each with its decision's id."""
-        ids = [self.decision_ids.of(candidate.note) for candidate in batch.candidates]
+    def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[Candidate]:
+        """The notes without a decision by an earlier run or line."""
+        ids = [self.gate.decision_ids.of(candidate.note) for candidate in batch.candidates]
         done = self.store.find_decided(ids)
         numbers = [
             keyed.pop(candidate.evidence[0].episode_id, None) if its_id in done else None
@@ -277,10 +263,10 @@ class NoteImport:
         kept = self.store.find_records(
             its_id for its_id, number in zip(ids, numbers, strict=True) if number is not None
         )
-        new: list[tuple[Candidate, str]] = []
+        new: list[Candidate] = []
         for candidate, its_id, number in zip(batch.candidates, ids, numbers, strict=True):
             if its_id not in done:
-                new.append((candidate, its_id))
+                new.append(candidate)
             elif number is not None and (fault := self._fault(candidate, kept.get(its_id))):
                 batch.errors.append(LineError(line_number=number, message=fault))
             else:
@@ -291,7 +277,7 @@ class NoteImport:
         """Why the key of a line is another note's; None without a readable record of that one."""
         if made is None:
             return None
-        return fault_between(self.cleaner.clean(candidate).candidate, made)
+        return fault_between(self.gate.cleaner.clean(candidate).candidate, made)
 
     def _chunks(
         self,
@@ -328,11 +314,13 @@ class NoteImport:
         digest = self.digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
         seen[digest] += 1
         scope = _scope(values)
-        now = self.clock()
+        now = self.gate.clock()
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
         times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
         fields |= times
-        self.cleaner.check_ids(scope, **{name: fields[name] for name in _ID_KEYS & fields.keys()})
+        self.gate.cleaner.check_ids(
+            scope, **{name: fields[name] for name in _ID_KEYS & fields.keys()}
+        )
         if not isinstance(fields.get("single_valued", True), bool):
             raise InvalidNoteError(
                 f"single_valued must be true or false, not {fields['single_valued']!r}"

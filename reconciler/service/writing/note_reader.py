@@ -5,9 +5,7 @@ The vector that it makes is the one that the note is compared by, so nothing is 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reconciler.domain.floats import Floats
@@ -50,15 +48,12 @@ class NoteReader:
 
         Then its words alone are judged; what needs the vector fails on its own.
         """
-        if not self.is_read(submission) or submission.vector is not None:
+        if not self.is_read(submission):
             return submission
-        started = time.perf_counter()
         try:
-            [vector] = self.embed([submission.note.text])
+            return submission.embedded(self.embed)
         except (EmbeddingError, ConfigurationError):
             return submission
-        embed_ms = (time.perf_counter() - started) * 1000
-        return replace(submission, vector=vector, embed_ms=embed_ms)
 
     def leanings_of(self, submission: Submission) -> Leanings | None:
         """What a note with a vector leans to; None where that says nothing."""

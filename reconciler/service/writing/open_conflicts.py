@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from itertools import chain, combinations
-from operator import attrgetter
 
 from reconciler.service.stores.commits import Commit
 
@@ -60,9 +59,9 @@ class OpenConflicts:
         if fact is not None and is_live:
             for other in decision.conflicting_ids:
                 self._open(fact.fact_id, other)
-        for drawn in filter(attrgetter("is_open"), commit.reopened):
-            self._open(drawn.new_id, drawn.old_id)
-        shut = [(one.new_id, one.old_id) for one in commit.reopened if not one.is_open]
+        for one, other in (drawn.pair for drawn in commit.reopened if drawn.is_open):
+            self._open(one, other)
+        shut = [one.pair for one in commit.reopened if not one.is_open]
         for one, other in (*shut, *combinations(decision.closed_ids, 2)):
             self._others.get(one, set()).discard(other)
             self._others.get(other, set()).discard(one)

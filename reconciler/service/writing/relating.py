@@ -11,13 +11,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.recalling.safety import is_never_cut
+from reconciler.domain.reconciling.ahead import Effects
 from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.suspending import is_replaced, is_suspended
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.decisions import Decision, Undo, Verdict
+from reconciler.domain.records.decisions import Decision, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
@@ -187,10 +188,9 @@ class Relating:
         submission = self._submission(as_candidate(note, proposed_by))
 
         def plan(seen: Seen) -> Commit:
-            commit = self.reconciler.as_disposed(submission, Action.RESOLVE, seen)
             # It names no fact, so that nothing rests on it.
-            verdict = replace(commit.decision.verdict, decided_by=DecidedBy.ARBITER)
-            return replace(commit, decision=replace(commit.decision, verdict=verdict))
+            by = DecidedBy.ARBITER
+            return self.reconciler.as_disposed(submission, Action.RESOLVE, seen, by=by)
 
         return self.ledger.write(submission, plan)
 
@@ -333,42 +333,30 @@ class Relating:
         over = [one for one in ended if told is not None and one.fact_id in told.ends]
         restated = outcome.restated if outcome.restated in ended else None
         heir = taking_over(stays, restated) if restated else stays
-        commit = self.reconciler.as_disposed(
-            submission.about(note),
-            Action.RESOLVE,
-            seen,
-            ended,
-            until_then=[(one, stays) for one in until_then],
-            heir=without_ended_value(heir, over),
-            over_ids=[one.fact_id for one in over],
-            is_again=restated is not None,
-        )
         made = _links(outcome, open_, decided_by, note.text, now)
-        left, undo = commit.kept or stays, commit.decision.undo or Undo(before=())
-        decision = replace(
-            commit.decision,
-            verdict=replace(
-                commit.decision.verdict, decided_by=decided_by, conflicts=outcome.against
-            ),
-            fact_id=stays.fact_id,
+        effects = Effects(
+            ended=ended,
+            until_then=[(one, stays) for one in until_then],
+            kept=without_ended_value(heir, over),
+            over_ids=[one.fact_id for one in over],
+            restated_id=restated.fact_id if restated else None,
+            stays_id=stays.fact_id,
+            against=outcome.against,
+            closed=outcome.closed,
             closed_ids=_ids_of(outcome.closed),
-            undo=Undo(
-                before=(*undo.before, *(() if left == stays else (stays.standing,))),
-                # A revert of this decision closes the links that it draws.
-                conflicts=(
-                    *undo.conflicts,
-                    *outcome.closed,
-                    *(replace(link, decided_by=DecidedBy.ANSWER) for link in made),
-                ),
-            ),
+            drawn=made,
         )
+        about = submission.about(note)
+        commit = self.reconciler.as_disposed(about, Action.RESOLVE, seen, effects, decided_by)
+        left, undo = commit.kept or stays, commit.decision.changes
+        if left != stays:
+            undo = replace(undo, before=(*undo.before, stays.standing))
+        is_moved = restated is None and left != stays
         return replace(
             commit,
-            decision=decision,
+            decision=replace(commit.decision, undo=undo),
             kept=left if restated else None,
-            restored=(*commit.restored, *(() if restated or left == stays else (left,))),
-            restated_id=restated.fact_id if restated else None,
-            reopened=(*commit.reopened, *made),
+            restored=(*commit.restored, left) if is_moved else commit.restored,
         )
 
 
@@ -433,7 +421,7 @@ def _check_own(fact_id: str, outcome: _Outcome, decided_by: DecidedBy) -> None:
 
 
 def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
-    named = (fact_id for one in conflicts for fact_id in (one.new_id, one.old_id))
+    named = (fact_id for one in conflicts for fact_id in one.pair)
     return tuple(dict.fromkeys(named))
 
 

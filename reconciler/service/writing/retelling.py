@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from reconciler.domain.floats import Floats
 from reconciler.domain.guard import share_a_word
@@ -24,17 +24,14 @@ from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.frozen import frozen
 from reconciler.service.stores.commits import Commit, states_of, supersession_of, supersessions_of
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.decision_ids import settlement_id_of
+from reconciler.service.writing.ledger import Seen
 from reconciler.service.writing.neighbourhoods import Neighbourhood
 from reconciler.service.writing.open_conflicts import OpenConflicts
 from reconciler.service.writing.submissions import Submission, resubmitted
-
-if TYPE_CHECKING:
-    from reconciler.service.stores.decision_store import DecisionStore
-    from reconciler.service.stores.fact_store import FactStore
-    from reconciler.service.writing.ledger import Seen
-
 
 Other = TypeVar("Other")
 Plan = Callable[[Submission, Neighbourhood], Commit | Other]
@@ -242,7 +239,7 @@ def _commit(
             for pair, link in above_it.items()
             if link.old_id in after and pair not in links_after
         ),
-        conflicts=tuple(links.get(one.ids, _closed(one)) for one in reopened),
+        conflicts=tuple(links.get(one.ids, one.as_answered) for one in reopened),
     )
     version = seen.version
     also: list[Commit] = []
@@ -339,9 +336,5 @@ def _redrawn(
         )
         for new_id, old_id in map(sorted, then.disputes - now.disputes - own_pairs)
     )
-    shut = (links[pair] for pair in now.disputes - then.disputes if pair <= then.live)
-    return (*opened, *map(_closed, shut))
-
-
-def _closed(conflict: Conflict) -> Conflict:
-    return replace(conflict, decided_by=DecidedBy.ANSWER)
+    shut = (links[pair].as_answered for pair in now.disputes - then.disputes if pair <= then.live)
+    return (*opened, *shut)

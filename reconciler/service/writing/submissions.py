@@ -5,8 +5,9 @@ A note has five forms: text, ``Note``, ``Candidate``, ``Submission``, ``Decision
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from reconciler.domain.records.decisions import (
     Comparison,
     Decision,
     Proposal,
-    RecordedOpinion,
     RecordedPolicy,
     Timings,
     Verdict,
@@ -154,6 +154,22 @@ class Submission:
         is_answer = self.answered_by is not None and not self.candidate.confirmed_by
         return is_answer or self.is_relating
 
+    def disposed(self, action: Action) -> Verdict[str]:
+        """The verdict of a decision that writes no fact: a disposal of the gate, or an answer."""
+        return Verdict(
+            action=action,
+            decided_by=DecidedBy.ANSWER if self.answered_by else DecidedBy.GATE,
+            reason=self.assessment.detail,
+        )
+
+    def embedded(self, embed: Callable[[Sequence[str]], Floats]) -> Submission:
+        """The submission with its vector."""
+        if self.vector is not None:
+            return self
+        started = time.perf_counter()
+        [vector] = embed([self.note.text])
+        return replace(self, vector=vector, embed_ms=(time.perf_counter() - started) * 1000)
+
     def about(self, note: Note) -> Submission:
         """The submission with another note, worded or dated differently."""
         return replace(self, candidate=replace(self.candidate, note=note))
@@ -189,7 +205,6 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
 def resubmitted(decision: Decision, vector: Floats) -> Submission:
     """The note of a decision by the rule, as it came from the gate, dated as it was decided on."""
     note, told = replace(decision.note, is_dated=True), decision.proposal
-    assert decision.gate is not None, "it was decided by a rule"  # noqa: S101
     return Submission(
         candidate=Candidate(
             note=note,
@@ -199,7 +214,7 @@ def resubmitted(decision: Decision, vector: Floats) -> Submission:
             holds_until=told.holds_until,
             relations=told.relations,
         ),
-        assessment=decision.gate,
+        assessment=decision.judged,
         door=decision.door,
         decision_id=decision.decision_id,
         fact_id=fact_written_by(decision) or settlement_id_of(decision.decision_id),
@@ -221,7 +236,7 @@ def check_key(submission: Submission, decision: Decision) -> None:
 
 def fault_of_key(submission: Submission, decision: Decision) -> str | None:
     """Why the key of a submission belongs to another call; None if the decision may be its own."""
-    was_refused = decision.gate and decision.gate.reason is GateReason.WRONG_RELATION
+    was_refused = decision.judged.reason is GateReason.WRONG_RELATION
     if not decision.replayed or was_refused:  # the record of that refusal has no relations
         return None
     if submission.is_relating:
@@ -245,7 +260,7 @@ def fault_between(candidate: Candidate, decision: Decision) -> str | None:
     # It may be the day of what it ends, or "tomorrow" as it was counted then.
     is_start_free = bool(told and told.ends) or (_begins_as_said(note) and _begins_as_said(kept))
     left = {"valid_from"} if is_start_free else set()
-    if decision.gate and decision.gate.is_contacts_word:  # the gate named another source
+    if decision.judged.is_contacts_word:  # the gate named another source
         left.add("source_kind")
     others = (
         name
@@ -345,37 +360,31 @@ def recorded_policy(policy: ReconcilePolicy, embedding_model: str) -> RecordedPo
 
 def recorded(
     submission: Submission,
-    verdict: Verdict,
-    neighbours: Sequence[Neighbour],
+    verdict: Verdict[str],
     policy: RecordedPolicy,
     at: datetime,
-    *,
-    version: int = 0,
-    opinion: RecordedOpinion | None = None,
-    timings: Timings | None = None,
+    version: int,
+    timings: Timings,
+    neighbours: Sequence[Neighbour] = (),
 ) -> Decision:
     """The record of a verdict about a submission.
 
     Args:
         submission: the submission.
         verdict: the verdict.
-        neighbours: the facts that the note was compared with, nearest first.
         policy: the thresholds of the verdict.
         at: now (UTC).
         version: the contact's version after the commit.
-        opinion: the arbiter's answer, if it was asked.
         timings: how long it took.
+        neighbours: the facts that the note was compared with, nearest first.
     """
     own, note = submission.candidate.evidence[0], submission.note
     if note.session_id != own.session_id:
         note = replace(note, session_id=own.session_id)
-    decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
     return Decision(
         decision_id=submission.decision_id,
         note=note,
-        verdict=verdict.by_id(),
-        cosine=decided_on.cosine if decided_on else None,
-        fact_id=_fact_id(verdict, submission.fact_id),
+        verdict=verdict,
         expired_ids=tuple(neighbour.fact_id for neighbour in neighbours if neighbour.is_expired),
         door=submission.door,
         at=at,
@@ -390,8 +399,7 @@ def recorded(
             relations=submission.candidate.relations,
             holds_until=submission.candidate.holds_until,
         ),
-        opinion=opinion or RecordedOpinion(),
-        timings=timings or Timings(),
+        timings=timings,
         version=version,
         compared_with=tuple(
             _comparison(neighbour, rank) for rank, neighbour in enumerate(neighbours, start=1)
@@ -399,43 +407,8 @@ def recorded(
     )
 
 
-def recorded_plainly(
-    submission: Submission,
-    action: Action,
-    policy: RecordedPolicy,
-    at: datetime,
-    *,
-    version: int = 0,
-    number: int = 1,
-    ended_ids: tuple[str, ...] = (),
-) -> Decision:
-    """The record of a decision that writes no fact: a disposal of the gate or an answer."""
-    verdict = Verdict(
-        action=action,
-        decided_by=DecidedBy.ANSWER if submission.answered_by else DecidedBy.GATE,
-        reason=submission.assessment.detail,
-    )
-    timings = Timings(attempts=number)
-    made = recorded(submission, verdict, (), policy, at, version=version, timings=timings)
-    return replace(made, verdict=replace(made.verdict, targets=ended_ids), fact_id=None)
-
-
-def _fact_id(verdict: Verdict, new_id: str) -> str | None:
-    """The fact that says it from now on."""
-    if verdict.action is Action.SKIP:
-        return verdict.targets[0].fact_id
-    return None if verdict.action is Action.REVOKE else new_id
+_RECORDED = ("fact_id", "text", "cosine", "valid_from", "trust", "slot", "category", "is_expired")
 
 
 def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
-    return Comparison(
-        fact_id=neighbour.fact_id,
-        text=neighbour.text,
-        cosine=neighbour.cosine,
-        valid_from=neighbour.valid_from,
-        trust=neighbour.trust,
-        slot=neighbour.slot,
-        category=neighbour.category,
-        is_expired=neighbour.is_expired,
-        rank=rank,
-    )
+    return Comparison(**{name: getattr(neighbour, name) for name in _RECORDED}, rank=rank)

@@ -7,7 +7,7 @@ by earlier decisions about the same inference, and then reconciled or recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.redaction import check_not_erased
@@ -59,62 +59,101 @@ _BATCH_DECISIONS = 50
 """Decisions in one transaction: larger batches make no decision cheaper."""
 
 
-class WriteGate:
-    """Decides whether a candidate is remembered, and records the decision.
+@dataclass(kw_only=True, eq=False)
+class Judging:
+    """The gate's assessment of candidates; reads and writes nothing.
 
-    The default is not to write. A statement from a trusted source is reconciled by the call that
-    proposes it. A claim that was read out of a text is only proposed, and a second call commits it.
-
-    Args:
-        fact_store: has what may answer a thin note.
-        decision_store: has the earlier decisions about the same inference.
-        reconciler: decides about every admitted note.
-        ledger: writes.
+    Attributes:
         cleaner: takes out the data that may not be kept, and knows floors, handlings and domains.
         reader: reads what a note resembles as a whole.
         decision_ids: makes the ids of decisions.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        reconciler: MemoryReconciler,
-        ledger: Ledger,
-        cleaner: Cleaner,
-        reader: NoteReader,
-        decision_ids: DecisionIds,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._reconciler = reconciler
-        self._ledger = ledger
-        self._cleaner = cleaner
-        self._reader = reader
-        self._decision_ids = decision_ids
-        self._clock = clock
+    cleaner: Cleaner
+    reader: NoteReader
+    decision_ids: DecisionIds
+    clock: Callable[[], datetime]
 
+    @traced("gate")
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
-        """The gate's assessment of a candidate by its words; reads and writes nothing.
+        """The gate's assessment of a candidate by its words, without precedents.
 
         Args:
-            candidate: what is proposed.
+            candidate: what is proposed; its agent chooses the domain.
             door: the door that it came through.
 
         Raises:
             InvalidRequestError: an id or a name holds a secret; those are kept as they are given.
         """
-        self._cleaner.check_ids(candidate)
-        decision_id = self._decision_ids.of(candidate.note)
-        return judge(candidate, self._cleaner, self._clock(), door, decision_id)
+        self.cleaner.check_ids(candidate)
+        policy = self.cleaner.policy_of(candidate.note.scope)
+        cleaned = self.cleaner.clean(with_effective_source(candidate))
+        assessment = assess(cleaned, policy, self.clock())
+        return Submission(
+            candidate=_as_found(cleaned.candidate, assessment),
+            assessment=assessment,
+            door=door,
+            decision_id=self.decision_ids.of(candidate.note),
+            cleaned=cleaned,
+            is_own_word=policy.file.sources[cleaned.candidate.note.trust].is_own_word,
+        )
 
     def judge_whole(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
         """As ``judge``, and by what the note resembles as a whole; it may have its vector."""
-        judged = self._reader.with_vector(self.judge(candidate, door))
-        return reread(judged, self._reader, self._cleaner, self._clock())
+        return self.reread(self.reader.with_vector(self.judge(candidate, door)))
+
+    def reread(self, submission: Submission) -> Submission:
+        """The submission, assessed again if the note as a whole says more than its words.
+
+        Args:
+            submission: as ``judge`` left it; without a vector it stays so.
+        """
+        leanings, cleaned = self.reader.leanings_of(submission), submission.cleaned
+        if leanings is None or cleaned is None:
+            return submission
+        cleaned = replace(cleaned, leanings=leanings)
+        assessment = assess(cleaned, self.cleaner.policy_of(submission.scope), self.clock())
+        return replace(
+            submission,
+            candidate=_as_found(cleaned.candidate, assessment),
+            assessment=assessment,
+            cleaned=cleaned,
+        )
+
+
+class WriteGate(Judging):
+    """Decides whether a candidate is remembered, and records the decision.
+
+    The default is not to write. A statement from a trusted source is reconciled by the call that
+    proposes it. A claim that was read out of a text is only proposed, and a second call commits it.
+
+    What could write past its checks is private.
+
+    Args, beside the attributes of ``Judging``:
+        fact_store: has what may answer a thin note.
+        decision_store: has the earlier decisions about the same inference.
+        reconciler: decides about every admitted note.
+        ledger: writes.
+    """
+
+    def __init__(
+        self,
+        *,
+        cleaner: Cleaner,
+        reader: NoteReader,
+        decision_ids: DecisionIds,
+        clock: Callable[[], datetime],
+        fact_store: FactStore,
+        decision_store: DecisionStore,
+        reconciler: MemoryReconciler,
+        ledger: Ledger,
+    ) -> None:
+        super().__init__(cleaner=cleaner, reader=reader, decision_ids=decision_ids, clock=clock)
+        self._fact_store = fact_store
+        self._decision_store = decision_store
+        self._reconciler = reconciler
+        self._ledger = ledger
 
     def settle_many(
         self, submissions: Iterable[Submission]
@@ -187,7 +226,7 @@ class WriteGate:
         note = candidate.note
         if note.idempotency_key is None:
             return None
-        known = self._decision_store.find_decision(note.scope, self._decision_ids.of(note))
+        known = self._decision_store.find_decision(note.scope, self.decision_ids.of(note))
         if known is None:
             return None
         earlier = known.as_replay()
@@ -196,7 +235,7 @@ class WriteGate:
 
     def outcome_of(self, note: Note) -> Decision | None:
         """The last decision about a proposed note, by its key; None if it was never proposed."""
-        decision_id = self._decision_ids.of(note)
+        decision_id = self.decision_ids.of(note)
         settled = self._decision_store.find_decision(note.scope, settlement_id_of(decision_id))
         return settled or self._decision_store.find_decision(note.scope, decision_id)
 
@@ -225,14 +264,14 @@ class WriteGate:
         if not asked:
             return frozenset()
         note = candidates[0].note
-        own = {self._decision_ids.of(candidate.note) for candidate in candidates}
+        own = {self.decision_ids.of(candidate.note) for candidate in candidates}
         waiting = sum(
             decision.note.session_id == note.session_id
             and decision.decision_id not in own
-            and _is_question(decision.gate)
-            for decision in self._decision_store.list_pending([note.scope], self._clock())
+            and _is_question(decision.judged)
+            for decision in self._decision_store.list_pending([note.scope], self.clock())
         )
-        room = self._cleaner.policy_of(note.scope).file.confirmation.session_questions_max
+        room = self.cleaner.policy_of(note.scope).file.confirmation.session_questions_max
         by_weight = sorted(asked, key=lambda pair: -pair[0])
         return frozenset(key for _, key in by_weight[: max(room - waiting, 0)])
 
@@ -268,16 +307,15 @@ class WriteGate:
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
                 "admitted can be committed"
             )
-        assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
         check_not_erased(proposal)
         proposed = candidate_of(proposal, self._decision_store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
-        if (ends_at := candidate.holds_until) is not None and ends_at <= self._clock():
+        if (ends_at := candidate.holds_until) is not None and ends_at <= self.clock():
             candidate = replace(candidate, holds_until=None, ended_at=ends_at)
         today = self._with_precedents(self.judge_whole(candidate))
         submission = Submission(
             candidate=candidate,
-            assessment=proposal.gate,
+            assessment=proposal.judged,
             door=door,
             decision_id=settlement_id_of(decision_id),
             settles_id=decision_id,
@@ -334,8 +372,8 @@ class WriteGate:
         )
         if not any(evidence.is_pending_erasure for evidence in own):
             return submission
-        policy = self._cleaner.policy_of(submission.scope)
-        return replace(submission, assessment=assess(cleaned, policy, self._clock()))
+        policy = self.cleaner.policy_of(submission.scope)
+        return replace(submission, assessment=assess(cleaned, policy, self.clock()))
 
     def _with_precedents(self, submission: Submission) -> Submission:
         """The submission, judged again by earlier decisions on its inference if they may matter."""
@@ -343,7 +381,7 @@ class WriteGate:
         is_thin = first.is_held or first.reason is GateReason.BELOW_FLOOR
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
             return submission
-        now = self._clock()
+        now = self.clock()
         facts = self._fact_store.list_facts(note.scope) if is_thin else []
         live = (fact for fact in facts if fact.as_of(now).is_live)
         earlier = earlier_decisions(
@@ -358,7 +396,7 @@ class WriteGate:
             and answer_since(note, facts, is_consent=asks_consent) is not None,
             contradicted=None if against is None else against.text,
         )
-        policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
+        policy, may_ask = self.cleaner.policy_of(note.scope), submission.may_ask
         assessment = assess(cleaned, policy, now, precedents, may_ask=may_ask)
         # A question filed under a note that waits silently would not be seen.
         silent_id = precedents.waiting_id if assessment.question is None else None
@@ -399,56 +437,6 @@ def is_compared(submission: Submission) -> bool:
     return submission.is_reconciled or submission.assessment.reason in _MAY_AGREE
 
 
-@traced("gate")
-def judge(
-    candidate: Candidate, cleaner: Cleaner, now: datetime, door: str, decision_id: str
-) -> Submission:
-    """The gate's assessment of a candidate without precedents.
-
-    Args:
-        candidate: as it was proposed.
-        cleaner: takes out the data that may not be kept; the candidate's agent chooses the domain.
-        now: the time now (UTC).
-        door: the door that it came through.
-        decision_id: the id that its decision would have.
-    """
-    policy = cleaner.policy_of(candidate.note.scope)
-    cleaned = cleaner.clean(with_effective_source(candidate))
-    assessment = assess(cleaned, policy, now)
-    return Submission(
-        candidate=_as_found(cleaned.candidate, assessment),
-        assessment=assessment,
-        door=door,
-        decision_id=decision_id,
-        cleaned=cleaned,
-        is_own_word=policy.file.sources[cleaned.candidate.note.trust].is_own_word,
-    )
-
-
-def reread(
-    submission: Submission, reader: NoteReader, cleaner: Cleaner, now: datetime
-) -> Submission:
-    """The submission, assessed again if the note as a whole says more than its words.
-
-    Args:
-        submission: as ``judge`` left it; without a vector it stays so.
-        reader: reads the vector.
-        cleaner: knows the policy.
-        now: the time now (UTC).
-    """
-    leanings, cleaned = reader.leanings_of(submission), submission.cleaned
-    if leanings is None or cleaned is None:
-        return submission
-    cleaned = replace(cleaned, leanings=leanings)
-    assessment = assess(cleaned, cleaner.policy_of(submission.scope), now)
-    return replace(
-        submission,
-        candidate=_as_found(cleaned.candidate, assessment),
-        assessment=assessment,
-        cleaned=cleaned,
-    )
-
-
 def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
     """The candidate with the gate's findings about it, and an episode that it rests on.
 
@@ -468,31 +456,31 @@ def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
 
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
     """The candidate of a decision, made again from the record."""
-    assessment = decision.gate
+    judged = decision.judged
     own = [item for item in evidence if item.episode_id == decision.episode_id]
     others = [item for item in evidence if item.episode_id != decision.episode_id]
     return Candidate(
         note=replace(
             decision.note,
             valid_from=decision.note.holds_from,
-            category=assessment.category if assessment else None,
-            topic=assessment.topic if assessment else None,
+            category=judged.category,
+            topic=judged.topic,
             contact_name=None,
             idempotency_key=None,
             is_dated=True,
         ),
         evidence=(*own, *others),
         proposed_by=decision.proposal.proposed_by or "unknown",
-        confidence=_extractors_confidence(assessment),
+        confidence=_extractors_confidence(judged),
         holds_until=decision.proposal.holds_until,
     )
 
 
-def _extractors_confidence(assessment: Assessment | None) -> float | None:
+def _extractors_confidence(assessment: Assessment) -> float | None:
     """The extractor's own confidence, if the score began with it; 1 for the contact's own word."""
-    first = next(iter(assessment.parts), None) if assessment else None
-    if assessment and assessment.is_contacts_word:
+    if assessment.is_contacts_word:
         return 1.0
+    first = next(iter(assessment.parts), None)
     return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
 
 
@@ -502,13 +490,9 @@ def _agreeing(submission: Submission) -> Submission:
     return replace(submission, assessment=assessment)
 
 
-def _is_question(assessment: Assessment | None) -> bool:
+def _is_question(assessment: Assessment) -> bool:
     """Whether the contact is asked."""
-    return (
-        assessment is not None
-        and assessment.question is not None
-        and assessment.reason not in NOT_FOR_CONTACTS
-    )
+    return assessment.question is not None and assessment.reason not in NOT_FOR_CONTACTS
 
 
 def _action_of(assessment: Assessment) -> Action:
