@@ -27,6 +27,7 @@ from reconciler.adapters.unit_vectors import joined, unit
 from reconciler.domain.floats import Floats
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
+from reconciler.forks import leave_alone_in_children
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -159,12 +160,12 @@ class LocalEmbedder:
         return time.perf_counter() - started
 
     def close(self) -> None:
-        """Stop the worker after the current batch; callers that wait get an ``EmbeddingError``."""
+        """Wait for the current batch; callers that wait get an ``EmbeddingError``."""
         with self._lock:
             self._is_closed = True
             engine, self._engine = self._engine, None
         if engine is not None:
-            engine.stop()
+            engine.batcher.stop()
 
     def _ready(self) -> _Engine:
         with self._lock:
@@ -180,6 +181,7 @@ class LocalEmbedder:
         from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 
         model = self._model.load()
+        leave_alone_in_children(model)
 
         def encode(texts: list[str]) -> Floats:
             return unit(model.encode(texts))
@@ -188,14 +190,12 @@ class LocalEmbedder:
             self._dimension = encode(["ready"]).shape[1]
             windows = Windows(model.tokenizer, model.token_count_max)
             batcher = EmbeddingBatcher(encode, self._batch_size)
-            return _Engine(windows, batcher, weakref.finalize(self, batcher.stop))
+            return _Engine(windows, batcher)
 
     def _start_afresh(self) -> None:
         """Forget, in a forked child, the locks and threads that stayed with the parent."""
         self._lock = threading.Lock()
-        if self._engine is not None:
-            self._engine.stop.detach()
-            self._engine = None
+        self._engine = None
 
 
 TOKENS_OF_SCRIPT_MIN = 1_000
@@ -270,11 +270,10 @@ class Windows:
 
 
 class _Engine(NamedTuple):
-    """The parts of a loaded model; ``stop`` also runs once the embedder has no reference left."""
+    """The parts of a loaded model."""
 
     windows: Windows
     batcher: EmbeddingBatcher
-    stop: weakref.finalize[Any, Any]
 
 
 def _script_of(letter: str) -> str:

@@ -10,51 +10,17 @@ for. Other finders find phones, street addresses and secrets.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Iterator
 
-import regex
-
-from reconciler.adapters.personal_number_shapes import SHAPES, has_luhn_digit
-from reconciler.frozen import in_order
+from reconciler.adapters.personal_number_shapes import (
+    SHAPES,
+    NumberRule,
+    has_luhn_digit,
+    said_before,
+)
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 _MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
-_FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
-
-_Accepts = Callable[[str, int, int], bool]
-
-
-def _anywhere(_: str, __: int, ___: int) -> bool:
-    return True
-
-
-@cache
-def _compiled(pattern: str) -> Any:
-    return regex.compile(pattern, _FLAGS)
-
-
-@in_order
-class _Rule:
-    """A pattern, the kind of its finds, and the checks of a find and of the text around it."""
-
-    kind: SensitiveKind
-    pattern: str
-    is_valid: Callable[[str], bool] = bool
-    accepts: _Accepts = _anywhere
-    digits_min: int = 0
-    """Digits that a text must have to be looked at."""
-
-    def find(self, text: str) -> Iterator[SensitiveSpan]:
-        """The longest accepted span of each match; it may end where any of its groups does."""
-        for match in _compiled(self.pattern).finditer(text):
-            start = match.start()
-            ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
-            for end in sorted(ends, reverse=True):
-                if self.is_valid(text[start:end]) and self.accepts(text, start, end):
-                    yield SensitiveSpan(start, end, self.kind)
-                    break
 
 
 def find_personal_data(text: str) -> Iterator[SensitiveSpan]:
@@ -73,14 +39,7 @@ def find_personal_data(text: str) -> Iterator[SensitiveSpan]:
 # Distinctive shapes
 
 
-def _said_before(words: str) -> Callable[[str, int, int], bool]:
-    """Whether one of the words stands shortly before or after."""
-    pattern = re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
-    return lambda text, start, end: bool(pattern.search(text[max(0, start - 40) : end + 20]))
-
-
-_CARD_WORD = _said_before("card|maestro|cc|visa|mastercard|debit|credit")
-_AADHAAR_WORD = _said_before("aadha+r|uid|uidai|adhar")
+_CARD_WORD = said_before("card|maestro|cc|visa|mastercard|debit|credit")
 
 
 def _is_card(text: str, start: int, end: int) -> bool:
@@ -91,33 +50,6 @@ def _is_card(text: str, start: int, end: int) -> bool:
     return _NETWORKS.fullmatch(digits) is not None
 
 
-def _is_said_aadhaar(text: str, start: int, end: int) -> bool:
-    """Whether it has groups of four or a name: of bare numbers one in ten fits the check digit."""
-    return not text[start:end].isdigit() or _AADHAAR_WORD(text, start, end)
-
-
-_VERSION_BEFORE = re.compile(r"\b(?:v|ver|version|release|build)\.?\s*$", re.IGNORECASE)
-_VERSION_REACH = 32
-
-
-def _is_network_address(text: str, start: int, end: int) -> bool:
-    """Whether it is neither a version number, a time of day nor a lone "::"."""
-    # A text may hold thousands of them, so only the words right before one are read.
-    if _VERSION_BEFORE.search(text, max(0, start - _VERSION_REACH), start):
-        return False
-    address = text[start:end]
-    return (
-        address.count(".") == 3
-        or len(re.findall(r"[0-9a-fA-F]+", address)) >= 3
-        or address == "::1"
-    )
-
-
-_ACCEPTS: dict[str, _Accepts] = {
-    "ipv4": _is_network_address,
-    "ipv6": _is_network_address,
-    "in_aadhaar": _is_said_aadhaar,
-}
 _NETWORKS = re.compile(
     r"""
     4(?:\d{12}|\d{15}|\d{17,18}) | [25]\d{15} | (?:34|37)\d{13} | (?:2131|1800)\d{11}
@@ -130,7 +62,7 @@ _CARD = r"""(?x)
     (?<![\w.-])(?:[3-6]\d{3}|2[2-7]\d{2}|2131|1800)(?:[ -]?\d){8,15}(?![\w]|[.,-]\d)
     | (?<![\w.-])[3-6]\d{3}(?:\.\d{4}){3}(?![\w]|[.,-]\d)
 """
-_EMAIL = _Rule(
+_EMAIL = NumberRule(
     SensitiveKind.EMAIL,
     r"""(?x)
     (?<![\w.+-])[\w!#$%&'*+/=?^`{|}~.-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_][\w-]{1,24}(?<!-)
@@ -172,7 +104,7 @@ def _labelled(
     length_min: int = 6,
     digits_min: int = 4,
     value: str = _VALUE,
-) -> _Rule:
+) -> NumberRule:
     """A value that follows a label, with its least length and number of digits.
 
     The label is no part of the match. A round number or one with a unit is an amount.
@@ -186,12 +118,12 @@ def _labelled(
         return len(letters) >= length_min and digits >= digits_min
 
     pattern = rf"\b(?:{labels}){_NUMBER}{_IS}{_OPEN}\K{value}{_VALUE_END}"
-    return _Rule(kind, pattern, accepts=accepts, digits_min=digits_min)
+    return NumberRule(kind, pattern, accepts=accepts, digits_min=digits_min)
 
 
 _RULES = (
-    *(_Rule(*shape[:3], _ACCEPTS.get(name, _anywhere), shape[3]) for name, shape in SHAPES.items()),
-    _Rule(SensitiveKind.CREDIT_CARD, _CARD, has_luhn_digit, _is_card, 12),
+    *SHAPES,
+    NumberRule(SensitiveKind.CREDIT_CARD, _CARD, has_luhn_digit, _is_card, 12),
     _labelled(
         SensitiveKind.NATIONAL_ID,
         r"ssn|social[ ]security(?:[ ](?:number|no|nr))?|soc[ ]sec|social[ ]insurance|sin(?=[ ]?:)"

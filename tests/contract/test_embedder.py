@@ -331,21 +331,10 @@ def test_a_closed_embedder_refuses_to_embed(make: Callable[[str], Embedder], kin
         embedder.embed(NOTES)
 
 
-def test_close_stops_the_thread_behind() -> None:
+def test_no_thread_stays_behind_an_embedder() -> None:
     before = set(threading.enumerate())
     embedder = LocalEmbedder(OnnxMinilm())
     embedder.warm_up()
-    (worker,) = set(threading.enumerate()) - before
-    embedder.close()
-    assert worker.daemon
-    assert not worker.is_alive()
-
-
-def test_an_embedder_that_nobody_holds_stops_its_thread() -> None:
-    before = set(threading.enumerate())
-    embedder = LocalEmbedder(OnnxMinilm())
-    embedder.warm_up()
-    del embedder
     assert set(threading.enumerate()) <= before
 
 
@@ -669,7 +658,7 @@ def test_callers_that_wait_together_share_one_batch(model: SlowModel, batcher: A
     asked = [begin(batcher.encode, ["0"])]
     assert model.has_begun.acquire(timeout=60)
     asked += [begin(batcher.encode, [text]) for text in ("1", "2", "3")]
-    wait_until(lambda: len(batcher._waiting) == 3)
+    wait_until(lambda: len(batcher._waiting) == 4)
     model.let_all_pass()
     assert [one.result(10).item() for one in asked] == [0, 1, 2, 3]
     assert [len(batch) for batch in model.batches] == [1, 3]
@@ -697,7 +686,7 @@ def test_a_poisoned_request_fails_alone(model: SlowModel, batcher: Any) -> None:
     first = begin(batcher.encode, ["0"])
     assert model.has_begun.acquire(timeout=60)
     asked = [begin(batcher.encode, [text]) for text in ("1", "poison", "3")]
-    wait_until(lambda: len(batcher._waiting) == 3)
+    wait_until(lambda: len(batcher._waiting) == 4)
     model.let_all_pass()
     assert [first.result(10).item(), asked[0].result(10).item()] == [0, 1]
     assert asked[2].result(10).item() == 3
@@ -712,6 +701,27 @@ def test_after_a_long_poisoned_list_the_next_caller_is_served(
         batcher.encode(["poison"] * 9)
     assert len(model.batches) == 1
     assert batcher.encode(["5"]).item() == 5
+
+
+def test_an_interrupt_ends_its_own_caller_alone(model: SlowModel, batcher: Any) -> None:
+    is_first = True
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        nonlocal is_first
+        vectors = model.encode(texts)
+        if is_first:
+            is_first = False
+            raise KeyboardInterrupt
+        return vectors
+
+    batcher._encode = encode
+    interrupted = begin(batcher.encode, ["0"])
+    assert model.has_begun.acquire(timeout=60)
+    other = begin(batcher.encode, ["1"])
+    wait_until(lambda: len(batcher._waiting) == 2)
+    model.let_all_pass()
+    assert isinstance(interrupted.exception(10), KeyboardInterrupt)
+    assert other.result(10).item() == 1
 
 
 def test_even_what_is_no_exception_reaches_the_caller() -> None:
@@ -733,10 +743,11 @@ def test_stopping_finishes_the_batch_in_hand_and_turns_the_others_away(
     first = begin(batcher.encode, ["0"])
     assert model.has_begun.acquire(timeout=60)
     second = begin(batcher.encode, ["1"])
-    wait_until(lambda: len(batcher._waiting) == 1)
+    wait_until(lambda: len(batcher._waiting) == 2)
     stopping = begin(batcher.stop)
-    assert isinstance(second.exception(10), EmbeddingError)
+    wait_until(lambda: batcher._is_stopped)
     model.let_all_pass()
+    assert isinstance(second.exception(10), EmbeddingError)
     stopping.result(10)
     assert first.result(10).item() == 0
     assert isinstance(begin(batcher.encode, ["2"]).exception(10), EmbeddingError)
