@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
+from typing import Any
 
 from reconciler.domain.guard import (
     are_two_things,
@@ -56,8 +57,8 @@ def neighbour_of(fact: Fact, cosine: float, **flags: bool) -> Neighbour:
         cosine: its raw cosine to the note, in [-1, 1].
         **flags: what ``Neighbour`` says of the moment; False if it is left out.
     """
-    own = {name: getattr(fact, name) for name in _OF_FACT}
-    return Neighbour(**own, cosine=cosine, **flags)
+    own: dict[str, Any] = {name: getattr(fact, name) for name in _OF_FACT}
+    return Neighbour(cosine=cosine, **(own | flags))
 
 
 def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) -> Fact:
