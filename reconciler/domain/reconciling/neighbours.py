@@ -57,8 +57,8 @@ def neighbour_of(fact: Fact, cosine: float, **flags: bool) -> Neighbour:
         cosine: its raw cosine to the note, in [-1, 1].
         **flags: what ``Neighbour`` says of the moment; False if it is left out.
     """
-    told: dict[str, Any] = {name: getattr(fact, name) for name in _OF_FACT} | flags
-    return Neighbour(**told, cosine=cosine)
+    own: dict[str, Any] = {name: getattr(fact, name) for name in _OF_FACT}
+    return Neighbour(cosine=cosine, **(own | flags))
 
 
 def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) -> Fact:
