@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.evidence import FactEvidence
-    from reconciler.domain.records.facts import FactHistory
+    from reconciler.domain.records.facts import Dispute, FactHistory
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
@@ -209,7 +209,7 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count, self._services.clock())
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        held = [*self._services.records.held([self._scope])]
+        held: list[Decision | Dispute] = [*self._services.records.held([self._scope])]
         if conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
             from reconciler.domain.reconciling.disputes import disputes_of
 
