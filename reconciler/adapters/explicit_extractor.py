@@ -19,7 +19,9 @@ from reconciler.domain.values.attributes import AttributeBook
 if TYPE_CHECKING:
     from reconciler.domain.sessions.explicit_statements import ExplicitStatement
 
-_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED = 0.8, 0.6
+_REQUESTED, _STATED = 0.8, 0.6
+"""How important a request is, and any other statement."""
+
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
 """In this order: for a request, a slot, a hedged statement."""
 
@@ -54,7 +56,7 @@ class ExplicitExtractor:
                     yield Extracted(
                         text=said.text,
                         category=said.category,
-                        importance=_importance(said),
+                        importance=_REQUESTED if said.is_request else _STATED,
                         confidence=_confidence(said),
                         citations=(Citation(episode=number, span=said.span),),
                         subject=said.subject,
@@ -62,10 +64,6 @@ class ExplicitExtractor:
                         value=said.value,
                         speech=said.speech,
                     )
-
-
-def _importance(statement: ExplicitStatement) -> float:
-    return _IMPORTANCE_REQUESTED if statement.is_request else _IMPORTANCE_STATED
 
 
 def _confidence(statement: ExplicitStatement) -> float:
