@@ -7,9 +7,14 @@ import regex
 
 from reconciler.adapters.personal_number_shapes import SHAPES, has_luhn_digit
 
+NAMES = (
+    *("iban", "ipv4", "ipv6", "us_ssn", "uk_nino", "in_aadhaar", "es_nif", "it_fiscal_code"),
+    *("fi_code", "kr_rrn", "se_number", "in_pan", "in_gstin"),
+)
+
 
 def is_found(name: str, number: str) -> bool:
-    shape = SHAPES[name]
+    shape = SHAPES[NAMES.index(name)]
     match = regex.search(shape.pattern, number, regex.IGNORECASE)
     return bool(match) and any(
         shape.is_valid(match[0][: end - match.start()])
@@ -65,7 +70,8 @@ def test_a_number_is_found_and_one_that_fails_its_check_is_not(
 
 
 def test_every_shape_has_a_sample() -> None:
-    assert {name for name, *_ in CASES} == set(SHAPES)
+    assert list(dict.fromkeys(name for name, *_ in CASES)) == list(NAMES)
+    assert len(NAMES) == len(SHAPES)
 
 
 @pytest.mark.parametrize("number", ["4111 1111 1111 1111", "3782-822463-10005"])

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
-from weakref import WeakValueDictionary
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
@@ -332,6 +331,12 @@ STALLED_SECONDS = 5.0
 for an unavailable engine, and the writers behind it should ask the engine themselves."""
 
 
+@dataclass(slots=True)
+class _Queue:
+    turns: Turns = field(default_factory=Turns)
+    user_count: int = 0
+
+
 @in_order
 class ContactTurn:
     """A writer's turn to write about a contact."""
@@ -354,7 +359,7 @@ class ContactTurns:
     def __init__(self, stalled_seconds: float = STALLED_SECONDS) -> None:
         self._stalled_seconds = stalled_seconds
         self._lock = threading.Lock()
-        self._queues: WeakValueDictionary[str, Turns] = WeakValueDictionary()
+        self._queues: dict[str, _Queue] = {}
 
     @contextmanager
     def turn(self, scope: Scope) -> Iterator[ContactTurn]:
@@ -362,7 +367,18 @@ class ContactTurns:
 
         Ask no arbiter that takes seconds and embed nothing meanwhile: the other writers wait.
         """
-        with self._lock:
-            turns = self._queues.setdefault(scope.contact_key, Turns())
-        with turns.turn() as turn:
+        with self._queue(scope.contact_key) as turns, turns.turn() as turn:
             yield ContactTurn(turn, self._stalled_seconds)
+
+    @contextmanager
+    def _queue(self, contact_key: str) -> Iterator[Turns]:
+        with self._lock:
+            queue = self._queues.setdefault(contact_key, _Queue())
+            queue.user_count += 1
+        try:
+            yield queue.turns
+        finally:
+            with self._lock:
+                queue.user_count -= 1
+                if not queue.user_count:
+                    del self._queues[contact_key]
