@@ -260,6 +260,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     to one, which parses it once.
     """
     for item in items:
+        if item.path.parent.name == "fuzz":
+            item.add_marker("fuzz")
         if item.get_closest_marker("xdist_group"):
             continue
         if item.path.parent.name == "tidy":
