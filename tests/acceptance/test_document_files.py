@@ -67,7 +67,7 @@ def test_a_web_application_answers_as_its_page_shows(
 ) -> None:
     program = command.partition(" ")[0]
     if not (find_spec(package) and find_spec(program)):
-        cannot_run(f"install {package} and {program}, which the extra `dev` has")
+        cannot_run(f"install {package} and {program}, which the extra `test` has")
     _save("web_workers.md", tmp_path)
     [session] = [each for each in fenced(DOCS / "web_workers.md", "text") if program in each]
     started, *rest = session.splitlines()

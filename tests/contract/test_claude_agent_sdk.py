@@ -11,20 +11,41 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
-from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ResultMessage, query
 from mcp import Client
 
-from reconciler import Memory
-from reconciler.integrations.claude_agent_sdk import claude_agent_context, claude_agent_server
+from reconciler import ContactMemory, Memory
 from tests.anthropic_server import AnthropicServer, message, tool_call
 from tests.documents import ROOT, fenced, prints, program
 from tests.mcp_server import granted, serving
 
+pytestmark = pytest.mark.bundled
+
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
+
+
+def sdk() -> ModuleType:
+    """The framework, which a light install lacks."""
+    import claude_agent_sdk
+
+    return claude_agent_sdk
+
+
+def claude_agent_context(contact: ContactMemory, **given: Any) -> dict[Any, Any]:
+    from reconciler.integrations.claude_agent_sdk import claude_agent_context
+
+    hooks: dict[Any, Any] = claude_agent_context(contact, **given)
+    return hooks
+
+
+def claude_agent_server(memory: Memory, **given: Any) -> Any:
+    from reconciler.integrations.claude_agent_sdk import claude_agent_server
+
+    return claude_agent_server(memory.agent_tools("crm", "priya", **given))
 
 
 @pytest.fixture
@@ -35,7 +56,7 @@ def model() -> Iterator[AnthropicServer]:
 
 def _answered(memory: Memory, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     """What the SDK's server answers to a client's calls."""
-    config = claude_agent_server(memory.agent_tools("crm", "priya", session_id="chat-1"))
+    config = claude_agent_server(memory, session_id="chat-1")
 
     async def answered() -> list[Any]:
         async with Client(config["instance"]) as client:
@@ -46,7 +67,7 @@ def _answered(memory: Memory, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
 
 def _tools(memory: Memory) -> list[Any]:
     async def listed() -> list[Any]:
-        config = claude_agent_server(memory.agent_tools("crm", "priya"))
+        config = claude_agent_server(memory)
         async with Client(config["instance"]) as client:
             return (await client.list_tools()).tools
 
@@ -141,7 +162,7 @@ def test_claude_code_reaches_the_server_by_the_file_that_the_page_shows(
         config = tmp_path / "mcp.json"
         config.write_text(file.replace("http://127.0.0.1:8765/mcp", server.url), encoding="utf-8")
         env = environment | {"MEMORY_TOKEN": token, "PATH": f"{commands}:{environment['PATH']}"}
-        options = ClaudeAgentOptions(
+        options = sdk().ClaudeAgentOptions(
             mcp_servers=config, tools=[], setting_sources=[], cwd=tmp_path, env=env
         )
         asyncio.run(_asked(options))
@@ -149,9 +170,9 @@ def test_claude_code_reaches_the_server_by_the_file_that_the_page_shows(
     assert {f"mcp__memory__{name}" for name in (ADD, RECALL, "hand_over_session")} <= tools
 
 
-async def _asked(options: ClaudeAgentOptions) -> None:
-    async for each in query(prompt="Hello", options=options):
-        if isinstance(each, ResultMessage):
+async def _asked(options: Any) -> None:
+    async for each in sdk().query(prompt="Hello", options=options):
+        if isinstance(each, sdk().ResultMessage):
             assert each.result == "Goodbye."
 
 
@@ -160,7 +181,7 @@ def _sent(
 ) -> str:
     """What the model is sent in the second turn of a session."""
     model.answers(message("Noted."), message("Goodbye."))
-    options = ClaudeAgentOptions(
+    options = sdk().ClaudeAgentOptions(
         hooks=claude_agent_context(memory.contact("crm", "priya")),
         tools=[],
         setting_sources=[],
@@ -169,7 +190,7 @@ def _sent(
     )
 
     async def talk() -> None:
-        async with ClaudeSDKClient(options) as client:
+        async with sdk().ClaudeSDKClient(options) as client:
             for words in ("Hello!", "Book a table."):
                 await client.query(words)
                 async for _ in client.receive_response():

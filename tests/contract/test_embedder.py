@@ -59,8 +59,10 @@ NOTES = [
 ]
 TABLE = {text: np.eye(len(NOTES))[i].tolist() for i, text in enumerate(NOTES)}
 BEGINNING = "the customer asked about the renewal of the yearly support contract " * 40
-KINDS = ["noop", "hashing", "table", "onnx", "torch", "openai", "prefixed"]
-REAL = ["onnx", "torch"]
+TORCH = pytest.param("torch", marks=pytest.mark.torch)
+TEXT_KINDS: list[Any] = ["hashing", "table", "onnx", TORCH, "openai", "prefixed"]
+KINDS = ["noop", *TEXT_KINDS]
+REAL = ["onnx", TORCH]
 NEAR = range(28, 34)
 """Of so many sentences, some fill the model's window to the last token, or need one more."""
 VARIED = [
@@ -285,7 +287,7 @@ def test_white_space_and_closing_full_stops_do_not_count(embedder: Embedder, sam
         ("hashing", "hashing-64@test"),
         ("table", "table-8@test"),
         ("onnx", "all-MiniLM-L6-v2@53aa5117"),
-        ("torch", "model@53aa5117"),
+        pytest.param("torch", "model@53aa5117", marks=pytest.mark.torch),
         ("openai", "loopback-minilm@384"),
         ("prefixed", "all-MiniLM-L6-v2@53aa5117+53483507"),
     ],
@@ -322,7 +324,7 @@ def test_close_is_harmless_when_called_again(make: Callable[[str], Embedder], ki
     embedder.close()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "noop"])
+@pytest.mark.parametrize("kind", TEXT_KINDS)
 def test_a_closed_embedder_refuses_to_embed(make: Callable[[str], Embedder], kind: str) -> None:
     embedder = make(kind)
     embedder.embed(NOTES)
@@ -371,11 +373,13 @@ def test_a_table_refuses_vectors_of_another_shape_or_without_direction(
 # The real model: which vectors.
 
 
+@pytest.mark.torch
 def test_vectors_are_those_of_sentence_transformers_itself(real: Embedder, reference: Any) -> None:
     expected = reference.encode(NOTES, normalize_embeddings=True, show_progress_bar=False)
     np.testing.assert_allclose(real.embed(NOTES), expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.torch
 def test_the_packaged_model_without_torch_gives_torchs_vectors_alone_and_in_a_batch(
     shared: Callable[[str], Embedder],
 ) -> None:
@@ -422,6 +426,7 @@ def test_a_long_text_is_the_mean_of_its_windows_weighted_by_tokens(real: Embedde
     np.testing.assert_allclose(whole, mean / np.linalg.norm(mean), atol=1e-5)
 
 
+@pytest.mark.torch
 def test_every_window_fits_the_model_and_none_of_the_text_is_lost(reference: Any) -> None:
     text = "unbelievably " * 200 + "https://example.org/" + "abcdefgh/" * 150 + "end"
     pieces = [piece for piece, _ in Windows(reference.tokenizer.backend_tokenizer, 256).split(text)]
@@ -455,9 +460,10 @@ def test_the_real_one_tells_what_it_could_not_read(
     assert unread(real, text) == expected
 
 
+@pytest.mark.torch
 def test_each_way_to_run_the_model_reads_the_same(shared: Callable[[str], Embedder]) -> None:
     for text in VARIED:
-        told = {unread(shared(kind), text) for kind in REAL}
+        told = {unread(shared(kind), text) for kind in ("onnx", "torch")}
         assert len(told) == 1, text
 
 
@@ -479,6 +485,7 @@ def test_a_model_that_knows_words_of_a_script_reads_it() -> None:
 # The real model: what can go wrong.
 
 
+@pytest.mark.torch
 def test_a_model_that_is_nowhere_says_what_to_do() -> None:
     with pytest.raises(ConfigurationError, match=r"minilm.*folder.*download"):
         LocalEmbedder(SentenceTransformerModel("no-such-model-anywhere")).warm_up()
@@ -489,6 +496,7 @@ def test_a_folder_without_a_model_says_so(tmp_path: Path) -> None:
         _ = SentenceTransformerModel(str(tmp_path)).model_id
 
 
+@pytest.mark.torch
 @pytest.mark.xdist_group("test_embedder")  # a process that has loaded PyTorch already
 def test_a_folder_whose_model_cannot_be_read_is_the_operators_fault(tmp_path: Path) -> None:
     shutil.copytree(weights_folder(), tmp_path, dirs_exist_ok=True, copy_function=os.symlink)
@@ -498,6 +506,7 @@ def test_a_folder_whose_model_cannot_be_read_is_the_operators_fault(tmp_path: Pa
         LocalEmbedder(SentenceTransformerModel(str(tmp_path))).warm_up()
 
 
+@pytest.mark.torch
 @pytest.mark.xdist_group("test_embedder")
 def test_a_device_that_is_not_here_is_named_in_one_line() -> None:
     with pytest.raises(ConfigurationError, match=r"on embedder\.device 'cuda:99'") as refused:
@@ -505,6 +514,7 @@ def test_a_device_that_is_not_here_is_named_in_one_line() -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.torch
 @pytest.mark.xdist_group("test_embedder")
 def test_the_settings_device_reaches_the_model() -> None:
     chosen = {"model": str(weights_folder()), "device": "cuda:99"}
@@ -561,12 +571,14 @@ def test_the_shipped_graph_is_what_its_builder_builds() -> None:
     assert GRAPH.read_bytes() == built, "run python tools/build_minilm_graph.py"
 
 
+@pytest.mark.torch
 def test_use_does_not_reach_for_the_network(
     observed: dict[str, Any], quiet_environment: dict[str, str]
 ) -> None:
     assert not Path(quiet_environment["GUARD_LOG"]).exists()
 
 
+@pytest.mark.torch
 def test_onnxruntime_is_kept_from_reporting_to_its_maker(
     observed: dict[str, Any], quiet_environment: dict[str, str]
 ) -> None:
@@ -574,20 +586,24 @@ def test_onnxruntime_is_kept_from_reporting_to_its_maker(
     assert left == []
 
 
+@pytest.mark.torch
 def test_use_prints_and_warns_nothing(observed: dict[str, Any]) -> None:
     assert observed["stdout"] + observed["stderr"] == ""
 
 
+@pytest.mark.torch
 def test_model_id_and_dimension_cost_no_heavy_import(observed: dict[str, Any]) -> None:
     assert observed["ids"] == ["all-MiniLM-L6-v2@53aa5117", "model@53aa5117"]
     assert observed["dimension"] == 384
     assert observed["heavy_before_use"] == []
 
 
+@pytest.mark.torch
 def test_the_packaged_model_runs_without_torch(observed: dict[str, Any]) -> None:
     assert observed["heavy_after_use"] == ["onnxruntime"]
 
 
+@pytest.mark.torch
 def test_a_forked_child_embeds_and_ends_cleanly(observed: dict[str, Any]) -> None:
     assert observed["fork_statuses"] == [0, 0]
 

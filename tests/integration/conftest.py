@@ -13,8 +13,8 @@ from tests.engines import EngineUnderTest
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
     """An empty memory at the time of the module's own ``clock``."""
-    arguments = any_engine.settings_arguments
+    arguments = kept_engine.settings_arguments
     with Memory.open(embedder=HashingEmbedder(), clock=clock, **arguments) as opened:
         yield opened

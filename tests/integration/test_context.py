@@ -183,19 +183,19 @@ def test_bad_input_is_refused_in_words(
 
 
 def test_what_was_shown_is_plain_strings_that_outlive_the_process(
-    any_engine: EngineUnderTest, clock: Clock
+    kept_engine: EngineUnderTest, clock: Clock
 ) -> None:
-    with Memory.open(clock=clock, **any_engine.settings_arguments) as memory:
+    with Memory.open(clock=clock, **kept_engine.settings_arguments) as memory:
         memory.contact("crm", "noor").note(ALLERGY)
         shown = [*memory.contact("crm", "noor").context(_asked("Hello!")).shown]
-    with Memory.open(clock=clock, **any_engine.settings_arguments) as memory:
+    with Memory.open(clock=clock, **kept_engine.settings_arguments) as memory:
         again = memory.contact("crm", "noor").context(_asked("Hello!", "Hi?"), shown=shown)
         assert again.text == ""
 
 
-def test_it_is_awaited_as_well(any_engine: EngineUnderTest, clock: Clock) -> None:
+def test_it_is_awaited_as_well(kept_engine: EngineUnderTest, clock: Clock) -> None:
     async def given() -> str:
-        async with AsyncMemory.open(clock=clock, **any_engine.settings_arguments) as memory:
+        async with AsyncMemory.open(clock=clock, **kept_engine.settings_arguments) as memory:
             noor = memory.contact("crm", "noor")
             await noor.note(ALLERGY)
             return (await noor.context(_asked("Hello!"))).text

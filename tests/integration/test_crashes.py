@@ -30,7 +30,7 @@ LATEST_KILL_SECONDS = 0.4
 
 IMPATIENT = {"reconcile": {"unavailable_seconds_max": 0.3}}
 """Writers hear of a database's end soon."""
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.kills]
 Acknowledged = list[dict[str, Any]]
 
 # What a whole write never leaves behind: a node that lacks its relationship.

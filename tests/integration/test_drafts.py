@@ -23,7 +23,7 @@ from tests.engines import EngineUnderTest
 from tests.storage_crasher import StorageCrasher, StorageFault
 
 EMBEDDER = HashingEmbedder(16)
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.kills]
 CALLS_SAMPLED = 2
 WORD = "quoxbrightwave"
 DRAFTS = ".reconciler-draft-*"

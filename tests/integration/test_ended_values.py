@@ -18,9 +18,9 @@ from tests.tables import every
 
 
 @pytest.fixture
-def real_memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def real_memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """The same with the packaged model, which tells a plain statement from an end."""
-    with Memory.open(**any_engine.settings_arguments) as opened:
+    with Memory.open(**kept_engine.settings_arguments) as opened:
         yield opened
 
 
@@ -33,9 +33,9 @@ ROMAN_END = "La planta baja se acabó para él."
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """An open memory without anything in it."""
-    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as opened:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as opened:
         yield opened
 
 

@@ -31,7 +31,7 @@ CALLS_SAMPLED = 4
 PLANTED_MIN = 80 * CONTACTS
 """A contact has some ten more, of which some are refused and leave no word."""
 BEFORE_THE_MARK = "before the mark"
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.kills]
 VECTORS = """
     MATCH (fact:Fact) WHERE fact.state = 'erased'
     AND (fact.embedding IS NOT NULL OR fact.embedding_bytes IS NOT NULL) RETURN fact.fact_id"""

@@ -39,9 +39,9 @@ Open = Callable[..., Memory]
 
 
 @pytest.fixture
-def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+def engine(kept_engine: EngineUnderTest) -> EngineUnderTest:
     """Engines cannot differ here: what they could is in the store's contract."""
-    return any_engine
+    return kept_engine
 
 
 @pytest.fixture

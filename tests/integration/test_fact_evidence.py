@@ -31,12 +31,12 @@ READ = Extracted(
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     hours = itertools.count()
     extractor = ScriptedExtractor([Extraction(candidates=(READ,), summary="")] * 3)
     given = {"embedder": HashingEmbedder(), "extractor": extractor}
     clock = {"clock": lambda: NOON + next(hours) * timedelta(minutes=1)}
-    with Memory.open(**given, **clock, **any_engine.settings_arguments) as memory:
+    with Memory.open(**given, **clock, **kept_engine.settings_arguments) as memory:
         yield memory
 
 

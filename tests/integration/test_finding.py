@@ -23,8 +23,8 @@ NOTES = {
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as opened:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as opened:
         for contact, texts in NOTES.items():
             for text in texts:
                 opened.add_contact_note("crm", contact, text)
@@ -72,10 +72,10 @@ def test_a_fact_that_mentions_what_the_query_names_comes_first(
 
 
 def test_a_question_that_names_a_contact_finds_what_is_known_about_that_contact(
-    any_engine: EngineUnderTest,
+    kept_engine: EngineUnderTest,
 ) -> None:
     """Also where its facts do not say the name, and those of others are nearer."""
-    with Memory.open(embedder=HashingEmbedder(1024), **any_engine.settings_arguments) as memory:
+    with Memory.open(embedder=HashingEmbedder(1024), **kept_engine.settings_arguments) as memory:
         for n in range(6):
             memory.add_contact_note("crm", f"c{n}", f"A plan suits number {n} best today.")
         memory.add_contact_note("crm", "7", "Has a flat in Goa.", contact_name="Oscar Dahl")
@@ -154,9 +154,9 @@ def test_an_agent_without_a_name_is_refused(memory: Memory) -> None:
         memory.agent("").find("anything")
 
 
-def test_nothing_is_near_without_an_embedder(any_engine: EngineUnderTest) -> None:
+def test_nothing_is_near_without_an_embedder(kept_engine: EngineUnderTest) -> None:
     with (
-        Memory.open(embedder=NoopEmbedder(), **any_engine.settings_arguments) as memory,
+        Memory.open(embedder=NoopEmbedder(), **kept_engine.settings_arguments) as memory,
         pytest.raises(InvalidRequestError, match="recall_about"),
     ):
         memory.agent("crm").find("anything")

@@ -15,9 +15,9 @@ TRUE, TOKYO = "Lives in Pune.", "I live in Tokyo."
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     settings = load_settings(
-        **any_engine.settings_arguments,
+        **kept_engine.settings_arguments,
         extractor={"mode": "explicit", "window_characters": 1_000, "window_overlap_turns": 0},
     )
     with Memory.open(settings, embedder=HashingEmbedder()) as opened:

@@ -65,11 +65,11 @@ def test_four_longest_ids_of_four_bytes_each_fit_in_a_key(engine: EngineUnderTes
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0, 7.0])
 def test_a_vector_without_a_direction_is_refused_and_nothing_written(
-    any_engine: EngineUnderTest, value: float
+    kept_engine: EngineUnderTest, value: float
 ) -> None:
-    with opened(any_engine, HashingEmbedder()) as memory:
+    with opened(kept_engine, HashingEmbedder()) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-    with opened(any_engine, BrokenEmbedder(value)) as memory:
+    with opened(kept_engine, BrokenEmbedder(value)) as memory:
         with pytest.raises(EmbeddingError):
             memory.add_contact_note("crm", "alice", "Prefers phone")
         with pytest.raises(EmbeddingError):
@@ -80,10 +80,10 @@ def test_a_vector_without_a_direction_is_refused_and_nothing_written(
 
 
 def test_an_arbiter_that_breaks_its_promises_leaves_it_to_the_midpoint(
-    any_engine: EngineUnderTest,
+    kept_engine: EngineUnderTest,
 ) -> None:
     embedder = TableEmbedder(NEAR, 2)
-    arguments = any_engine.settings_arguments
+    arguments = kept_engine.settings_arguments
     with Memory.open(embedder=embedder, arbiter=RudeArbiter(), **arguments) as memory:  # type: ignore[arg-type]
         memory.add_contact_note("crm", "alice", "likes mail")
         decision = memory.add_contact_note("crm", "alice", "wants mail")

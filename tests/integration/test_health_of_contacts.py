@@ -31,12 +31,12 @@ Open = Callable[..., Memory]
 
 
 @pytest.fixture
-def opened(any_engine: EngineUnderTest) -> Open:
+def opened(kept_engine: EngineUnderTest) -> Open:
     clock = count()  # a month after the notes, and always a little later
     return partial(
         Memory.open,
         clock=lambda: NOON + timedelta(days=30, seconds=next(clock)),
-        **any_engine.settings_arguments,
+        **kept_engine.settings_arguments,
     )
 
 
@@ -96,7 +96,7 @@ def test_a_vector_that_was_cut_short_is_compared_with_none(
 
 @pytest.mark.on_neo4j_too
 def test_health_asks_about_contacts_together_and_finds_those_with_damaged_records(
-    opened: Open, any_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+    opened: Open, kept_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"contact-{number:02}" for number in range(40)]
     with opened(embedder=HashingEmbedder()) as memory:
@@ -108,7 +108,7 @@ def test_health_asks_about_contacts_together_and_finds_those_with_damaged_record
         "MATCH (n:Decision) WHERE n.text = 'Likes contact-11.' SET n.record = '{}'",
         "MATCH (n:Decision) WHERE n.text = 'Likes contact-12.' SET n.disposal = '?'",
     ):
-        raw_store.query(any_engine, damage)
+        raw_store.query(kept_engine, damage)
     asked: list[str] = []
     run = PatientGraph.run
     monkeypatch.setattr(

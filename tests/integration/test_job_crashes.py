@@ -106,7 +106,7 @@ UNION ALL
 MATCH (x:Episode)-[:`IN`]->(:Session)-[:`WITH`]->(contact:Contact) WHERE x.job_id IS NOT NULL
 RETURN 'turn' AS kind, contact.contact_id AS contact_id, x.text AS text, 0 AS observations"""
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.kills]
 Row = tuple[Any, ...]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,7 @@ from reconciler.adapters.minilm_weights import weights_folder
 from reconciler.adapters.packaged_arbiter import ENDED, SAME, PackagedArbiter
 from reconciler.errors import InvalidRequestError
 
-pytest.importorskip("torch")
-from transformers import AutoTokenizer
-
-from tools import train_judge
+pytestmark = pytest.mark.torch
 
 PAIRS = (
     ("Is on the Basic plan.", "Upgraded to the Pro plan."),
@@ -25,7 +23,17 @@ PAIRS = (
 )
 
 
-def test_the_training_goes_on_from_the_judge_that_ships() -> None:
+@pytest.fixture(scope="module")
+def train_judge() -> Any:
+    """The tool, which needs PyTorch."""
+    from tools import train_judge
+
+    return train_judge
+
+
+def test_the_training_goes_on_from_the_judge_that_ships(train_judge: Any) -> None:
+    from transformers import AutoTokenizer
+
     source = weights_folder()
     judge = train_judge.Judge(source)
     train_judge.take_packaged(judge)
@@ -40,7 +48,7 @@ def test_the_training_goes_on_from_the_judge_that_ships() -> None:
         assert np.allclose([read.ended, read.same], wanted, atol=0.01)
 
 
-def test_every_fifth_of_ones_own_pairs_only_measures(tmp_path: Path) -> None:
+def test_every_fifth_of_ones_own_pairs_only_measures(train_judge: Any, tmp_path: Path) -> None:
     labels = ["same", "update", "distinct"] * 10
     rows = [
         {"fact": f"Fact {n}.", "note": "A note.", "label": each} for n, each in enumerate(labels)
@@ -55,14 +63,14 @@ def test_every_fifth_of_ones_own_pairs_only_measures(tmp_path: Path) -> None:
     assert {pair.fact: pair.letter for pair in (*own, *measured)} == given
 
 
-def test_ones_own_pairs_are_a_quarter_of_what_is_read() -> None:
+def test_ones_own_pairs_are_a_quarter_of_what_is_read(train_judge: Any) -> None:
     ours = [train_judge.Pair("a", "b", "S", "own")] * 3
     others = [train_judge.Pair("a", "b", "B", source) for source in ("written", "crossed")] * 50
     weights = train_judge.weights_of([*ours, *others])
     assert sum(weights[:3]) / sum(weights) == pytest.approx(0.25)
 
 
-def test_a_wrong_pair_is_named_by_its_line(tmp_path: Path) -> None:
+def test_a_wrong_pair_is_named_by_its_line(train_judge: Any, tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text('{"fact": "Has a dog."}\n', encoding="utf-8")
     with pytest.raises(InvalidRequestError, match="line 1: give"):

@@ -46,14 +46,14 @@ def near(cosine: float, one: str, other: str) -> Mapping[str, list[float]]:
 
 
 @pytest.fixture
-def open_memory(any_engine: EngineUnderTest) -> Iterator[Open]:
+def open_memory(kept_engine: EngineUnderTest) -> Iterator[Open]:
     times = count(120, step=1e-4)
     with ExitStack() as stack:
 
         def open_(vectors: Mapping[str, list[float]], **given: Any) -> Memory:
             embedder = TableEmbedder(vectors, len(next(iter(vectors.values()))))
             parts: dict[str, Any] = {"embedder": embedder, "clock": lambda: days(next(times))}
-            memory = Memory.open(**parts, **any_engine.settings_arguments | given)
+            memory = Memory.open(**parts, **kept_engine.settings_arguments | given)
             stack.callback(memory.close)
             return memory
 

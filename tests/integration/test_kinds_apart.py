@@ -20,9 +20,9 @@ QUOTE = "s3://acme-quotes/2026/quote-7.pdf"
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     given = {"embedder": HashingEmbedder(), "extractor": ScriptedExtractor([])}
-    with Memory.open(**given, **any_engine.settings_arguments) as memory:
+    with Memory.open(**given, **kept_engine.settings_arguments) as memory:
         yield memory
 
 

@@ -69,9 +69,9 @@ def at(cosine: float, other: int = 1) -> Vector:
 
 
 @pytest.fixture
-def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+def engine(kept_engine: EngineUnderTest) -> EngineUnderTest:
     """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
-    return any_engine
+    return kept_engine
 
 
 @pytest.fixture

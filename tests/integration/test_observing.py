@@ -34,8 +34,8 @@ SAID = "Keeps a parrot called Zanzibar."
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as memory:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as memory:
         yield memory
 
 

@@ -56,8 +56,8 @@ SO_ALREADY = (
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    settings = load_settings(**any_engine.settings_arguments, extractor={"mode": "explicit"})
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    settings = load_settings(**kept_engine.settings_arguments, extractor={"mode": "explicit"})
     with Memory.open(settings, embedder=HashingEmbedder()) as opened:
         yield opened
 

@@ -51,9 +51,9 @@ SLOT = {"attribute": "city", "value": "Lagos"}
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """A memory that knows a word of the contact's, one of an operator's, and waits for a yes."""
-    with Memory.open(embedder=NoopEmbedder(), **any_engine.settings_arguments) as opened:
+    with Memory.open(embedder=NoopEmbedder(), **kept_engine.settings_arguments) as opened:
         opened.add_contact_note(**ANNS, text="Lives in Pune.", attribute="city", value="Pune")
         opened.add_contact_note(**ANNS, text="Always ask before a refund.", source_kind="operator")
         opened.add_contact_note(**ANNS, text="Has been diagnosed with diabetes.")

@@ -37,9 +37,9 @@ def chains(memory: Memory, contact_id: str = "priya") -> list[int]:
 
 @pytest.mark.parametrize("texts", [CHANNEL, CITY], ids=["channel", "city"])
 def test_plain_notes_about_one_thing_are_one_fact_and_a_chain(
-    any_engine: EngineUnderTest, texts: list[str]
+    kept_engine: EngineUnderTest, texts: list[str]
 ) -> None:
-    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as memory:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as memory:
         tell(memory, texts)
         assert (live(memory), chains(memory)) == ([texts[-1]], [len(texts)])
 
@@ -168,10 +168,10 @@ def test_lines_of_an_import_are_read_too(memory: Memory) -> None:
 
 @pytest.mark.on_neo4j_too
 def test_an_older_fact_without_a_slot_ends_by_a_note_with_one(
-    any_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+    kept_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def opened() -> Memory:
-        return Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments)
+        return Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments)
 
     with opened() as memory, monkeypatch.context() as before:
         before.setattr("reconciler.domain.values.slot_reading.SlotReader.read", _unread)

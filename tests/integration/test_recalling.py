@@ -39,9 +39,9 @@ FILTERED: tuple[tuple[dict[str, Any], set[str]], ...] = (
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """A memory in which two constraints and three facts are known of Priya."""
-    arguments = {"embedder": HashingEmbedder(64), **any_engine.settings_arguments}
+    arguments = {"embedder": HashingEmbedder(64), **kept_engine.settings_arguments}
     with Memory.open(clock=lambda: NOON, **arguments) as memory:
         for text, given in TOLD:
             memory.add_contact_note("crm", "priya", text, **{"said_at": NOON} | given)
@@ -144,9 +144,9 @@ def test_a_limit_a_budget_or_a_filter_that_is_none_is_refused(memory: Memory) ->
 
 @pytest.mark.on_neo4j_too
 def test_without_an_embedder_words_choose_and_constraints_stand(
-    any_engine: EngineUnderTest,
+    kept_engine: EngineUnderTest,
 ) -> None:
-    settings = load_settings(embedder={"model": "noop"}, **any_engine.settings_arguments)
+    settings = load_settings(embedder={"model": "noop"}, **kept_engine.settings_arguments)
     with Memory.open(settings) as memory:
         for text, _ in TOLD:
             memory.add_contact_note("crm", "priya", text)
@@ -379,10 +379,10 @@ def test_a_briefing_reads_the_facts_of_the_contact_once(
 
 
 def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
-    any_engine: EngineUnderTest,
+    kept_engine: EngineUnderTest,
 ) -> None:
     now = [NOON]
-    settings = any_engine.settings_arguments | {"life": {"use_flush_seconds": 0.01}}
+    settings = kept_engine.settings_arguments | {"life": {"use_flush_seconds": 0.01}}
     with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune.")
         assert memory.contact("crm", "priya").briefing().changed == ()

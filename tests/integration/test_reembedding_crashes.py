@@ -28,7 +28,7 @@ KILLS = faults.times(4, 6)
 CALLS_SAMPLED = 4
 FACTS = 60
 WRITERS = 3
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.kills]
 LATEST_KILL_SECONDS = {True: 0.4, False: 1.0}
 """About as long as a move takes, on the embedded engine and on a server."""
 VECTORS = """

@@ -79,16 +79,16 @@ class ShopWithJudge:
 
 
 @pytest.fixture
-def shop(any_engine: EngineUnderTest) -> Iterator[ShopWithJudge]:
-    shop = ShopWithJudge(any_engine, cosine=0.5)
+def shop(kept_engine: EngineUnderTest) -> Iterator[ShopWithJudge]:
+    shop = ShopWithJudge(kept_engine, cosine=0.5)
     yield shop
     shop.memory.close()
 
 
 @pytest.fixture
-def merged(any_engine: EngineUnderTest) -> Iterator[ShopWithJudge]:
+def merged(kept_engine: EngineUnderTest) -> Iterator[ShopWithJudge]:
     """The same, so near that the midpoint ended the first fact."""
-    shop = ShopWithJudge(any_engine, cosine=0.9)
+    shop = ShopWithJudge(kept_engine, cosine=0.9)
     yield shop
     shop.memory.close()
 
@@ -172,9 +172,9 @@ def test_a_decision_that_was_judged_is_left_alone(shop: ShopWithJudge) -> None:
     assert [one.decision for one in shop.rejudge(COEXISTS)] == [shop.made]
 
 
-def test_without_a_judge_there_is_an_error_that_says_so(any_engine: EngineUnderTest) -> None:
+def test_without_a_judge_there_is_an_error_that_says_so(kept_engine: EngineUnderTest) -> None:
     with (
-        Memory.open(**any_engine.settings_arguments) as memory,
+        Memory.open(**kept_engine.settings_arguments) as memory,
         pytest.raises(InvalidRequestError, match="no arbiter is configured"),
     ):
         memory.contact(*CRM).rejudge()
@@ -215,6 +215,6 @@ def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: ShopWithJudg
     assert minutes == [0, 21, 62, 143]
 
 
-def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(any_engine: EngineUnderTest) -> None:
-    with Memory.open(**any_engine.settings_arguments) as memory:
+def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(kept_engine: EngineUnderTest) -> None:
+    with Memory.open(**kept_engine.settings_arguments) as memory:
         assert build_worker(memory._services).on_idle() is None

@@ -33,9 +33,9 @@ SCOPE = Scope("default", "crm", "ann")
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """An open memory without anything in it."""
-    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as opened:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as opened:
         yield opened
 
 

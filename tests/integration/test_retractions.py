@@ -18,8 +18,8 @@ SISTER, TAKEN_BACK = "I have a sister.", "I misspoke, I do not have a sister."
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    given = {"embedder": HashingEmbedder(), **kept_engine.settings_arguments}
     with Memory.open(**given) as memory:
         yield memory
 

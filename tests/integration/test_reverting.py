@@ -29,10 +29,10 @@ RICH, VAGUE = "Is severely allergic to peanuts.", "Is allergic to peanuts."
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """A memory with a clock that goes on by an hour at every look."""
     hours = itertools.count()
-    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
+    given = {"embedder": HashingEmbedder(), **kept_engine.settings_arguments}
     with Memory.open(clock=lambda: NOON + next(hours) * HOUR, **given) as memory:
         yield memory
 
@@ -214,13 +214,13 @@ def test_what_lives_again_is_compared_with_what_comes_next(memory: Memory) -> No
 
 @pytest.mark.on_neo4j_too
 def test_the_graph_says_which_decision_undid_which(
-    any_engine: EngineUnderTest, memory: Memory
+    kept_engine: EngineUnderTest, memory: Memory
 ) -> None:
     wrong = lives_in(memory, "Goa")
     undone = revert(memory, wrong)
     memory.close()
     found = raw_store.query(
-        any_engine,
+        kept_engine,
         "MATCH (a:Decision)-[:REVERTED]->(b:Decision) RETURN a.decision_id, b.decision_id",
     )
     assert found == [[undone.decision_id, wrong.decision_id]]
@@ -228,7 +228,7 @@ def test_the_graph_says_which_decision_undid_which(
 
 @pytest.mark.on_neo4j_too
 def test_the_evidence_of_an_observation_goes_and_comes_with_it(
-    any_engine: EngineUnderTest, memory: Memory
+    kept_engine: EngineUnderTest, memory: Memory
 ) -> None:
     allergic(memory, RICH)
     undone = revert(memory, allergic(memory, VAGUE))
@@ -236,7 +236,7 @@ def test_the_evidence_of_an_observation_goes_and_comes_with_it(
     revert(memory, allergic(memory, VAGUE))
     memory.close()
     counted = raw_store.query(
-        any_engine, "MATCH (:Fact)-[:EVIDENCED_BY]->(e:Episode) RETURN e.text"
+        kept_engine, "MATCH (:Fact)-[:EVIDENCED_BY]->(e:Episode) RETURN e.text"
     )
     assert sorted(counted) == [[VAGUE], [RICH]]
 

@@ -40,12 +40,12 @@ def near(cosine: float, one: str, other: str) -> Mapping[str, list[float]]:
 
 
 @pytest.fixture
-def opened(any_engine: EngineUnderTest) -> Iterator[Open]:
+def opened(kept_engine: EngineUnderTest) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def open_(vectors: Mapping[str, list[float]] | None = None, **given: Any) -> Memory:
             embedder = TableEmbedder(vectors, 2) if vectors else HashingEmbedder()
-            memory = Memory.open(embedder=embedder, **any_engine.settings_arguments | given)
+            memory = Memory.open(embedder=embedder, **kept_engine.settings_arguments | given)
             stack.callback(memory.close)
             return memory
 

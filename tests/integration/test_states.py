@@ -172,16 +172,16 @@ def test_the_contacts_are_counted_by_state(one_of_each_state: Memory) -> None:
 
 @pytest.mark.on_neo4j_too
 def test_the_graph_holds_the_state_as_one_word(
-    any_engine: EngineUnderTest, one_of_each_state: Memory
+    kept_engine: EngineUnderTest, one_of_each_state: Memory
 ) -> None:
     one_of_each_state.close()
-    rows = raw_store.query(any_engine, "MATCH (fact:Fact) RETURN fact.text, fact.state")
+    rows = raw_store.query(kept_engine, "MATCH (fact:Fact) RETURN fact.text, fact.state")
     assert {text: FactState(state) for text, state in rows} == EACH
 
 
 @pytest.mark.on_neo4j_too
 def test_the_graph_says_live_again_when_a_fact_is_renewed(
-    any_engine: EngineUnderTest, clock: Clock, memory: Memory
+    kept_engine: EngineUnderTest, clock: Clock, memory: Memory
 ) -> None:
     given = {"attribute": "allergy", "value": "peanuts", "lifetime_days": 365}
     say(memory, "Is severely allergic to peanuts.", **given)
@@ -189,7 +189,7 @@ def test_the_graph_says_live_again_when_a_fact_is_renewed(
     say(memory, "Prefers tea.")
     say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
     memory.close()
-    rows = raw_store.query(any_engine, "MATCH (fact:Fact) RETURN fact.state")
+    rows = raw_store.query(kept_engine, "MATCH (fact:Fact) RETURN fact.state")
     assert rows == [["live"], ["live"]]
 
 

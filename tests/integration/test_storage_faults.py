@@ -39,7 +39,7 @@ from tests.integration.test_crashes import halves
 from tests.storage_crasher import Ended, StorageCrasher, StorageFault
 from tests.whole_graph import links_of, nodes_of
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.kills]
 PAGES_SAMPLED = 6
 KILLED = 9
 KNOWN = ("Has two children.", "Drives a red car.")

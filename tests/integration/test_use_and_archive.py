@@ -28,12 +28,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def opened(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Open]:
+def opened(kept_engine: EngineUnderTest, clock: Clock) -> Iterator[Open]:
     memories: list[Memory] = []
 
     def open_memory(**given: Any) -> Memory:
         arguments = {"embedder": HashingEmbedder(), "clock": clock, **given}
-        memories.append(Memory.open(**arguments, **any_engine.settings_arguments))
+        memories.append(Memory.open(**arguments, **kept_engine.settings_arguments))
         return memories[-1]
 
     yield open_memory

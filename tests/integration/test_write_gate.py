@@ -91,9 +91,9 @@ Open = Callable[..., Memory]
 
 
 @pytest.fixture
-def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+def engine(kept_engine: EngineUnderTest) -> EngineUnderTest:
     """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
-    return any_engine
+    return kept_engine
 
 
 @pytest.fixture
@@ -1162,10 +1162,10 @@ def evidence_rows(engine: EngineUnderTest) -> list[list[Any]]:
 @pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("tenant", ["default", "other"])
 def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
-    any_engine: EngineUnderTest, tenant: str
+    kept_engine: EngineUnderTest, tenant: str
 ) -> None:
     theirs = heard("Prefers short e-mails", scope=Scope(tenant, "crm", "bob"))
-    with Memory.open(embedder=NoopEmbedder(), **any_engine.settings_arguments) as memory:
+    with Memory.open(embedder=NoopEmbedder(), **kept_engine.settings_arguments) as memory:
         their_own = propose_to(
             memory, candidate("Prefers short e-mails", theirs, scope=theirs.scope)
         )
@@ -1175,7 +1175,7 @@ def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
             said = heard("Lives in Pune", episode_id=known_id, scope=ours)
             made.append(propose_to(memory, candidate("Lives in Pune", said, scope=said.scope)))
     assert len({(each.action, because(each), each.reason) for each in made}) == 1
-    kept = evidence_rows(any_engine)
+    kept = evidence_rows(kept_engine)
     assert [row[:2] for row in kept] == [
         *[[tenant, "Prefers short e-mails"]] * (tenant == "default"),
         *[["new", "Lives in Pune"]] * 3,

@@ -189,8 +189,10 @@ FOR_AN_OPERATOR = {"Memory.jobs"}
 """What is asked of all agents of a tenant, and only narrowed to a contact's id."""
 
 
-NOT_EVERYWHERE = {f"reconciler.integrations.{name}" for name in ("crewai", "ray_backfill")}
-"""Adapters for frameworks that the extra ``dev`` does not bring."""
+NOT_EVERYWHERE = {
+    f"reconciler.integrations.{name}" for name in ("claude_agent_sdk", "crewai", "ray_backfill")
+}
+"""Adapters for frameworks that the extra ``test`` does not bring."""
 
 OURS = {
     name: found

@@ -8,6 +8,7 @@ from importlib import metadata
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,6 +17,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 OF_ITS_OWN = {"crewai"}
 """Extras that go with no other pinned version, each in an environment of its own."""
 
+FOR_TESTS = {*EXTRAS["test"], *EXTRAS["dev"]}
 NOT_FOR_TESTS = {"ray", "offline", "dev", *OF_ITS_OWN}
 """``offline`` is in ``dev`` by its own package; the others are large."""
 
@@ -55,20 +57,30 @@ def test_the_default_asks_for_nothing_heavy() -> None:
     asked = _asked_for(PROJECT["dependencies"])
     assert len(asked) > len(PROJECT["dependencies"])
     assert not asked & HEAVY
+
+
+@pytest.mark.torch
+def test_an_extra_asks_for_pytorch() -> None:
     assert "torch" in _asked_for(EXTRAS["sentence-transformers"])
+
+
+def test_the_light_tests_ask_for_no_pytorch_and_no_bundled_program() -> None:
+    light = _asked_for(EXTRAS["test"])
+    assert not light & {"torch", "sentence-transformers", "transformers", "claude-agent-sdk"}
 
 
 def test_every_dependency_has_a_pinned_version() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {line.partition("==")[0] for line in lines if not line.startswith("#")}
     extras = (asked for name, asked in EXTRAS.items() if name not in OF_ITS_OWN)
-    assert _names([*PROJECT["dependencies"], *chain(*extras)]) <= pinned
+    assert _names([*PROJECT["dependencies"], *chain(*extras)]) <= {*pinned, PROJECT["name"]}
 
 
 def test_all_tests_have_what_the_extras_ask_for() -> None:
     for name in EXTRAS.keys() - NOT_FOR_TESTS:
-        assert set(EXTRAS[name]) <= set(EXTRAS["dev"]), name
-    assert set(EXTRAS["offline"]) <= set(EXTRAS["dev"])
+        assert set(EXTRAS[name]) <= FOR_TESTS, name
+    assert set(EXTRAS["offline"]) <= FOR_TESTS
+    assert "graph-memory-reconciler[test]" in EXTRAS["dev"]
 
 
 def test_make_docs_installs_the_extra_of_that_name() -> None:
@@ -81,5 +93,5 @@ def test_the_weights_package_is_of_one_version_everywhere() -> None:
     from reconciler.adapters.minilm_weights import PACKAGE
 
     assert EXTRAS["offline"] == [PACKAGE]
-    for page in ("README.md", "docs/installing.md"):
+    for page in ("Makefile", "README.md", "docs/installing.md"):
         assert f"--no-deps {PACKAGE}" in (ROOT / page).read_text(encoding="utf-8")
