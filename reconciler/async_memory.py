@@ -21,7 +21,7 @@ from reconciler.async_calls import (
     in_a_thread,
 )
 from reconciler.async_threads import CLOSING_SECONDS_MAX, THREADS_MAX, Opening, Threads
-from reconciler.memory import Memory
+from reconciler.memory import Memory, class_call
 
 if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
@@ -88,7 +88,7 @@ class AsyncMemory(AsyncPart[Memory]):
         """The settings that this memory was opened with."""
         return self._sync.settings
 
-    @classmethod
+    @class_call
     def open(
         cls,
         settings: Settings | None = None,
@@ -144,7 +144,7 @@ class AsyncMemory(AsyncPart[Memory]):
     def _made(cls, opened: Callable[[], Memory], pool: Threads, seconds_max: float) -> Self:
         return cls(opened(), threads=pool, closing_seconds_max=seconds_max)
 
-    restore = classmethod(in_a_thread(Memory.restore))
+    restore = class_call(in_a_thread(Memory.restore))
 
     async def __aenter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import IO, TYPE_CHECKING, Any, Self, Unpack
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
 from reconciler.agent_memory import AgentMemory
@@ -36,6 +36,30 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import OpenFields, Settings
 
+    class_call = classmethod
+else:
+
+    class class_call(classmethod):  # noqa: N801 - a decorator
+        """A class method that raises ``InvalidRequestError`` when it is called on an object.
+
+        Python lets a class method be called on an object, which it then knows nothing of:
+        ``restore`` on an open memory would restore into whichever store the settings name.
+        """
+
+        def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
+            if instance is None:
+                return super().__get__(instance, owner)
+            name, of_class = self.__func__.__name__, type(instance).__name__
+
+            def refused(*_: object, **__: object) -> NoReturn:
+                raise InvalidRequestError(
+                    f"{name} knows nothing of this {of_class}, which is open already; call "
+                    f"{of_class}.{name}(...) on the class, with the settings of the store that you "
+                    "mean"
+                )
+
+            return refused
+
 
 class Memory:
     """An open memory: the store, its jobs, and the way to each agent and contact.
@@ -56,7 +80,7 @@ class Memory:
         self._workers: WeakSet[ExtractionWorker] = WeakSet()
         self._worker_threads: list[WorkerThread] = []
 
-    @classmethod
+    @class_call
     def open(
         cls,
         settings: Settings | None = None,
@@ -351,7 +375,7 @@ class Memory:
         check_flags(overwrite=overwrite)
         return back_up(self._services, file_path("path", path), overwrite=overwrite)
 
-    @classmethod
+    @class_call
     def restore(
         cls,
         path: str | Path,
