@@ -100,7 +100,8 @@ class PackagedArbiter:
         near = {
             number: fact.text
             for number, fact in enumerate(neighbours, start=1)
-            if self._reads_all or fact.cosine >= nearest - COSINE_APART_MAX
+            if (self._reads_all or fact.cosine >= nearest - COSINE_APART_MAX)
+            and not _is_told_apart(note, fact)
         }
         is_read = _is_readable(note.text)
         facts = {number: text for number, text in near.items() if is_read and _is_readable(text)}
@@ -189,6 +190,13 @@ def _digest_of(file: Path) -> str:
         ) from error
 
 
+def _is_told_apart(note: Note, fact: Neighbour) -> bool:
+    """Whether both have an attribute, and another one: so somebody said that the matter differs."""
+    slots = note.slot, fact.slot
+    attributes = [slot.attribute for slot in slots if slot and slot.attribute]
+    return len(attributes) == len(slots) and attributes[0] != attributes[1]
+
+
 def _is_readable(text: str) -> bool:
     return any(map(str.isalnum, text)) and not is_foreign(text)
 
@@ -208,14 +216,14 @@ def _judgement(reads: dict[int, PairReading], count: int, bounds: JudgeBounds) -
         relation, action, confidence = Relation.SAME, Action.UPDATE, reads[target].same
     elif likeliest and reads[likeliest[0]].ended >= bounds.asks:
         target, confidence = likeliest[0], reads[likeliest[0]].ended
-    elif len(reads) == count and all(read.both >= bounds.both for read in reads.values()):
+    elif 0 < len(reads) == count and all(read.both >= bounds.both for read in reads.values()):
         relation, confidence = Relation.COEXISTS, min(read.both for read in reads.values())
     return Judgement(
         reasoning="; ".join(
             f"fact {number}: over {read.ended:.2f}, said again {read.same:.2f}"
             for number, read in reads.items()
         )
-        or "not read: another language, or too long",
+        or "not read: another attribute, another language, or too long",
         relation=relation,
         target=target,
         also=tuple(ended[1:]),

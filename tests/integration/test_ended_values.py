@@ -47,31 +47,6 @@ def known(memory: Memory, number: str, slot: dict[str, Any], **also: Any) -> Con
     return contact
 
 
-@every("is_live", [True, False])
-@every(
-    ("text", "said"),
-    [
-        ("Lives in Graz.", "I moved to Linz."),
-        ("Works at Globex.", "I quit my job."),
-    ],
-)
-def test_what_the_contact_ends_without_naming_it_is_asked_about_and_no_value(
-    real_memory: Memory, text: str, said: str, is_live: bool
-) -> None:
-    contact = real_memory.contact("crm", f"{said} {is_live}")
-    contact.note(text)
-    if is_live:
-        contact.note(said)
-    else:
-        contact.submit_session("chat", [{"role": "user", "content": said}])
-        real_memory.drain()
-    assert contact.profile() == []
-    assert contact.briefing().questions
-    assert all(
-        "[disputed: see" in line for line in contact.briefing().as_prompt().split("\n- ")[1:3]
-    )
-
-
 @every(("text", "attribute", "value"), AT_A_DOOR)
 @every("also", [{}, {"single_valued": True}])
 def test_a_note_filed_under_the_value_that_it_ends_leaves_none(

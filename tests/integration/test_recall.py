@@ -84,6 +84,7 @@ def recall(graph: WatchedGraph, neighbourhoods: Neighbourhoods) -> Callable[[], 
     service = Recall(
         store=FactStore(graph),
         neighbourhoods=neighbourhoods,
+        records=None,  # type: ignore[arg-type]  # which only the past needs
         embedder=EMBEDDER,
         how=Recalling(ranking=RankingPolicy()),
         use=UNCOUNTED,

@@ -196,7 +196,6 @@ WORKS = ("Works at Siemens.", "employer", "Siemens")
 MARRIED = ("Married to Jo.", "spouse", "Jo")
 VEGETARIAN = ("Vegetarian.", "diet", "vegetarian")
 BUDGET = ("Budget is 40k", "budget", "40k")
-OSLO = ("Lives in Oslo.", "city", "Oslo")
 EMAIL = ("Prefers email", "preferred_channel", "email")
 
 
@@ -209,8 +208,6 @@ EMAIL = ("Prefers email", "preferred_channel", "email")
         *((VEGETARIAN, said) for said in ("Eats meat again.", "She eats everything now.")),
         *((BUDGET, said) for said in ("The budget is cancelled.", "The budget has been scrapped.")),
         *((EMAIL, said) for said in ("Does not want emails any more.", "No longer wants email.")),
-        *((OSLO, said) for said in ("I moved to Linz.", "She has moved to Bad Ischl this week.")),
-        (OSLO, "The contact moved away."),
     ],
 )
 def test_an_end_that_does_not_name_the_value_takes_it(
@@ -249,17 +246,7 @@ def test_an_end_that_does_not_name_the_value_takes_it(
             )
         ),
         *((EMAIL, said) for said in ("Does not want emails on Sundays.", "Wants no other emails.")),
-        (OSLO, "Does not like Oslo any more."),
-        *(
-            (OSLO, said)
-            for said in (
-                "Her sister moved to Linz.",
-                "Has not moved to Linz.",
-                "Moved to a bigger flat.",
-                "Moved to Linz for a week.",
-                "We moved to Salesforce.",
-            )
-        ),
+        (("Lives in Oslo.", "city", "Oslo"), "Does not like Oslo any more."),
     ],
 )
 def test_an_end_of_something_near_leaves_the_value(known: tuple[str, str, str], said: str) -> None:

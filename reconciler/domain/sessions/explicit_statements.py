@@ -240,12 +240,8 @@ def _read_claims(said: str, start: int, attributes: AttributeBook) -> Iterator[_
     for begin, end in pairwise([*clauses, len(said)]):
         clause = _the("loose_end").sub("", said[begin:end])
         is_left = _the("subordinate").match(clause) or _the("unsettled").match(clause)
-        if is_left:
-            continue
-        read = attributes.read_slot(clause)
-        if _is_own(clause if read is None else read.words) and (
-            read is not None or attributes.reader.ends(clause)
-        ):
+        read = None if is_left else attributes.read_slot(clause)
+        if read is not None and _is_own(read):
             yield _Claim(_standing(clause))
 
 
@@ -255,13 +251,13 @@ def _begins_clause(said: str, at: int) -> bool:
 
 def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
     """The slot, if it is the speaker's; a denial fills none, as its words say all of it."""
-    return None if read is None or read.is_denied or not _is_own(read.words) else read
+    return None if read is None or read.is_denied or not _is_own(read) else read
 
 
-def _is_own(words: str) -> bool:
-    """Whether words are about the speaker or their people."""
-    cut = _the("break").search(words)
-    return bool(_the("own").search(words, 0, cut.start() if cut else len(words)))
+def _is_own(read: ReadSlot) -> bool:
+    """Whether a slot belongs to the speaker or their people."""
+    cut = _the("break").search(read.words)
+    return bool(_the("own").search(read.words, 0, cut.start() if cut else len(read.words)))
 
 
 def _standing(clause: str) -> str:

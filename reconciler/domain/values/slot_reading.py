@@ -390,9 +390,8 @@ class SlotReader:
             for start in {who.end, who.end + (clause.words.at(who.end) == "has")}:
                 said = clause.words.folded[start:]
                 own = tuple(word for word in said if word not in _listed("possessive"))
-                for phrase in (own, *_before_a_place(clause.words, start)):
-                    if not who.subject and phrase in self._ends:
-                        return self._ends[phrase]
+                if not who.subject and own in self._ends:
+                    return self._ends[own]
         return {}
 
     def _stated(self, clause: _SlotClause, names: Collection[str]) -> Iterator[_Place]:
@@ -448,13 +447,6 @@ def _may_begin(who: _Who, shape: _Shape, words: _Words) -> bool:
     names_it = len(shape.before) > 1 and shape.before[-1] == "is"  # begins with a noun
     is_owner = words.at(who.end - 1) in _listed("possessive")
     return not shape.is_headless and (is_owner or not names_it)
-
-
-def _before_a_place(words: _Words, start: int) -> Iterator[tuple[str, ...]]:
-    """The words from there, with "{place}" for the last ones, where these may name a place."""
-    for at in range(start + 1, len(words.said)):
-        if is_value(" ".join(words.said[at:]), "place", ()):
-            yield (*words.folded[start:at], "{place}")
 
 
 _Place = tuple[_Shape, int, _Who]

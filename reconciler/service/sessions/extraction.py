@@ -502,7 +502,6 @@ class SessionReader:
             InvalidNoteError: it was over before it was said, or a person would be asked about
                 something that is over.
         """
-        candidate = self.door.telling_over(candidate)
         if not (read.is_ended or read.valid_from or read.valid_to):
             return _as_said(candidate, self.door.now(), self.gate.judge)
         slot, told = candidate.note.slot, candidate.relations

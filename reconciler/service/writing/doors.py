@@ -17,9 +17,8 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.kinds import LIVE_DOOR, AnyCategory, AnySourceKind, Disposal
 from reconciler.domain.records.notes import Note, not_in_the_future, utc
-from reconciler.domain.records.relations import RELATED_MAX, Relations
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
@@ -244,30 +243,13 @@ class LiveDoor:
             fields.get("repeats"),
             fields.get("ends") or (),
         )
-        candidate = self.telling_over(replace(candidate, relations=relations))
+        candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
         if _is_ended(fields):
             candidate, ends_any = self._ending_its_value(candidate)
             if ends_any or valid_to is None or candidate.note.valid_from is None:
                 return _without_value(candidate, valid_to)  # with both times it is history itself
         return self._with_its_end(candidate, valid_to, fields.get("said_at"))
-
-    def telling_over(self, candidate: Candidate) -> Candidate:
-        """The candidate as the end of the facts that its words end without naming their values.
-
-        "Quit her job." ends the employer. What was said of its relations, or its slot, stays.
-        """
-        note, book = candidate.note, self.attributes
-        if candidate.relations or note.slot or not book.reader.ends(note.text):
-            return candidate
-        over = [
-            fact.fact_id
-            for fact in self.live(note.scope).values()
-            if fact.slot and fact.slot.subject == CONTACT_SUBJECT
-            if book.is_told_over(note.text, fact.slot)
-        ]
-        told = Relations(ends=tuple(over)) if 0 < len(over) <= RELATED_MAX else None
-        return replace(candidate, relations=told)
 
     def _with_its_end(
         self, candidate: Candidate, valid_to: datetime | None, said_at: datetime | None
