@@ -223,7 +223,7 @@ def _judgement(reads: dict[int, PairReading], count: int, bounds: JudgeBounds) -
             f"fact {number}: over {read.ended:.2f}, said again {read.same:.2f}"
             for number, read in reads.items()
         )
-        or "not read: another attribute, another language, or too long",
+        or "not read: another attribute or language, or too long",
         relation=relation,
         target=target,
         also=tuple(ended[1:]),

@@ -26,6 +26,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterUnavailableError
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.settings import load_settings
@@ -117,7 +118,19 @@ def test_what_a_note_orders_is_a_text_like_any_other(judge: PackagedArbiter) -> 
 def test_of_another_language_it_is_unsure(judge: PackagedArbiter, text: str, known: str) -> None:
     made = judged(judge, text, known)
     assert (made.relation, made.target) == (Relation.UNSURE, None)
-    assert made.reasoning == "not read: another language, or too long"
+    assert made.reasoning == "not read: another attribute or language, or too long"
+
+
+@pytest.mark.parametrize(("attribute", "ends"), [("plan", True), ("child", False), (None, True)])
+def test_a_fact_of_another_attribute_is_not_read(
+    judge: PackagedArbiter, attribute: str | None, ends: bool
+) -> None:
+    [fact] = facts(BASIC)
+    known = replace(fact, slot=attribute and Slot(subject="contact", attribute=attribute))
+    told = replace(note(PRO), slot=Slot(subject="contact", attribute="plan"))
+    made = judge.judge(told, [known])
+    assert (made.action is Action.UPDATE) is ends
+    assert ends or made.relation is Relation.UNSURE
 
 
 def test_of_what_is_too_long_to_be_read_it_is_unsure(judge: PackagedArbiter) -> None:
