@@ -54,7 +54,6 @@ from reconciler.domain.guard.differences import (
     find_cessation,
     find_currencies,
     find_details,
-    find_labelled,
     find_names,
     find_negation,
     find_signs,
@@ -192,10 +191,9 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
     find_cessation,
     find_voice,
     find_order,
-    find_labelled,
 )
-"""The finders that tell whether only one side can hold; the last two only if all words of content
-are the same, because a label may have several values."""
+"""The finders that tell whether only one side can hold; the last only if all words of content are
+the same."""
 
 _FINDERS = (
     *_FINDERS_OF_CHANGES,
@@ -240,7 +238,7 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     new, old = read(note), read(fact)
     if new.canonical == old.canonical or _share_nothing(new, old):
         return ()
-    finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-2]
+    finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-1]
     changes = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
     return () if any(find_subject(new, old)) else changes
 
