@@ -117,8 +117,16 @@ def packaged(tmp_path: Path) -> Memory:
     return Memory.open(**embedded_engine(tmp_path).settings_arguments)
 
 
-def test_what_no_words_decide_is_one_open_question(packaged: Memory) -> None:
-    texts = "Contract ends 2026-12-31.", "Contract ends 2027-12-31."
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Contract ends 2026-12-31.", "Contract ends 2027-12-31."),
+        ("Lives in Pune.", "Moved her office from Pune to Goa."),
+    ],
+)
+def test_what_no_words_decide_is_one_open_question(
+    packaged: Memory, texts: tuple[str, str]
+) -> None:
     with packaged as memory:
         tell(memory, texts)
         [dispute] = memory.contact("crm", "priya").disputes()

@@ -8,8 +8,7 @@ and phrasings over any clause read 38 % of natural slots, 85 % of them rightly, 
 true facts.
 
 There are two shapes. A statement has words of its own in ``config/attributes.toml``: "lives in
-{place}". A card names the attribute, by any name in the book: "Her budget is 40k", "Budget: 40k",
-"The budget was cut to 40k".
+{place}". A card names the attribute, by any name in the book: "Her budget is 40k", "Budget: 40k".
 What a value takes the place of is a second matter, which a judge reads. What becomes of a slot must
 never come in here.
 """
@@ -406,20 +405,19 @@ class SlotReader:
             yield shape, 0, _Who(0)
 
     def _on_a_card(self, clause: _SlotClause, names: Collection[str]) -> Iterator[_Place]:
-        """What names the attribute: "her budget is 40k", "raised the budget to 40k"."""
+        """What names the attribute: "her budget is 40k", "budget: 40k"."""
         words = clause.words
         for who in () if clause.is_denied else _who(words, names):
-            is_turned = words.at(who.end) in _listed("change")
-            if who.subject or (who.said and not is_turned):
+            if who.subject or who.said:
                 continue
-            owner = _owner(words, who.end + is_turned, names)
+            owner = _owner(words, who.end, names)
             at = owner.end
             while words.at(at) in _listed("card_adjective"):
                 at += 1
             for end in range(min(len(words.said), at + _NAME_WORDS_MAX), at, -1):
                 card = self._cards.get(_squeezed(words.folded[at:end]))
                 if card and _is_certain(owner, card, words, at, end):
-                    yield card, _linked(words, end, is_turned=is_turned), owner
+                    yield card, _linked(words, end), owner
 
     def _value(self, shape: _Shape, said: str) -> tuple[str, str] | None:
         """Attribute and value, where the words are one value of the kind and no more."""
@@ -476,20 +474,9 @@ def _is_certain(owner: _Who, card: _Shape, words: _Words, at: int, end: int) -> 
     return bool(owner.said) or is_told
 
 
-def _linked(words: _Words, at: int, *, is_turned: bool) -> int:
-    """Where the value begins behind the name of an attribute: behind "is", or a change and "to".
+def _linked(words: _Words, at: int) -> int:
+    """Where the value begins behind the name of an attribute: behind "is", or a mark.
 
     The end of the words where nothing leads to a value.
     """
-    if not is_turned and words.at(at) in (":", "-"):
-        return at + 1
-    linked = at
-    while words.at(linked) in _listed("link") | _listed("change"):
-        linked += 1
-    passed = frozenset(words.folded[at:linked])
-    if not is_turned and passed.isdisjoint(_listed("change")):
-        return linked if passed == {"is"} else len(words.said)
-    if words.at(linked) == "from":
-        spans = range(linked + 2, min(len(words.said), linked + 6))
-        linked = next((to for to in spans if words.at(to) == "to"), linked)
-    return linked + 1 if words.at(linked) == "to" else len(words.said)
+    return at + 1 if words.at(at) in (":", "-", "is") else len(words.said)
