@@ -13,7 +13,6 @@ from reconciler.domain.guard import (
     answer_one_question,
     are_of_other_people,
     denies_value,
-    ends,
 )
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
@@ -52,31 +51,14 @@ def read_slot(value: str, attribute: str = "city", *, single: bool = True) -> Sl
 @every(
     ("fact", "said"),
     [
-        ("Uses Zendesk", "No longer uses Zendesk."),
-        ("Plays tennis on Mondays", "Stopped playing tennis on Mondays."),
-        ("Drives a van", "Sold the van."),
-        ("Smokes", "Quit smoking."),
-        ("Ravi Menon is the buyer", "Ravi Menon is no longer the buyer."),
-        ("The call is on Tuesdays", "The call moved from Tuesday to Thursday."),
-        ("Eats meat", "Ann no longer eats meat."),
-        ("Eats meat", "For health reasons, the customer no longer eats meat."),
-        ("Her nanny eats meat", "Her nanny no longer eats meat."),
         ("Her notice period is two months", "Her firm cut the notice period to one month."),
-        ("Has two cars", "Sold both cars."),
-        ("On the Silver plan", "Not on the Silver plan any more."),
         ("Eats no fish", "Eats fish again"),
         ("I can't swim", "I had lessons, so I can swim now"),
-        ("Has a cat called Miso", "Has no cat any more, Miso died"),
-        ("She takes the bus to school", "I no longer take the bus to school"),
-        ("The ferry is how I get to school", "I no longer take the ferry to school"),
-        ("I own a parrot", "Pip flew off, so I own no parrot any more"),
         ("Write by post, not fax", "Write by fax instead of post"),
-        ("The workshop is in Leeds", "Moved the workshop from Leeds to York."),
         ("Consents to calls about offers", "Revoked her consent to calls about offers."),
-        ("Opted in to the digest", "Opted out of the digest."),
     ],
 )
-def test_what_a_note_names_as_over_ends(fact: str, said: str) -> None:
+def test_what_a_note_answers_anew_or_takes_back_ends(fact: str, said: str) -> None:
     verdict = decide(note(said), [known(fact)], DEFAULT)
     assert (verdict.action, verdict.decided_by) == (UPDATE, DecidedBy.CHANGE)
 
@@ -111,23 +93,6 @@ def test_what_is_over_for_another_ends_nothing_of_the_contacts(fact: str, said: 
 )
 def test_the_end_of_a_part_or_of_another_one_ends_nothing(fact: str, said: str) -> None:
     assert decide(note(said), [known(fact)], DEFAULT).action is ADD
-
-
-@every(
-    ("fact", "said"),
-    [
-        ("Works at Acme", "No longer works at Acme on Fridays"),
-        ("Plays tennis with Ana and golf with Rui", "Stopped playing golf"),
-        ("Likes golf", "Stopped playing golf"),
-        ("Never smoked", "Quit smoking"),
-        ("I work at Acme", "She no longer works at Acme"),
-        ("Has a van", "Is thinking of selling the van"),
-        ("Write by post, not fax", "Write by letter instead of fax"),
-        ("Has no van", "Has no van any more"),
-    ],
-)
-def test_a_part_another_person_or_a_plan_ends_nothing(fact: str, said: str) -> None:
-    assert not ends(said, fact)
 
 
 @every(
@@ -178,21 +143,6 @@ def test_the_end_of_what_is_not_the_whole_ends_nothing(fact: str, said: str) -> 
     assert decide(note(said), [known(fact)], DEFAULT).action is ADD
 
 
-@every(
-    ("fact", "said"),
-    [
-        ("Has a van.", "Never liked it, sold the van."),
-        ("Uses Zendesk.", "Does not use Zendesk any more."),
-        ("Uses Anna's car.", "No longer uses Anna's car."),
-        ("Has two boats.", "Sold the boats."),
-        ("Has an old Volvo.", "Sold the old Volvo."),
-        ("On the Silver plan.", "The plan: cancelled the Silver plan."),
-    ],
-)
-def test_an_end_of_the_whole_still_ends_it(fact: str, said: str) -> None:
-    assert decide(note(said), [known(fact)], DEFAULT).action is UPDATE
-
-
 def test_a_denied_end_filed_under_the_value_denies_none() -> None:
     said = "Has never left Siemens."
     assert not denies_value(said, "Siemens")
@@ -203,13 +153,13 @@ def test_a_denied_end_filed_under_the_value_denies_none() -> None:
     ("cosine", "action"), [(0.3, UPDATE), (math.nextafter(0.3, -1), ADD), (0.9, UPDATE)]
 )
 def test_words_end_nothing_that_is_far_away(cosine: float, action: Action) -> None:
-    verdict = decide(note("Sold the van"), [known("Has a van", cosine)], DEFAULT)
-    assert verdict.action is action
+    fact = known("Her boss is Ivo Tanev", cosine)
+    assert decide(note("The new boss is Ola Berg"), [fact], DEFAULT).action is action
 
 
 def test_a_guess_ends_nothing_by_its_words() -> None:
-    verdict = decide(note("Sold the van", is_hedged=True), [known("Has a van")], DEFAULT)
-    assert verdict.action is ADD
+    said = note("The new boss is Ola Berg", is_hedged=True)
+    assert decide(said, [known("Her boss is Ivo Tanev")], DEFAULT).action is ADD
 
 
 def test_a_change_of_the_value_alone_ends_what_it_was() -> None:

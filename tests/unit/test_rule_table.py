@@ -66,7 +66,7 @@ ENDS = Relations(replaces=("fact-1",))
 
 CRM = ("Their CRM is HubSpot", "HubSpot is the CRM that they use")
 TRUST = ("The Quarrie trust gets the invoices", "The Quarrie trust stays with quarterly invoices")
-VAN = ("Has a van", "Sold the van")
+BOSS = ("Her boss is Ivo Tanev", "The new boss is Ola Berg")
 MORE = ("Lives in Turin with 2 cats", "Lives in Turin")
 JUDGED, TOLD = {"judgement": REPLACES}, {"relations": ENDS}
 DECISION = {"of": Category.DECISION}
@@ -75,7 +75,7 @@ EARLY, GIVEN = {"valid_from": NOW - 3 * MONTH}, {"is_start_given": True}
 # Of each bound of a cosine: the texts, what else is said, and the action and rule below it and from
 # it on.
 BOUNDS: list[tuple[float, tuple[str, str], dict[str, Any], str, str]] = [
-    (0.3, VAN, {}, "ADD threshold", "UPDATE change"),
+    (0.3, BOSS, {}, "ADD threshold", "UPDATE change"),
     (0.45, RULES_OF_HOUSE, TOLD, "ADD guard", "UPDATE agent"),
     (0.6, CRM, {}, "ADD threshold", "UPDATE threshold"),
     (0.8, PLAIN, {}, "ADD threshold", "ADD midpoint"),

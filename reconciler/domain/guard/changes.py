@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.differences import is_of_another, words_of_its_own
+from reconciler.domain.guard.differences import words_of_its_own
 from reconciler.domain.guard.reading import (
     VALUE_KINDS,
     Denial,
@@ -24,7 +24,6 @@ from reconciler.domain.guard.reading import (
     may_be_verb,
     read,
 )
-from reconciler.domain.guard.stating import is_change_stated, is_denied_before
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -37,7 +36,7 @@ _PLAIN = 4
 """Words of content of a sentence that only names who or what something is."""
 
 _LONG = 16
-"""The most words of a fact that ends by words alone."""
+"""The most words of a fact that may be a mere wording."""
 
 _SHORT = 6
 """The most words of content in a note that says the same in another order."""
@@ -75,65 +74,6 @@ def speaks_of_another(note: str) -> bool:
     text = lowered(note)
     opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
     return not opens_with_me and vocabulary().third_person.search(text) is not None
-
-
-def ends(note: str, fact: str) -> bool:
-    """Whether the note says that all of the fact is over.
-
-    "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
-    part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
-    leaves out more than the fact's verb, ends nothing; nor does one that only denies or claims an
-    end.
-    """
-    new, before = read(note), _before(note)
-    ended = _ended(new)
-    if (ended is None and not before) or _length(fact) > _LONG:
-        return False
-    if are_of_other_people(note, fact):
-        return False
-    old = read(fact)
-    if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
-        return False
-    left_out = words_of_its_own(old, new) - _reworded(old)
-    if any(word in left_out for word in map(stem_of, old.names)):
-        return False
-    verb = {word.stem for word in old.words[:1]}
-    if ended is not None:
-        if is_of_another(new, old):
-            return False
-        may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
-        what = _without_dates(ended.reach) - _cues(note)
-        is_all = bool(what) and what <= old.stems and left_out <= may_differ
-        return is_all and not _is_of_a_part(new, old, ended)
-    if not before or not before <= old.stems or moves_another(note, fact):
-        return False
-    # The object may be left out if the rest is said: "pays (rent) by direct debit".
-    is_named = bool(_content(note) & _content(fact) - before)
-    return len(left_out - verb) <= is_named
-
-
-def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
-    """Whether the note ends a part of what the fact names, or another thing.
-
-    "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last word that
-    both have, it names what the fact does not. How far a thing has come names no other one: "quit
-    the current job".
-    """
-    known = vocabulary()
-    cue = known.cessation.search(note.canonical) if end in note.ceased else None
-    marker = cue.group().split() if cue else end.text.casefold().split()[:1]
-    texts = [token.text.casefold() for token in note.tokens]
-    after = note.tokens[texts.index(marker[0]) + len(marker) :] if marker[0] in texts else ()
-    behind = list(takewhile(lambda token: token.kind != "mark", after))
-    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
-    one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
-    said = _said(fact) | known.stages | _reworded(note)
-    owning = known.articles | known.possessives
-    return any(
-        (token.text.casefold() in one_of and before.value in owning)
-        or (token.value not in said and (token.kind != "function" or token.value in known.parts))
-        for before, token in pairwise((Token("mark", "", ""), *behind[: last + 1]))
-    )
 
 
 def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
@@ -251,12 +191,6 @@ def _key(token: Token) -> str:
     return "a" if token.value in vocabulary().articles else token.value
 
 
-def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
-    """Whether the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
-    denied = {stem for denial in fact.negated for stem in denial.reach}
-    return not fact.negated or bool(before and denied and before.isdisjoint(denied))
-
-
 def is_wording_of(
     fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
 ) -> bool:
@@ -365,30 +299,14 @@ def _ended(reading: Reading) -> Denial | None:
     return next(iter(said), None)
 
 
-def _without_dates(stems: Iterable[str]) -> set[str]:
-    """The stems without light words, months and years, which tell when it ended."""
-    known = vocabulary()
-    return {
-        stem
-        for stem in stems
-        if stem not in known.light and stem not in known.months and not stem.isdecimal()
-    }
-
-
 @lru_cache(maxsize=1024)
 def _before(note: str) -> frozenset[str]:
     """The earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
     text = lowered(note)
     said = _BEFORE.search(text)
-    if said is None or _stated_change(text) is None or is_denied_before(text, said.start()):
+    if said is None or not tells_of_change(note):
         return frozenset()
     return _content(next(filter(None, said.groups())))
-
-
-def _stated_change(text: str) -> re.Match[str] | None:
-    """The first word of change that says that things are otherwise."""
-    cues = vocabulary().change.finditer(text)
-    return next((cue for cue in cues if is_change_stated(text, cue.start(), cue.group())), None)
 
 
 def moves_another(note: str, fact: str) -> bool:

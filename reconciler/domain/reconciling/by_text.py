@@ -14,7 +14,6 @@ from reconciler.domain.guard import (
     answers_anew,
     are_in_order,
     denial_in,
-    ends,
     exchange_names,
     find_changes,
     has_many_other_words,
@@ -273,7 +272,7 @@ def _by_retraction(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | 
 
 
 def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
-    """A fact ends if the note says that it changed, and names all that the fact says."""
+    """A fact ends if the note says that it changed and answers it anew, or takes it back."""
     if not seen.policy.guard or note.is_hedged:
         return None
     names = (note.contact_name, note.scope.contact_id)
@@ -303,13 +302,11 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
 
 
 def _is_over(note: Note, fact: Neighbour) -> bool:
-    if ends(note.text, fact.text) or _is_named_as_before(note, fact):
+    if _is_named_as_before(note, fact) or _is_taken_back(note, fact):
         return True
-    if _is_taken_back(note, fact):
-        return True
-    if not tells_of_change(note.text):
-        return False
-    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
+    return tells_of_change(note.text) and answers_anew(
+        note.text, fact.text, find_changes(note.text, fact.text)
+    )
 
 
 def _is_taken_back(note: Note, fact: Neighbour) -> bool:
@@ -372,10 +369,10 @@ RETRACTION = Rule(
 )
 CHANGE = Rule(
     decided_by="change",
-    when='the note says that something has changed, and names everything that a fact says ("sold '
-    'the van", "no longer uses Zendesk")',
+    when="the note says that something has changed and differs from a fact only in what is new "
+    '("the new boss is Eva"), or takes back the permission that the fact is',
     what="UPDATE, from a cosine of 0.3 up",
-    why="The note says that it is a change, and names the fact before.",
+    why="The note says that it is a change, and what it changes is the fact.",
     apply=_by_change,
 )
 WORDING = Rule(
