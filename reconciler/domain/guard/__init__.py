@@ -34,7 +34,6 @@ from reconciler.domain.guard.changes import (
     are_in_order,
     are_of_other_people,
     are_two_things,
-    is_event,
     is_said_of_another,
     is_wording_of,
     moves_another,
@@ -251,11 +250,8 @@ def _share_nothing(new: Reading, old: Reading) -> bool:
 def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """Whether a person who reads both would ask which one holds."""
     differences = tuple(findings)
-    if any(each.is_change for each in differences):
-        return True
-    if is_event(note) or is_event(fact):
-        return False
-    return answer_one_question(note, fact) or differ_only_in(differences, note, fact)
+    is_change = any(each.is_change for each in differences)
+    return is_change or answer_one_question(note, fact) or differ_only_in(differences, note, fact)
 
 
 def denies_ever(note: str, fact: str) -> bool:

@@ -490,12 +490,6 @@ def _undoes(note: str, fact: str) -> bool:
     return False
 
 
-def is_event(text: str) -> bool:
-    """Whether the text tells of one event among several, with its own dates and counts."""
-    known, said = vocabulary(), lowered(text)
-    return (known.event.search(said) or known.occurrence.search(said)) is not None
-
-
 @lru_cache(maxsize=1024)
 def tells_of_change(text: str) -> bool:
     """Whether a text says that something has changed: "pays by card now"."""
