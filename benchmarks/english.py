@@ -206,14 +206,15 @@ LENSES = (
             (
                 guard,
                 "leaves_a_clause_out leaves_words_out has_many_other_words denies_ever takes_back "
-                "tells_of_more deny_each_other denies_value differ_beside names_before "
-                "answer_one_question answers_anew are_of_other_people tell_of_other_matters",
+                "tells_of_more tell_of_two_things deny_each_other denies_value differ_beside "
+                "differ_in_head ends names_before answer_one_question answers_anew "
+                "are_of_other_people says_it_changed tell_of_other_matters _is_apart",
                 no,
             ),
-            (matters, "is_over is_over_itself is_lifted tells_of_end", no),
+            (matters, "is_over is_over_itself is_lifted tells_of_end tell_apart", no),
             (reading, "_is_name", no),
             (tokens, "_labelled _added _multiplied", last),
-            (guard, "named_in", first),
+            (guard, "stated named_in", first),
             (guard, "says_beside", empty),
         )
         for name in names.split()

@@ -231,6 +231,7 @@ def test_swapped_roles_are_found(note: str, fact: str) -> None:
 @pytest.mark.parametrize(
     ("note", "fact"),
     [
+        ("Globex was acquired by Acme", "Acme acquired Globex"),
         ("Likes hiking and cooking", "Likes cooking and hiking"),
         ("Likes tea, coffee and milk", "Likes milk, tea and coffee"),
         ("In 2019 she moved to Pune", "She moved to Pune in 2019"),

@@ -649,6 +649,14 @@ def test_below_the_band_a_change_is_linked_too() -> None:
     assert not decide(note("Has 4 children"), [near], BARE).conflicts
 
 
+def test_the_name_of_whom_a_note_is_about_is_no_matter_that_it_shares() -> None:
+    near = neighbour(0.5, "Sorrel Court has a lift and six floors.")
+    text = "Wants invoices for Sorrel Court monthly now, instead of quarterly."
+    about = slot("monthly", subject="sorrel court", attribute="invoice_frequency")
+    assert decide(note(text), [near], DEFAULT).conflicts == (near,)
+    assert not decide(note(text, slot=about), [near], DEFAULT).conflicts
+
+
 @pytest.mark.parametrize(
     ("cosine", "said", "rule"),
     [

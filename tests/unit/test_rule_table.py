@@ -66,7 +66,7 @@ ENDS = Relations(replaces=("fact-1",))
 
 CRM = ("Their CRM is HubSpot", "HubSpot is the CRM that they use")
 TRUST = ("The Quarrie trust gets the invoices", "The Quarrie trust stays with quarterly invoices")
-BOSS = ("Her boss is Ivo Tanev", "The new boss is Ola Berg")
+VAN = ("Has a van", "Sold the van")
 MORE = ("Lives in Turin with 2 cats", "Lives in Turin")
 JUDGED, TOLD = {"judgement": REPLACES}, {"relations": ENDS}
 DECISION = {"of": Category.DECISION}
@@ -75,7 +75,7 @@ EARLY, GIVEN = {"valid_from": NOW - 3 * MONTH}, {"is_start_given": True}
 # Of each bound of a cosine: the texts, what else is said, and the action and rule below it and from
 # it on.
 BOUNDS: list[tuple[float, tuple[str, str], dict[str, Any], str, str]] = [
-    (0.3, BOSS, {}, "ADD threshold", "UPDATE change"),
+    (0.3, VAN, {}, "ADD threshold", "UPDATE change"),
     (0.45, RULES_OF_HOUSE, TOLD, "ADD guard", "UPDATE agent"),
     (0.6, CRM, {}, "ADD threshold", "UPDATE threshold"),
     (0.8, PLAIN, {}, "ADD threshold", "ADD midpoint"),
@@ -157,6 +157,12 @@ def test_each_row_holds_from_its_bound_on(
 def test_texts_that_answer_one_question_are_linked_from_the_bound_on(cosine: float) -> None:
     verdict = decide(said("The lead is Mia Roth"), [known("The lead is Noor Ode", cosine)], DEFAULT)
     assert bool(verdict.conflicts) is (cosine >= 0.45)
+
+
+@pytest.mark.parametrize("cosine", [just_below(0.25), 0.25, math.nextafter(0.25, 2)])
+def test_a_note_of_a_change_is_linked_from_the_bound_on(cosine: float) -> None:
+    verdict = decide(said("Ships by air now"), [known("Ships by sea", cosine)], DEFAULT)
+    assert bool(verdict.conflicts) is (cosine >= 0.25)
 
 
 @pytest.mark.parametrize("row", [*RULES, *LIMITS], ids=lambda row: row.when[:30])

@@ -34,6 +34,9 @@ from reconciler.domain.guard.changes import (
     are_in_order,
     are_of_other_people,
     are_two_things,
+    differ_in_head,
+    ends,
+    is_event,
     is_said_of_another,
     is_wording_of,
     moves_another,
@@ -41,8 +44,10 @@ from reconciler.domain.guard.changes import (
     replaces_a_word,
     rewords,
     says_beside,
+    says_it_changed,
+    share_matter,
     speaks_of_another,
-    tells_of_change,
+    stated,
     without_start,
 )
 from reconciler.domain.guard.differences import (
@@ -52,6 +57,7 @@ from reconciler.domain.guard.differences import (
     find_cessation,
     find_currencies,
     find_details,
+    find_labelled,
     find_names,
     find_negation,
     find_signs,
@@ -79,6 +85,7 @@ from reconciler.domain.guard.matters import (
     is_over_itself,
     is_plainly_denied,
     stems_of,
+    tell_apart,
     tells_of_end,
 )
 from reconciler.domain.guard.order import find_order, find_voice
@@ -110,7 +117,9 @@ __all__ = [
     "denies_value_ever",
     "deny_each_other",
     "differ_beside",
+    "differ_in_head",
     "differ_only_in",
+    "ends",
     "exchange_names",
     "find_changes",
     "find_differences",
@@ -121,6 +130,7 @@ __all__ = [
     "has_many_other_words",
     "holds_no_more",
     "is_english",
+    "is_event",
     "is_foreign",
     "is_lifted",
     "is_over",
@@ -141,6 +151,7 @@ __all__ = [
     "rewords",
     "said_plainly",
     "says_beside",
+    "says_it_changed",
     "says_more_than",
     "share_a_word",
     "share_more_than",
@@ -149,6 +160,7 @@ __all__ = [
     "stems_of",
     "takes_back",
     "tell_of_other_matters",
+    "tell_of_two_things",
     "tells_of_change",
     "tells_of_end",
     "tells_of_more",
@@ -188,9 +200,10 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
     find_cessation,
     find_voice,
     find_order,
+    find_labelled,
 )
-"""The finders that tell whether only one side can hold; the last only if all words of content are
-the same."""
+"""The finders that tell whether only one side can hold; the last two only if all words of content
+are the same, because a label may have several values."""
 
 _FINDERS = (
     *_FINDERS_OF_CHANGES,
@@ -230,14 +243,20 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
 
     This runs for every fact near a note, and moved names or words are expensive to find.
     """
-    if denied := tuple(find_denial(note, fact)):
+    denied = tuple(find_denial(note, fact))
+    told = stated(note), stated(fact)
+    is_cut = told != (note, fact)
+    note, fact = told
+    if denied or (is_cut and not share_matter(note, fact)):
         return denied
     new, old = read(note), read(fact)
     if new.canonical == old.canonical or _share_nothing(new, old):
         return ()
-    finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-1]
+    finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-2]
     changes = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
-    return () if any(find_subject(new, old)) else changes
+    if not changes or any(find_subject(new, old)):
+        return ()
+    return tuple(each for each in changes if not _is_apart(each, note, fact))
 
 
 def _share_nothing(new: Reading, old: Reading) -> bool:
@@ -247,11 +266,47 @@ def _share_nothing(new: Reading, old: Reading) -> bool:
     return len((new.stems | old.stems) - _vocabulary().light) > _DENIED_WORDS_MAX
 
 
+def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
+    """Whether both tell of events, or of things for different purposes or years.
+
+    Their values do not count here: a renewal in March may move to April.
+    """
+    return (is_event(note) and is_event(fact)) or tell_apart(read(note), read(fact), *values)
+
+
 def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """Whether a person who reads both would ask which one holds."""
     differences = tuple(findings)
-    is_change = any(each.is_change for each in differences)
-    return is_change or answer_one_question(note, fact) or differ_only_in(differences, note, fact)
+    changes = [each for each in differences if each.is_change and not _is_apart(each, note, fact)]
+    if changes:
+        return True
+    if is_event(note) or is_event(fact):
+        return False
+    if answer_one_question(note, fact):
+        return True
+    are_answers = all(_answers(each, note, fact) for each in differences)
+    return are_answers and differ_only_in(differences, note, fact)
+
+
+def _answers(finding: Finding, note: str, fact: str) -> bool:
+    """Whether a difference may be another answer, not just the name of another thing.
+
+    A number or id that counts nothing names a thing, and so does a name that opens a text.
+    """
+    if finding.kind in (Difference.NUMBER, Difference.IDENTIFIER):
+        return False
+    pairs = ((finding.in_note, note), (finding.in_fact, fact))
+    return finding.kind is not Difference.NAME or all(
+        text.casefold().find(name.casefold()) > 0 for name, text in pairs
+    )
+
+
+_DATED = (Difference.DATE, Difference.NUMBER, Difference.AMOUNT)
+
+
+def _is_apart(finding: Finding, note: str, fact: str) -> bool:
+    """Whether a date or a count belongs to another event or thing than the fact's."""
+    return finding.kind in _DATED and tell_of_two_things(note, fact)
 
 
 def denies_ever(note: str, fact: str) -> bool:
@@ -364,6 +419,12 @@ def exchange_names(note: str, fact: str) -> bool:
 def tells_of_more(text: str) -> bool:
     """Whether a text adds to what is known: "I am also a musician"."""
     return _vocabulary().addition.search(read(text).canonical) is not None
+
+
+@lru_cache(maxsize=1024)
+def tells_of_change(text: str) -> bool:
+    """Whether a text says that something has changed: "pays by card now"."""
+    return _vocabulary().change.search(lowered(text)) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:

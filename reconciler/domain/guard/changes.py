@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.differences import words_of_its_own
+from reconciler.domain.guard.differences import is_of_another, words_of_its_own
 from reconciler.domain.guard.reading import (
     VALUE_KINDS,
     Denial,
@@ -24,6 +24,7 @@ from reconciler.domain.guard.reading import (
     may_be_verb,
     read,
 )
+from reconciler.domain.guard.stating import is_change_stated, is_denied_before
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -31,15 +32,26 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import lexicon
 
+SHARED_MIN = 1 / 3
+"""Both texts share more than this part of the words about the change, or of the fact's words if
+those are fewer; of up to ``_FEW`` words one is enough.
+
+Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, conversations get twice as
+many links, mostly wrong ones."""
+
+COSINE_MIN = 0.25
+"""Below it two texts that share a word are about different things. Source: as above."""
+
 _FEW = 3
 _PLAIN = 4
 """Words of content of a sentence that only names who or what something is."""
 
-_LONG = 16
-"""The most words of a fact that may be a mere wording."""
-
 _SHORT = 6
 """The most words of content in a note that says the same in another order."""
+
+LONG = 16
+_REACH = 8
+"""Words of content on either side of a word of change that say what has changed."""
 
 _CLAUSE = re.compile(r"[^,;]+[,;]*|[,;]+")
 
@@ -58,9 +70,29 @@ _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
 _WORD = re.compile(r"\w+")
 
+_IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
+
+_WAY = re.compile(
+    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
+    r"by (?P<way>[\w' -]+)"
+)
+
+
+def says_it_changed(note: str, fact: str, cosine: float) -> bool:
+    """Whether the note says that it is a change, and is about the same matter as the fact."""
+    if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
+        return False
+    here, there = _changed_words(note), _content(fact)
+    if not there or are_of_other_people(note, fact):
+        return False
+    if max(map(_length, (note, fact))) > LONG:
+        return False
+    shared = here & there
+    count = min(len(here), len(there))
+    return bool(shared) and (count <= _FEW or len(shared) > SHARED_MIN * count)
 
 
 def are_of_other_people(note: str, fact: str) -> bool:
@@ -74,6 +106,85 @@ def speaks_of_another(note: str) -> bool:
     text = lowered(note)
     opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
     return not opens_with_me and vocabulary().third_person.search(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def stated(text: str) -> str:
+    """The text without clauses that ask or tell an intention."""
+    if not _tells_a_wish(text):
+        return text
+    sentences = (sentence.text for sentence in read_text(text).sentences)
+    told = ("".join(map(_before_a_wish, _CLAUSE.findall(each))).strip() for each in sentences)
+    return " ".join(filter(None, told))
+
+
+def share_matter(one: str, other: str) -> bool:
+    """Whether both texts share a word that says what they are about."""
+    return not _content(one).isdisjoint(_content(other))
+
+
+def _before_a_wish(clause: str) -> str:
+    wish = vocabulary().wishing.search(clause.casefold())
+    return clause if wish is None else clause[: wish.start()] * (wish.group() != "?")
+
+
+def ends(note: str, fact: str) -> bool:
+    """Whether the note says that all of the fact is over.
+
+    "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
+    part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
+    leaves out more than the fact's verb, ends nothing; nor does one that only denies, wishes or
+    claims an end.
+    """
+    new, before = read(note), _before(note)
+    ended = _ended(new)
+    if (ended is None and not before) or _length(fact) > LONG:
+        return False
+    if _tells_a_wish(note) or are_of_other_people(note, fact):
+        return False
+    old = read(fact)
+    if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
+        return False
+    left_out = words_of_its_own(old, new) - _reworded(old)
+    if any(word in left_out for word in map(stem_of, old.names)):
+        return False
+    verb = {word.stem for word in old.words[:1]}
+    if ended is not None:
+        if is_of_another(new, old):
+            return False
+        may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
+        what = _without_dates(ended.reach) - _cues(note)
+        is_all = bool(what) and what <= old.stems and left_out <= may_differ
+        return is_all and not _is_of_a_part(new, old, ended)
+    if not before or not before <= old.stems or moves_another(note, fact):
+        return False
+    # The object may be left out if the rest is said: "pays (rent) by direct debit".
+    is_named = bool(_content(note) & _content(fact) - before)
+    return len(left_out - verb) <= is_named
+
+
+def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
+    """Whether the note ends a part of what the fact names, or another thing.
+
+    "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last word that
+    both have, it names what the fact does not. How far a thing has come names no other one: "quit
+    the current job".
+    """
+    known = vocabulary()
+    cue = known.cessation.search(note.canonical) if end in note.ceased else None
+    marker = cue.group().split() if cue else end.text.casefold().split()[:1]
+    texts = [token.text.casefold() for token in note.tokens]
+    after = note.tokens[texts.index(marker[0]) + len(marker) :] if marker[0] in texts else ()
+    behind = list(takewhile(lambda token: token.kind != "mark", after))
+    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
+    one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
+    said = _said(fact) | known.stages | _reworded(note)
+    owning = known.articles | known.possessives
+    return any(
+        (token.text.casefold() in one_of and before.value in owning)
+        or (token.value not in said and (token.kind != "function" or token.value in known.parts))
+        for before, token in pairwise((Token("mark", "", ""), *behind[: last + 1]))
+    )
 
 
 def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
@@ -191,6 +302,12 @@ def _key(token: Token) -> str:
     return "a" if token.value in vocabulary().articles else token.value
 
 
+def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
+    """Whether the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
+    denied = {stem for denial in fact.negated for stem in denial.reach}
+    return not fact.negated or bool(before and denied and before.isdisjoint(denied))
+
+
 def is_wording_of(
     fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
 ) -> bool:
@@ -200,7 +317,7 @@ def is_wording_of(
     best way to reach her", but a friend does not end with a boss of the same name. ``is_near``: by
     its cosine the fact says the same as the note.
     """
-    if _length(fact) > _LONG:
+    if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
         return False
     if are_of_other_people(note, fact):
         return False
@@ -232,7 +349,7 @@ def rewords(note: str, fact: str) -> bool:
         return True
     if _exchange_function_words(new, old):
         return False
-    if max(len(_content(note)), len(_content(fact))) > _SHORT:
+    if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
         return False
     shared = (new.stems & old.stems) - vocabulary().light - _reworded(new)
     return len(shared) > 1 and not _own(new, old) and not _own(old, new)
@@ -287,7 +404,7 @@ def _said(reading: Reading) -> set[str]:
 def names_before(note: str, value: str) -> bool:
     """Whether the note names a value as the one before: "a phone call instead of email"."""
     wanted = _content(value)
-    return bool(wanted) and wanted == _before(note)
+    return bool(wanted) and wanted == _before(note) and not _tells_a_wish(note)
 
 
 def _ended(reading: Reading) -> Denial | None:
@@ -299,14 +416,30 @@ def _ended(reading: Reading) -> Denial | None:
     return next(iter(said), None)
 
 
+def _without_dates(stems: Iterable[str]) -> set[str]:
+    """The stems without light words, months and years, which tell when it ended."""
+    known = vocabulary()
+    return {
+        stem
+        for stem in stems
+        if stem not in known.light and stem not in known.months and not stem.isdecimal()
+    }
+
+
 @lru_cache(maxsize=1024)
 def _before(note: str) -> frozenset[str]:
     """The earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
     text = lowered(note)
     said = _BEFORE.search(text)
-    if said is None or not tells_of_change(note):
+    if said is None or _stated_change(text) is None or is_denied_before(text, said.start()):
         return frozenset()
     return _content(next(filter(None, said.groups())))
+
+
+def _stated_change(text: str) -> re.Match[str] | None:
+    """The first word of change that says that things are otherwise."""
+    cues = vocabulary().change.finditer(text)
+    return next((cue for cue in cues if is_change_stated(text, cue.start(), cue.group())), None)
 
 
 def moves_another(note: str, fact: str) -> bool:
@@ -354,6 +487,8 @@ def are_two_things(one: str, other: str) -> bool:
         return True
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
+    if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
+        return False  # "Anna is now the CEO": there is one
     return not _cues(one) and _are_two_entries(here, there)
 
 
@@ -397,6 +532,12 @@ def _are_two_entries(here: Reading, there: Reading) -> bool:
     is_one_date = all(of_pair <= _OF_A_DATE for of_pair in kinds)
     is_framed = len(others) < len(pairs)
     return is_framed and len(kinds) > 1 and has_key and has_value and not is_one_date
+
+
+def differ_in_head(note: str, fact: str) -> bool:
+    """Whether each names its value by another head: "the account manager is", "the manager is"."""
+    here, there = _frame(note), _frame(fact)
+    return here is not None and there is not None and here.head != there.head
 
 
 def _are_one_answer(one: str, other: str) -> bool:
@@ -448,9 +589,9 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
     again" beside "drinks no coffee".
     """
-    if are_of_other_people(note, fact):
+    if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact) or _undoes(note, fact):
+    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     new, old = read(note), read(fact)
@@ -476,6 +617,22 @@ def _stems_in(text: str) -> set[str]:
     return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
 
 
+def _goes_another_way(note: str, fact: str) -> bool:
+    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
+
+    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
+    """
+    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
+    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
+        return False
+    if vocabulary().addition.search(read(note).canonical):
+        return False
+    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
+    done = _content(here["done"])
+    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
+    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
+
+
 def _undoes(note: str, fact: str) -> bool:
     """Whether the note affirms, in the same words, what the fact denies."""
     old = read(fact)
@@ -488,12 +645,6 @@ def _undoes(note: str, fact: str) -> bool:
         if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
             return True
     return False
-
-
-@lru_cache(maxsize=1024)
-def tells_of_change(text: str) -> bool:
-    """Whether a text says that something has changed: "pays by card now"."""
-    return vocabulary().change.search(lowered(text)) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -522,6 +673,33 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
     ]
     aside = vocabulary().stages | vocabulary().measures
     return frozenset(left - {*verb[:1]} - aside)
+
+
+def is_event(text: str) -> bool:
+    """Whether the text tells of one event among several, with its own dates and counts."""
+    known, said = vocabulary(), lowered(text)
+    return (known.event.search(said) or known.occurrence.search(said)) is not None
+
+
+@lru_cache(maxsize=4096)
+def _tells_a_wish(text: str) -> bool:
+    return vocabulary().wishing.search(lowered(text)) is not None
+
+
+@lru_cache(maxsize=1024)
+def _changed_words(note: str) -> frozenset[str]:
+    """The stems around the words of change; none if the note tells no change."""
+    changed: set[str] = set()
+    text = lowered(note)
+    if _stated_change(text) is None or _tells_a_wish(note):
+        return frozenset()
+    for each in read_text(text).sentences:
+        if (cue := _stated_change(each.text)) is not None:
+            before = list(_stems(tokens_of(each.text[: cue.start()])))
+            # The cue's other words, as in "final budget is", are about the change as well.
+            after = list(_stems(tokens_of(each.text[cue.start() :])))
+            changed.update(before[-_REACH:], after[:_REACH])
+    return frozenset(changed - _cues(note)) or frozenset({""})
 
 
 @lru_cache(maxsize=4096)

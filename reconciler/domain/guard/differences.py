@@ -194,6 +194,15 @@ def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
             yield Finding(kind=Difference.WORD, in_note=in_note, in_fact=in_fact)
 
 
+def find_labelled(new: Reading, old: Reading) -> Iterator[Finding]:
+    """Another value behind one label: "Cookies: accepted", "Cookies: rejected"."""
+    here, there = (LABELLED.search(each.canonical) for each in (new, old))
+    if here and there and here[1] == there[1]:
+        said, known = ({token.value for token in tokens_of(each[2])} for each in (here, there))
+        if said - known and known - said:
+            yield Finding(kind=Difference.WORD, in_note=here[2], in_fact=there[2], is_change=True)
+
+
 def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
     """A name in the place of another; a text with one name more only tells more."""
     in_note = _foreign_names(new, old)

@@ -251,6 +251,31 @@ def are_other_matters(
     return bool(here and there) and here.isdisjoint(there)
 
 
+def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
+    """Whether both say for what or when their values hold, and name different things.
+
+    "5 chairs for the lobby" and "3 for the hall"; the first invoice and the second.
+    """
+    aside = stems_of(" ".join(values))
+    for kind in ("ordinal", "month", "year"):
+        here, there = (reading.values.get(kind, {}).keys() - aside for reading in (one, other))
+        if here and there and here.isdisjoint(there):
+            return True
+    here, there = (_purposes(reading) - aside for reading in (one, other))
+    return bool(here and there) and here.isdisjoint(there)
+
+
+def _purposes(reading: Reading) -> set[str]:
+    """The purposes that the text names ("for", "of"); no lengths of time."""
+    words, known = reading.words, vocabulary()
+    return {
+        part.stem
+        for at, word in enumerate(words)
+        if _opens(word) and word.kind == "word" and word.stem not in known.measures
+        for part in _compound(words, at)
+    }
+
+
 def _is_name(word: Word, reading: Reading) -> bool:
     return word.kind in _DATED or folded(word.text) in reading.names
 

@@ -114,9 +114,11 @@ class _Order:
         )
 
     def _harmless_exchange(self, group: list[_Pair]) -> tuple[list[_Pair], list[_Pair]] | None:
-        """The halves that changed places."""
+        """The halves that changed places; empty if their inside follows from the exchange."""
         for cut in _cuts(group):
             left, right = group[:cut], group[cut:]
+            if self._is_turned_passive(left, right):
+                return [], []
             if self._is_harmless(left, right):
                 return left, right
         return None
@@ -160,6 +162,17 @@ class _Order:
         return any(first == 0 or last + 1 == len(words) for first, last, words in spans) and all(
             last + 1 == len(words) or words[last + 1].gap for _, last, words in spans
         )
+
+    def _is_turned_passive(self, left: list[_Pair], right: list[_Pair]) -> bool:
+        """Whether the one is the other in the passive: "A acquired B", "B was acquired by A"."""
+        agents_here, agents_there = _agents(self._here), _agents(self._there)
+        if agents_here:
+            return agents_here == {right[0].here} and not agents_there
+        return agents_there == {min(pair.there for pair in left)}
+
+
+def _agents(words: Sequence[Word]) -> set[int]:
+    return {at for at, word in enumerate(words) if word.governor == "by"}
 
 
 def _phrases_like(opening: Word, words: Iterable[Word]) -> int:

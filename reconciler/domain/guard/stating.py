@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from reconciler.domain.guard.tokens import Token, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
@@ -34,6 +34,25 @@ def is_end_stated(text: str, start: int, cue: str) -> bool:
     return not _is_governed(before, is_verb=not is_adverb)
 
 
+def is_change_stated(text: str, start: int, cue: str) -> bool:
+    """Whether a word of change, such as "moved" or "now", says that things are otherwise.
+
+    A denial before a "now" is what is new; one right before a verb, or anywhere before one with an
+    ending, is about that verb. The arguments are those of ``is_end_stated``.
+    """
+    if vocabulary().cessation.fullmatch(cue):
+        return is_end_stated(text, start, cue)
+    before, is_verb = _clause_before(text[:start]), cue.split()[0].endswith("ed")
+    if _is_denied(before if is_verb else _right_before(before)):
+        return False
+    return not _is_governed(before, is_verb=is_verb)
+
+
+def is_denied_before(text: str, start: int) -> bool:
+    """Whether a denial stands before this place in its clause."""
+    return _is_denied(_clause_before(text[:start]))
+
+
 @lru_cache(maxsize=4096)
 def _clause_before(text: str) -> tuple[Token, ...]:
     """The last words of a text, back to a mark or conjunction, which is the first of them."""
@@ -42,6 +61,13 @@ def _clause_before(text: str) -> tuple[Token, ...]:
         if tokens[at].value in marks and tokens[at].kind in ("mark", "function"):
             return tuple(tokens[at:])
     return tuple(tokens)
+
+
+def _right_before(tokens: Sequence[Token]) -> list[Token]:
+    """The words between the last word of content and the end: "has not yet been"."""
+    light = vocabulary().light
+    near = takewhile(lambda each: each.kind == "function" or each.value in light, reversed(tokens))
+    return list(near)
 
 
 def _is_denied(tokens: Sequence[Token]) -> bool:

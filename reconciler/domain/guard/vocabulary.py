@@ -41,10 +41,12 @@ class Vocabulary:
         self.degrees = word_set("degree")
         self.denying_signs = word_set("denying_sign")
         self.directions = word_set("direction")
+        self.disposing = word_set("disposing")
         self.doubts = word_set("doubt")
         self.ended_before = cue("ended_before")
         self.ended_behind = cue("ended_behind")
         self.english = self.function_words - word_set("shared_word")
+        self.event = cue("event")
         self.exact_signs = word_set("exact_sign")
         self.first_person = cue("first_person")
         self.foreign = word_set("foreign", "foreign_negation")
@@ -65,10 +67,12 @@ class Vocabulary:
         self.no_more_than = cue("no_more_than")
         self.not_without = cue("not_without")
         self.numbered = word_set("numbered")
+        self.occurrence = cue("occurrence")
         self.one_more = cue("one_more")
         self.ordinals = _numbers("ordinal")
         self.parting_beginnings = word_set("parting_beginning")
         self.parting_endings = word_set("parting_ending")
+        self.parts = word_set("part")
         self.payments = word_set("payment")
         self.positions = word_set("position")
         self.possessives = word_set("possessive")
@@ -91,6 +95,7 @@ class Vocabulary:
         self.turns = word_set("turn")
         self.verb_endings = word_set("verb_ending") | {""}
         self.weekdays = word_set("weekday")
+        self.wishing = cue("wishing")
         self.wishes = word_set("wish")
 
 

@@ -10,10 +10,13 @@ from reconciler.domain.guard import (
     are_of_other_people,
     denies_value,
     differ_beside,
+    differ_in_head,
     find_left_out,
     is_over,
     is_repeated_in,
     says_beside,
+    says_it_changed,
+    tell_of_two_things,
     tells_of_change,
     tells_of_more,
     without_start,
@@ -71,7 +74,7 @@ def slot_alone(
         (match, neighbour)
         for neighbour in live_first(neighbours)
         if (match := match_of(note, neighbour)) in (SlotMatch.EQUAL, SlotMatch.CHANGED)
-        and (note.slot_read_from is None or not are_of_other_people(note.text, neighbour.text))
+        and (note.slot_read_from is None or not _is_of_another_matter(note, neighbour))
     ]
     equal = tuple(neighbour for match, neighbour in matches if match is SlotMatch.EQUAL)
     changed = tuple(neighbour for match, neighbour in matches if match is SlotMatch.CHANGED)
@@ -138,6 +141,27 @@ def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
     return (denies and not denied) or (is_other and tells_of_change(note.text)) or not is_state
 
 
+def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
+    """Whether the words speak against one question, although a slot was read from them.
+
+    He or she is not the contact, two events have a date each, and a word more before "is" or behind
+    "for" is another thing.
+    """
+    values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
+    if are_of_other_people(note.text, fact.text):
+        return True
+    match, texts = compare_slots(note.slot, fact.slot), (note.text, fact.text)
+    if match is SlotMatch.CHANGED:  # each value has its own start
+        texts = without_start(note.text), without_start(fact.text)
+    if tell_of_two_things(*texts, *values):
+        return True
+    if match is SlotMatch.CHANGED and differ_in_head(note.text, fact.text):
+        return True
+    if match is SlotMatch.EQUAL and note.slot is not None and not note.slot.is_single_valued:
+        return bool(_beside_slot(fact, note) and _beside_slot(note, fact))
+    return False
+
+
 def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[str]:
     """The words that only one text has beside its slot."""
     slots = [slot for slot in (one.slot, other.slot) if slot]
@@ -156,17 +180,23 @@ def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: V
     """The verdict of a slot that was read, without the facts that say more than their slot."""
     if note.slot_read_from is None or verdict.action is not Action.UPDATE:
         return verdict
-    # Since when it holds ends with a value.
-    richer = tuple(
-        fact for fact in changed if _beside_slot(replace(fact, text=without_start(fact.text)), note)
-    )
+    richer = tuple(fact for fact in changed if _beside_slot(_without_start(fact), note))
     if not richer:
         return verdict
     reason = f"{verdict.reason}; yet it says more: {richer[0].text}"
     spared = sparing(richer, verdict, DecidedBy.SLOT, reason)
     # Where the note says other things of its own as well, no reader would ask which one holds.
-    apart = {fact for fact in richer if _beside_slot(note, fact)}
+    apart = {fact for fact in richer if _beside_slot(note, fact) and not _says_so(note, fact)}
     return replace(spared, conflicts=tuple(fact for fact in spared.conflicts if fact not in apart))
+
+
+def _without_start(fact: Neighbour) -> Neighbour:
+    """The fact without since when it holds, which ends with it."""
+    return replace(fact, text=without_start(fact.text))
+
+
+def _says_so(note: Note, fact: Neighbour) -> bool:
+    return says_it_changed(note.text, fact.text, 1.0)
 
 
 def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:

@@ -14,6 +14,7 @@ from reconciler.domain.guard import (
     answers_anew,
     are_in_order,
     denial_in,
+    ends,
     exchange_names,
     find_changes,
     has_many_other_words,
@@ -272,7 +273,7 @@ def _by_retraction(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | 
 
 
 def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
-    """A fact ends if the note says that it changed and answers it anew, or takes it back."""
+    """A fact ends if the note says that it changed, and names all that the fact says."""
     if not seen.policy.guard or note.is_hedged:
         return None
     names = (note.contact_name, note.scope.contact_id)
@@ -302,11 +303,13 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
 
 
 def _is_over(note: Note, fact: Neighbour) -> bool:
-    if _is_named_as_before(note, fact) or _is_taken_back(note, fact):
+    if ends(note.text, fact.text) or _is_named_as_before(note, fact):
         return True
-    return tells_of_change(note.text) and answers_anew(
-        note.text, fact.text, find_changes(note.text, fact.text)
-    )
+    if _is_taken_back(note, fact):
+        return True
+    if not tells_of_change(note.text):
+        return False
+    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
 def _is_taken_back(note: Note, fact: Neighbour) -> bool:
@@ -369,10 +372,10 @@ RETRACTION = Rule(
 )
 CHANGE = Rule(
     decided_by="change",
-    when="the note says that something has changed and differs from a fact only in what is new "
-    '("the new boss is Eva"), or takes back the permission that the fact is',
+    when='the note says that something has changed, and names everything that a fact says ("sold '
+    'the van", "no longer uses Zendesk")',
     what="UPDATE, from a cosine of 0.3 up",
-    why="The note says that it is a change, and what it changes is the fact.",
+    why="The note says that it is a change, and names the fact before.",
     apply=_by_change,
 )
 WORDING = Rule(

@@ -5,6 +5,7 @@ Also the links of a new fact, what a reader would ask about, and the verdict of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from reconciler.domain.guard import (
     is_repeated_in,
     may_be_asked,
     named_in,
+    says_it_changed,
 )
 from reconciler.domain.reconciling.neighbours import match_of, may_both_hold
 from reconciler.domain.records.decisions import Judgement, Verdict
@@ -26,7 +28,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.slots import SlotMatch
+from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 
@@ -350,20 +352,33 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A note that answers the question of a near fact in another way is linked to that fact."""
+    """A note that answers the question of a near fact in another way is linked to that fact.
+
+    Where no judge answered, one that says it is a change is linked to the nearest fact about the
+    same matter, too; a judge reads such notes better than shared words do.
+    """
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
+    matter = _matter(note)
     for fact in seen.neighbours:
-        if (
-            fact.cosine >= LINK_COSINE_MIN
-            and not fact.is_expired
-            and answer_one_question(note.text, fact.text)
-            and match_of(note, fact) is not SlotMatch.APART
-            and not may_both_hold(note, fact)
-        ):
+        if fact.is_expired:
+            continue
+        if seen.judgement is None and says_it_changed(matter, fact.text, fact.cosine):
+            why = f'it says that it is a change, maybe of "{fact.text}"'
+        elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
             why = f'it answers the question that "{fact.text}" answers'
+        else:
+            continue
+        if match_of(note, fact) is not SlotMatch.APART and not may_both_hold(note, fact):
             return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
+
+
+def _matter(note: Note) -> str:
+    """The note without the name of whom it is about: that two facts share it is no matter."""
+    if note.slot is None or note.slot.subject == CONTACT_SUBJECT:
+        return note.text
+    return re.sub(re.escape(note.slot.subject), "", note.text, flags=re.IGNORECASE)
 
 
 LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
