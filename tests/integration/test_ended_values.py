@@ -174,6 +174,13 @@ def test_a_new_value_beside_what_it_ends_is_shown(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("first", "then", "attribute", "value"),
     [
+        ("Lives in Pune.", "She left Pune and now lives in Goa.", "city", "Goa"),
+        (
+            "Her number is +44 7700 900123.",
+            "Her number is no longer +44 7700 900123 but +44 7700 900456.",
+            "phone",
+            "+44 7700 900456",
+        ),
         ("Lives in Pune.", "Moved from Pune to Goa.", "city", None),
     ],
 )
