@@ -72,6 +72,14 @@ def first(lines: Lines, name: str) -> dict[str, Any]:
     return next(each for each in lines if name in (each.get("node"), each.get("link")))
 
 
+def superseded(lines: Lines) -> dict[str, Any]:
+    """What the first fact that gave way to another one holds."""
+    old_id = first(lines, "SUPERSEDES")["to"]
+    return next(
+        held for each in lines if (held := each.get("properties", {})).get("fact_id") == old_id
+    )
+
+
 def swapped(lines: Lines) -> None:
     lines[1:-1] = random.Random(3).sample(lines[1:-1], len(lines) - 2)
 
@@ -108,8 +116,27 @@ def with_a_record(**bent: Any) -> Callable[[Lines], None]:
     return bend
 
 
+def holding_again(lines: Lines) -> None:
+    held = superseded(lines)
+    held["state"] = "live"
+    del held["valid_to"]
+
+
+def without(name: str) -> Callable[[Lines], None]:
+    return lambda lines: lines.remove(first(lines, name))
+
+
 def without_value(label: str, name: str) -> Callable[[Lines], None]:
     return lambda lines: first(lines, label)["properties"].__delitem__(name)
+
+
+def twice(name: str) -> Callable[[Lines], None]:
+    return lambda lines: lines.insert(lines.index(first(lines, name)), first(lines, name))
+
+
+def turned_round(lines: Lines) -> None:
+    link = first(lines, "SUPERSEDES")
+    link["from"], link["to"] = link["to"], link["from"]
 
 
 def all_shorter(lines: Lines) -> None:
@@ -160,11 +187,25 @@ BENT: dict[str, tuple[Callable[[Lines], None], str]] = {
     "a label that is a list": (lambda lines: lines.insert(-1, {"node": []}), "."),
     "another's action": (with_a_value("Decision", "action", "REJECT"), "another's"),
     "no record": (without_value("Decision", "record"), "Decision .*record"),
+    "a fact without its state": (without_value("Fact", "state"), "fact .* has no state"),
     "a fact without its time": (
         without_value("Fact", "recorded_at"),
         "cannot be read.*recorded_at",
     ),
     "a fact without its text": (without_value("Fact", "text"), "cannot be read.*text"),
+    "a live fact that was superseded": (holding_again, "still holds, though .* took its place"),
+    "a live fact that has ended": (
+        lambda lines: superseded(lines).__setitem__("state", "live"),
+        "is live, and has ended",
+    ),
+    "a live fact above another": (turned_round, "still holds, though .* took its place"),
+    "a fact that was superseded twice": (twice("SUPERSEDES"), "both took the place"),
+    "a fact that nobody wrote": (without("WROTE"), "no decision wrote fact"),
+    "a fact that was written twice": (twice("WROTE"), "writes no fact, or wrote another one"),
+    "an episode in no session": (without("IN"), "Episode .* lacks its IN"),
+    "an episode in two": (twice("IN"), "has more than one IN"),
+    "a session with nobody": (without("WITH"), "Session .* lacks its WITH or PART_OF"),
+    "a job that reads nothing": (without("READS"), "Job .* lacks its READS"),
     "a blank span": (with_a_value("JUDGED", "span", "  "), "JUDGED .*cites words that are blank"),
     "a span that is blank in part": (with_a_value("EVIDENCED_BY", "span", "two … "), "blank"),
     "a blank text": (with_a_value("Episode", "text", " "), "Episode .*cannot be read.*blank"),

@@ -1,6 +1,7 @@
 """The file of an export: reads its lines, and checks the whole file against itself.
 
-What a single line may hold is in ``lines.py``. Nothing here knows a store.
+What a single line may hold is in ``lines.py``, and how the lines of a contact agree in
+``coherence.py``. Nothing here knows a store.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.json_lines import loads
+from reconciler.service.moving.coherence import Coherence
 from reconciler.service.moving.damage import is_citation, read_node
 from reconciler.service.moving.lines import (
     FORMAT,
@@ -99,12 +101,19 @@ class ExportFile:
         header = self.header()
         counted: Counter[str] = Counter()
         contacts: dict[str, ContactInFile] = {}
+        wrong: str | None = None
         for contact, lines in self.contacts():
             if contact.node_id in contacts:
                 raise InvalidArchiveError(f"{self._path} holds contact {contact.node_id} twice")
             counted["Contact"] += 1
-            contacts[contact.node_id] = _ContactCheck(contact).found(lines, counted)
+            check = _ContactCheck(contact)
+            contacts[contact.node_id] = check.found(lines, counted)
+            wrong = wrong or check.wrong
         self._check_end(counted)
+        if wrong is not None:  # all lines are there, so a person edited the file
+            raise InvalidArchiveError(
+                f"{self._path} was altered: {wrong}. Nothing was written; export it again"
+            )
         told = self._vectors.get(str(header.get("embedding_model")))
         if told and told.dimension != header.get("embedding_dimension"):
             raise InvalidArchiveError(
@@ -231,12 +240,15 @@ class ExportFile:
 
 
 class _ContactCheck:
-    """Checks that a contact's lines belong to it, and that each link joins two of them."""
+    """Checks that a contact's lines belong to it, and agree with each other."""
 
     def __init__(self, contact: Node) -> None:
         self._key = contact.node_id
         self._contact = contact
         self._ids: dict[str, set[str]] = defaultdict(set, Contact={contact.node_id})
+        self._coherence = Coherence()
+        self.wrong: str | None = None
+        """The first contradiction between the contact's lines; None if there is none so far."""
 
     def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> ContactInFile:
         """Check and count all lines of the contact, and return it."""
@@ -248,6 +260,7 @@ class _ContactCheck:
             else:
                 self._link(line)
                 counted[line.kind] += 1
+        self._note(self._coherence.wrong_at_the_end())
         return ContactInFile(
             scope=scope,
             held=self._contact.properties,
@@ -277,6 +290,7 @@ class _ContactCheck:
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
             )
         ids.add(node.node_id)
+        self._note(self._coherence.wrong_with_node(node))
 
     def _as_record(self, node: Node, scope: Scope) -> Any:
         """A node's record, as the store will read it.
@@ -316,6 +330,11 @@ class _ContactCheck:
                 f"contact {self._key}: a {link.kind} from {link.from_id} cites words that are "
                 "blank or too long. Nothing was written"
             )
+        self._note(self._coherence.wrong_with_link(link))
+
+    def _note(self, wrong: str | None) -> None:
+        if wrong is not None and self.wrong is None:
+            self.wrong = f"of contact {self._key}, {wrong}"
 
 
 def _why(error: Exception) -> str:

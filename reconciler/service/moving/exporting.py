@@ -21,10 +21,10 @@ from reconciler.errors import DamagedRecordError, GraphConflictError, InvalidSco
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.sensitive_data import key_check
+from reconciler.service.moving.coherence import HOME_BY
 from reconciler.service.moving.damage import Damage, DamagedNode
 from reconciler.service.moving.lines import (
     FORMAT,
-    HOME_BY,
     KEY_OF,
     LINKS,
     NOT_EXPORTED,

@@ -71,14 +71,6 @@ LINKS: Mapping[str, LinkKind] = {
 """The relationships that have a line. Those that tie a fact, a decision, a task or an erasure to
 its contact, and a contact to its agent, follow from where the line stands."""
 
-HOME_BY: Mapping[str, tuple[str, ...]] = {
-    "Session": ("WITH", "PART_OF"),
-    "Episode": ("IN",),
-    "Job": ("READS",),
-}
-"""The links by which a node belongs to its contact. A task's session without turns is linked
-only to the task."""
-
 NOT_EXPORTED: Mapping[str, frozenset[str]] = {
     "Contact": frozenset({"locked_by"}),
     "Session": frozenset({"title"}),
