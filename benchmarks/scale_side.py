@@ -96,7 +96,7 @@ class Store:
     def calls(self, contact: str) -> dict[str, Callable[[], object]]:
         """What is looked at, by name: about a contact, about the agent, about the whole store."""
         memory, store = self.memory, self.memory._services.fact_store
-        erasures = self.memory._services.erasures
+        erasure_store = self.memory._services.erasure_store
         return {
             "write": lambda: memory.add_contact_note(AGENT, contact, self.note()),
             "recall": lambda: memory.contact(AGENT, contact).recall(QUESTION),
@@ -120,7 +120,7 @@ class Store:
             "doctor: facts": lambda: store.count_facts(datetime.now(UTC)),
             "doctor: disputes": lambda: store.count_conflicts(datetime.now(UTC)),
             "doctor: jobs": memory.queue,
-            "doctor: erasures": lambda: erasures.find([], is_unfinished=True),
+            "doctor: erasures": lambda: erasure_store.list_erasures(is_unfinished=True),
         }
 
     def fill(self, facts_of_each: int, first: int, last: int) -> None:

@@ -27,6 +27,8 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_NOT_READ = re.compile(r"\(\?(?:[a-z]*x|[#(])|\\(?:[NU0]|\d\d)")
+"""Comments, conditions, names and numbers of characters: no shipped expression has them."""
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -53,6 +55,8 @@ _NOTHING, _ANYTHING = _Need(frozenset({""})), _Need(None)
 
 def needed_literals(expression: str) -> frozenset[str]:
     """Literals, case folded, of which a text must hold one; empty where any text may match."""
+    if _NOT_READ.search(expression):
+        return frozenset()
     try:
         needed = _group(_PIECE.finditer(expression)).needed
     except RecursionError:

@@ -217,6 +217,7 @@ class Vendor:
     def translated_errors(self, timeout_seconds: float, failures: Failures) -> Iterator[None]:
         """Turn every failure of a call into an error of the asker; the most specific first."""
         sdk: Any = import_module(self.package)
+        every = getattr(sdk, "OpenAIError", None) or sdk.AnthropicError
         try:
             yield
         except (TimeoutError, sdk.APITimeoutError) as error:
@@ -226,7 +227,7 @@ class Vendor:
         except sdk.APIStatusError as error:
             wait = _wait_seconds(error.response.headers)
             raise failures.unavailable(_turned_away(error.status_code, self.hint), wait) from error
-        except sdk.APIError as error:
+        except every as error:
             cause = type(error.__cause__ or error).__name__
             raise failures.unavailable(f"no connection, or it broke off ({cause})", None) from error
         except UnreadableAnswerError as error:

@@ -153,11 +153,12 @@ def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotte
 
 
 def erasure_panel(erasure: Erasure) -> Panel:
-    """An erasure with its receipt, and what to do about it."""
-    title = "dry run" if erasure.receipt.is_dry_run else erasure.state
-    return panel(
-        *field_lines(erasure), *_advice(erasure.receipt), title=f"{erasure.kind} · {title}"
-    )
+    """An erasure with its receipt, and what to do about it; of a dry run what would be done."""
+    told, title = [*field_lines(erasure)], str(erasure.state)
+    if erasure.receipt.is_dry_run:
+        told = [line for line in told if not line.endswith((": 0", f"state: {title}"))]
+        title = "dry run"
+    return panel(*told, *_advice(erasure.receipt), title=f"{erasure.kind} · {title}")
 
 
 def _advice(receipt: ErasureReceipt) -> Iterator[Line]:

@@ -255,7 +255,7 @@ def serve_api(
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 3_000,
     worker: Worker = None,
-    health_seconds: HealthSeconds = 300,
+    health_seconds: HealthSeconds = 0,
     as_json: AsJson = False,
 ) -> None:
     """Serve memory over HTTP, as JSON under /v1 and as a page at /, until SIGTERM or Ctrl-C.

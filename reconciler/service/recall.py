@@ -88,7 +88,8 @@ class Recall:
             budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
         """
         has_vector = bool(query and self.embedder.dimension)
-        seen = self.neighbourhoods.of(scope).recallable().own_names if has_vector else ()
+        held = self.neighbourhoods.used(scope) if has_vector else None
+        seen = held.recallable().own_names if held else ()
         # The store answers while the question is embedded.
         begun = self._begin(scope, has_vector=has_vector)
         question = question_of(self.embedder, without_names(query, seen))

@@ -75,6 +75,10 @@ class _Reader:
             raise InvalidRequestError(
                 f"{file} has more than {_BYTES_MAX >> 20} MiB, at most so many are read; split it"
             )
+        if content.startswith(b"SQLite format 3"):
+            raise InvalidRequestError(
+                f"{file} is an SQLite file: write its records as lines first (docs/importing.md)"
+            )
         yield from json_records(content)
 
     def _from_neo4j(self) -> Iterator[tuple[int, dict[str, Any]]]:

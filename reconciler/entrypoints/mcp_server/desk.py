@@ -256,6 +256,9 @@ def _message(number: int, given: object) -> dict[str, Any]:
         )
     if given["role"] not in AGENT_ROLES:
         raise InvalidRequestError(f"message {number}: role must be one of {', '.join(AGENT_ROLES)}")
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise InvalidRequestError(f"message {number}: {name} must be a string")
     return given
 
 

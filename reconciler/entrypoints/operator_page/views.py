@@ -69,7 +69,7 @@ def contacts(visit: Visit) -> Response:
         return visit.page("found.html", query=query, names=names, **matches)
     after = visit.optional("after")
     listed = agent.contacts(after=after, limit=_PAGE + 1)
-    waiting = [] if after else _attention(visit)
+    waiting, erasures = [] if after else _attention(visit), agent.erasures()
     return visit.page(
         "contacts.html",
         waiting=waiting[:_ATTENTION_MAX],
@@ -77,7 +77,7 @@ def contacts(visit: Visit) -> Response:
         questions=sum(each.questions for each in waiting),
         disputes=sum(each.disputes for each in waiting),
         expiring=sum(each.expiring for each in waiting),
-        contacts=[each for each in listed[:_PAGE] if not words.is_erased(each)],
+        contacts=[each for each in listed[:_PAGE] if not words.is_erased(each, erasures)],
         next=listed[_PAGE - 1].contact_id if len(listed) > _PAGE else None,
         is_first=after is None,
     )
@@ -115,11 +115,11 @@ def _attention(visit: Visit) -> list[_Attention]:
 def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
     """The contacts with these letters in id or name, and the facts that are nearest."""
     asked = query.casefold()
-    known = agent.contacts(limit=_SEARCHED_MAX + 1)
+    known, erasures = agent.contacts(limit=_SEARCHED_MAX + 1), agent.erasures()
     named = [
         each
         for each in known[:_SEARCHED_MAX]
-        if asked in _called(each) and not words.is_erased(each)
+        if asked in _called(each) and not words.is_erased(each, erasures)
     ]
     return {
         "contacts": named[:_PAGE],

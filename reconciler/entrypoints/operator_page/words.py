@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.erasures import Erasure, ErasureKind
 from reconciler.domain.records.facts import Contact, Fact
 from reconciler.domain.records.kinds import (
     FOR_OPERATORS,
@@ -164,9 +165,13 @@ def ended(contact: Contact) -> int:
     return contact.superseded_facts + contact.revoked_facts
 
 
-def is_erased(contact: Contact) -> bool:
+def is_erased(contact: Contact, erasures: Iterable[Erasure]) -> bool:
     """Whether nothing is left of a contact but the receipts of its erasure."""
-    return 0 < contact.erased_facts == contact.facts
+    return 0 < contact.erased_facts == contact.facts and any(
+        each.kind is ErasureKind.CONTACT and each.is_finished
+        for each in erasures
+        if each.scope.contact_id == contact.contact_id
+    )
 
 
 def tone(decision: Decision) -> str:

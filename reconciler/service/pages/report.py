@@ -139,7 +139,7 @@ class Report:
         shown = timeline(chains, now, facts_max)
         links = [link for chain in chains for link in chain.supersessions]
         pending = list(self.records.pending([scope]))
-        decisions = sorted(self.decision_store.list_records(scope), key=_newest_first)
+        decisions = self.decision_store.list_records(scope)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
         return _ContactSection(
@@ -192,10 +192,6 @@ def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
     for event in events:
         events_by_fact.setdefault(event.fact_id, []).append(event)
     return events_by_fact
-
-
-def _newest_first(decision: Decision) -> tuple[float, str]:
-    return -decision.at.timestamp(), decision.decision_id
 
 
 def _days(decisions: Iterable[Decision]) -> list[_Day]:

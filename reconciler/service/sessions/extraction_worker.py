@@ -100,6 +100,8 @@ class ExtractionWorker:
         while not self._stopping.is_set():
             try:
                 job = self.work_once()
+                if job is None:
+                    self.on_idle()
                 if complaint:
                     _LOG.info("jobs can be taken again")
                 complaint = ""

@@ -18,6 +18,7 @@ import math
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -543,7 +544,7 @@ class Neighbourhoods:
 
     def of(self, scope: Scope) -> Neighbourhood:
         """The contact's neighbourhood as this process last saw it, or loaded now."""
-        held = self._used(scope)
+        held = self.used(scope)
         return self._loaded(scope) if held is None else held
 
     def current(self, scope: Scope) -> Neighbourhood:
@@ -557,13 +558,13 @@ class Neighbourhoods:
 
     def begin(self, scope: Scope) -> Callable[[], Neighbourhood]:
         """Ask for the version that ``current`` compares with; what is returned does the rest."""
-        if self._used(scope) is None:
+        if self.used(scope) is None:
             return partial(self._loaded, scope)
         return partial(self._current, scope, self._store.begin_contact_version(scope))
 
     def _current(self, scope: Scope, first_look: Callable[[], int]) -> Neighbourhood:
         for look in range(_LOOKS_MAX):
-            held = self._used(scope)
+            held = self.used(scope)
             if held is None:
                 break
             known = held.version
@@ -598,12 +599,12 @@ class Neighbourhoods:
 
     def standing(self, scope: Scope) -> tuple[int, Forgotten]:
         """The contact's version and its forgotten words, as last seen or from the store."""
-        held = self._used(scope)
+        held = self.used(scope)
         return self._forgotten(scope) if held is None else (held.version, held.forgotten)
 
     def apply(self, commit: Commit) -> None:
         """Apply a commit."""
-        key, held = commit.decision.scope.contact_key, self._used(commit.decision.scope)
+        key, held = commit.decision.scope.contact_key, self.used(commit.decision.scope)
         if held is None:
             return
         # A revoked fact's words must be read again as forgotten ones.
@@ -628,7 +629,7 @@ class Neighbourhoods:
             if (held := self._kept.get(key)) is not None and held.version < below:
                 del self._kept[key]
 
-    def _used(self, scope: Scope) -> Neighbourhood | None:
+    def used(self, scope: Scope) -> Neighbourhood | None:
         """The contact's cached neighbourhood, marked as used last; None without one."""
         with self._lock:
             return self._kept.get(scope.contact_key)
@@ -636,5 +637,5 @@ class Neighbourhoods:
     def _keep(self, key: str, held: Neighbourhood) -> None:
         """Cache it at its present size; those that were used longest ago make room."""
         self._kept.pop(key, None)
-        if held.size <= self._kept.maxsize:
+        with suppress(ValueError):  # larger than all the room
             self._kept[key] = held
