@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TOKENS_MAX = 439_500
-LEXICON_BYTES_MAX = 250_500
+TOKENS_MAX = 429_500
+LEXICON_BYTES_MAX = 231_000
 
 LAYOUT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
