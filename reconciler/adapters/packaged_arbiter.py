@@ -191,7 +191,7 @@ def _digest_of(file: Path) -> str:
 
 
 def _is_told_apart(note: Note, fact: Neighbour) -> bool:
-    """Whether both have an attribute, and another one: so somebody said that the matter differs."""
+    """Whether each has an attribute, and not the same one: then each is a matter of its own."""
     slots = note.slot, fact.slot
     attributes = [slot.attribute for slot in slots if slot and slot.attribute]
     return len(attributes) == len(slots) and attributes[0] != attributes[1]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from inspect import signature
 from operator import attrgetter
@@ -411,19 +411,6 @@ class Services:
         return self.made(Rejudging, store=self.decision_store)
 
     @_Part
-    def idle_rejudging(self) -> IdleRejudging | None:
-        """Asks the arbiter about decisions that wait for it; None without an arbiter."""
-        from reconciler.service.writing.rejudging import IdleRejudging
-
-        if self.rejudging is None:
-            return None
-        return IdleRejudging(self.rejudging, self._all_scopes, self.clock)
-
-    def _all_scopes(self) -> Iterator[Scope]:
-        for tenant, agent_id in self.contact_store.list_agents():
-            yield from self.records.scopes(Scope(tenant, agent_id, "any"))
-
-    @_Part
     def use_trace(self) -> UseTrace:
         """Counts how the memory is used. A count that cannot be written now waits."""
         built = UseTrace(
@@ -722,5 +709,30 @@ def build_worker(
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,
-        on_idle=lambda: idle.step() if (idle := services.idle_rejudging) else None,
+        on_idle=_when_idle(services),
     )
+
+
+def _when_idle(services: Services) -> Callable[[], None]:
+    """A worker's idle task; made when a worker first has no job, so never for ``drain``."""
+    made = cache(partial(_idle_rejudging, services))
+
+    def step() -> None:
+        if (idle := made()) is not None:
+            idle.step()
+
+    return step
+
+
+def _idle_rejudging(services: Services) -> IdleRejudging | None:
+    """Asks the arbiter about decisions that wait for it; None without an arbiter."""
+    from reconciler.service.writing.rejudging import IdleRejudging
+
+    if services.rejudging is None:
+        return None
+
+    def scopes() -> Iterator[Scope]:
+        for tenant, agent_id in services.contact_store.list_agents():
+            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
+
+    return IdleRejudging(services.rejudging, scopes, services.clock)

@@ -126,8 +126,10 @@ def test_a_fact_of_another_attribute_is_not_read(
     judge: PackagedArbiter, attribute: str | None, ends: bool
 ) -> None:
     [fact] = facts(BASIC)
-    known = replace(fact, slot=attribute and Slot(subject="contact", attribute=attribute))
-    told = replace(note(PRO), slot=Slot(subject="contact", attribute="plan"))
+    known = replace(
+        fact, slot=attribute and Slot(subject="contact", attribute=attribute, is_single_valued=True)
+    )
+    told = replace(note(PRO), slot=Slot(subject="contact", attribute="plan", is_single_valued=True))
     made = judge.judge(told, [known])
     assert (made.action is Action.UPDATE) is ends
     assert ends or made.relation is Relation.UNSURE
