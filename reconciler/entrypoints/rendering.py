@@ -436,18 +436,19 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts, beneath each its name, with how many of its facts are in which state."""
+    have_ended = any(map(_not_live, contacts))
     return table(
         "Contacts",
         id_column("contact"),
         number_column("live"),
-        short_column("not live"),
+        *([short_column("not live")] if have_ended else []),
         short_column("last decision"),
         rows=(
             (
                 # An unnamed contact has its id as its name.
                 [*dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))],
                 str(contact.live_facts),
-                [*_not_live(contact)],
+                *([_not_live(contact)] if have_ended else []),
                 _day(contact.last_decision_at) if contact.last_decision_at else "",
             )
             for contact in contacts

@@ -59,7 +59,7 @@ HERE = ("make", "pip", "python", "python3", "docker", "export", ".")
 EXPORTS = {
     "mem0.json": "mem0.json",
     "edges.jsonl": "graphiti.jsonl",
-    "store.sqlite": "langmem.sqlite",
+    "store.jsonl": "langmem.jsonl",
 }
 """What other memory systems gave, by the names that the documents give it."""
 SHOWN = {"chat.jsonl": "background_door.md", "notes.jsonl": "importing.md"}
