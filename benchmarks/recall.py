@@ -491,6 +491,7 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
         recall = Recall(
             store=store,
             neighbourhoods=neighbourhoods,
+            records=None,  # type: ignore[arg-type]  # which only the past needs
             embedder=embedder,
             how=Recalling(ranking=RankingPolicy()),
             use=UNCOUNTED,
