@@ -77,7 +77,8 @@ class _Reader:
             )
         if content.startswith(b"SQLite format 3"):
             raise InvalidRequestError(
-                f"{file} is an SQLite file: write its records as lines first (docs/importing.md)"
+                f"{file} is an SQLite file: write its records as lines first (docs/importing.md); "
+                "nothing was imported"
             )
         yield from json_records(content)
 
