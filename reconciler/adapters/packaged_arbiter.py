@@ -192,9 +192,8 @@ def _digest_of(file: Path) -> str:
 
 def _is_told_apart(note: Note, fact: Neighbour) -> bool:
     """Whether each has an attribute, and not the same one: then each is a matter of its own."""
-    slots = note.slot, fact.slot
-    attributes = [slot.attribute for slot in slots if slot and slot.attribute]
-    return len(attributes) == len(slots) and attributes[0] != attributes[1]
+    here, there = (slot.attribute if slot else None for slot in (note.slot, fact.slot))
+    return here is not None and there is not None and here != there
 
 
 def _is_readable(text: str) -> bool:

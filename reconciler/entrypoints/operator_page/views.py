@@ -69,7 +69,7 @@ def contacts(visit: Visit) -> Response:
         return visit.page("found.html", query=query, names=names, **matches)
     after = visit.optional("after")
     listed = agent.contacts(after=after, limit=_PAGE + 1)
-    waiting, erasures = [] if after else _attention(visit), agent.erasures()
+    waiting = [] if after else _attention(visit)
     return visit.page(
         "contacts.html",
         waiting=waiting[:_ATTENTION_MAX],
@@ -77,7 +77,7 @@ def contacts(visit: Visit) -> Response:
         questions=sum(each.questions for each in waiting),
         disputes=sum(each.disputes for each in waiting),
         expiring=sum(each.expiring for each in waiting),
-        contacts=[each for each in listed[:_PAGE] if not words.is_erased(each, erasures)],
+        contacts=_not_erased(agent, listed[:_PAGE]),
         next=listed[_PAGE - 1].contact_id if len(listed) > _PAGE else None,
         is_first=after is None,
     )
@@ -115,12 +115,9 @@ def _attention(visit: Visit) -> list[_Attention]:
 def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
     """The contacts with these letters in id or name, and the facts that are nearest."""
     asked = query.casefold()
-    known, erasures = agent.contacts(limit=_SEARCHED_MAX + 1), agent.erasures()
-    named = [
-        each
-        for each in known[:_SEARCHED_MAX]
-        if asked in _called(each) and not words.is_erased(each, erasures)
-    ]
+    known = agent.contacts(limit=_SEARCHED_MAX + 1)
+    called = [each for each in known[:_SEARCHED_MAX] if asked in _called(each)]
+    named = _not_erased(agent, called)
     return {
         "contacts": named[:_PAGE],
         "left_out": len(named[_PAGE:]),
@@ -128,6 +125,12 @@ def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
         "searched": _SEARCHED_MAX,
         **_facts_like(agent, query),
     }
+
+
+def _not_erased(agent: AgentMemory, contacts: Sequence[Contact]) -> list[Contact]:
+    """The contacts of whom more is left than the receipts of an erasure."""
+    erasures = agent.erasures() if any(each.erased_facts for each in contacts) else ()
+    return [each for each in contacts if not words.is_erased(each, erasures)]
 
 
 def _called(contact: Contact) -> str:
