@@ -34,11 +34,11 @@ from benchmarks.data import LEFT_OUT
 from benchmarks.engines import Engines
 from benchmarks.sizes import IS_SHORT
 from reconciler import Memory
-from reconciler.contact_memory import ContactMemory
-from reconciler.domain.recalling.mentions import mentions, needles
-from reconciler.domain.recalling.words import content_words
+from reconciler.bound_memory import ContactMemory
+from reconciler.domain.recalling.procedures import mentions, needles
 from reconciler.domain.records.facts import Fact, FoundFact
 from reconciler.domain.records.kinds import Action
+from reconciler.reading.question_words import content_words
 from reconciler.settings import load_settings
 
 AGENT = "benchmark"

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.core_side import RandomEmbedder, Store
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
-from reconciler import Memory
+from reconciler import Memory, ops
 
 FACTS = sized(100_000, 100, "FACTS")
 FACTS_OF_A_CONTACT = sized(1_000, 50)
@@ -45,8 +45,10 @@ def _moved(available: Engines, engine: str, name: str, contacts: int, facts: int
         plain, whole = Path(folder) / "plain.jsonl", Path(folder) / "whole.jsonl"
         with Memory.open(embedder=embedder, **available.fresh(engine)) as memory:
             memory.import_notes(_lines(contacts, facts))
-            plain_seconds, _ = _timed(lambda: memory.export(plain, keys=True))
-            whole_seconds, report = _timed(lambda: memory.export(whole, keys=True, vectors=True))
+            plain_seconds, _ = _timed(lambda: ops.export(memory, plain, keys=True))
+            whole_seconds, report = _timed(
+                lambda: ops.export(memory, whole, keys=True, vectors=True)
+            )
         seconds = [_bare_seconds(available.fresh(engine)), plain_seconds, whole_seconds]
         for path in (whole, plain):
             given = available.fresh(engine)
@@ -67,7 +69,7 @@ def _bare_seconds(given: dict[str, Any]) -> float:
 
 
 def _restored(path: Path, embedder: RandomEmbedder, given: dict[str, Any]) -> Any:
-    return Memory.restore(path, embedder=embedder, **given)
+    return ops.restore(path, embedder=embedder, **given)
 
 
 def _lines(contacts: int, facts: int, first: int = 0) -> list[str]:
@@ -93,7 +95,7 @@ def _backed_up(given: dict[str, Any]) -> None:
     path: Path = given["embedded_path"]
     with TemporaryDirectory() as folder:
         copied, archive = Path(folder) / "copy.lbug", Path(folder) / "memory.zip"
-        waits, backup = _timed(lambda: memory.backup(archive))
+        waits, backup = _timed(lambda: ops.backup(memory, archive))
         bare, _ = _timed(lambda: shutil.copyfile(path, copied))
         target = {**given, "embedded_path": Path(folder) / "target" / "memory.lbug"}
         back, _ = _timed(lambda: _restored(archive, RandomEmbedder(), target))

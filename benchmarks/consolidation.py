@@ -42,13 +42,13 @@ from benchmarks.invented_facts import invented_row
 from benchmarks.natural import UNBOUNDED
 from benchmarks.sizes import sized
 from reconciler import Memory
-from reconciler.contact_memory import ContactMemory
+from reconciler.bound_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
-from reconciler.domain.review.calibration import Rate
 from reconciler.errors import InvalidAnswerError
+from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 
 AGENT, CONTACT = "benchmark", "reader"

@@ -23,7 +23,7 @@ from benchmarks.full_memory import sentences_of
 from benchmarks.sessions import words_of
 from reconciler import Memory
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
-from reconciler.domain.review.calibration import Rate
+from reconciler.ops.review.calibration import Rate
 
 AGENT, FIRST = "benchmark", 5
 TURNS, UNTIL_NOW, SENTENCES = "turns", "turns, said until now", "sentences"

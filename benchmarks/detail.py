@@ -16,13 +16,12 @@ from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler.bootstrap import build_embedder, build_policy
-from reconciler.domain.guard.reading import read
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.calibration import Rate
+from reconciler.domain.records.notes import Note, Scope
+from reconciler.ops.review.calibration import Rate
+from reconciler.reading.guard.reading import read
 from reconciler.settings import load_settings
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -28,32 +28,28 @@ from benchmarks.error_rate import CALIBRATED, READ, Case, ReadyVectors, pair_cas
 from benchmarks.natural import BOTH, CHANGES
 from benchmarks.sizes import sized
 from reconciler.config_files import load_attribute_book
-from reconciler.domain import guard
-from reconciler.domain.guard import differences, languages, matters, order, reading, tokens
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.calibration import outcome_of
+from reconciler.ops.review.calibration import outcome_of
+from reconciler.reading import guard
+from reconciler.reading.guard import differences, languages, matters, reading, tokens
 
 DETAIL_EVERY = 4
-DOMAIN = Path(guard.__file__).parents[1]
+PACKAGE = Path(guard.__file__).parents[2]
 READERS = (
-    "guard/*.py",
-    "gate/classification.py",
-    "gate/contacts_word.py",
-    "gate/injection.py",
-    "gate/literalness.py",
-    "gate/meaning.py",
-    "gate/asking.py",
-    "values/slot_*.py",
-    "sessions/explicit_statements.py",
-    "sessions/third_person.py",
-    "sessions/frames.py",
-    "sessions/speakers.py",
-    "conditions.py",
-    "text_reading.py",
+    "reading/guard/*.py",
+    "reading/cues/classification.py",
+    "reading/cues/injection.py",
+    "reading/cues/meaning.py",
+    "reading/values/slot_*.py",
+    "reading/text_reading.py",
+    "domain/gate/contacts_word.py",
+    "domain/gate/asking.py",
+    "domain/sessions/explicit_statements.py",
+    "domain/sessions/frames.py",
+    "domain/sessions/speakers.py",
 )
 """The modules that read English. The gate's questions write it, its topics are an operator's words,
 and its languages are told by their script."""
@@ -90,11 +86,11 @@ def print_lines() -> None:
     print("|---|--:|--:|")
     total: Counter[str] = Counter()
     for pattern in READERS:
-        for path in sorted(DOMAIN.glob(pattern)):
+        for path in sorted(PACKAGE.glob(pattern)):
             text = path.read_text(encoding="utf-8")
             lines, code = text.count("\n"), code_lines(text)
             total.update(lines=lines, code=code)
-            print(f"| {path.relative_to(DOMAIN)} | {lines} | {code} |")
+            print(f"| {path.relative_to(PACKAGE)} | {lines} | {code} |")
     print(f"| all | {total['lines']} | {total['code']} |\n", flush=True)
 
 
@@ -199,8 +195,8 @@ LENSES = (
                 "find_subject find_negation find_cessation find_details _prefixed",
                 nothing,
             ),
-            (order, "find_order", nothing),
-            (order._Order, "_is_fronted _is_harmless", no),
+            (differences, "find_order", nothing),
+            (differences._Order, "_is_fronted _is_harmless", no),
             (languages, "find_denial find_other_words", nothing),
             (guard, "find_left_out", nothing),
             (

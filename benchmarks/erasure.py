@@ -17,9 +17,9 @@ from unittest.mock import patch
 from benchmarks.core_side import RandomEmbedder
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.domain.records.erasures import Erasure
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
 from reconciler.ports.graph import Purged
 
 ASKED_FACTS = sized(0, 0, "FACTS")
@@ -74,8 +74,8 @@ def _measure(
             return done[0]
 
         contact = memory.contact("crm", "priya")
-        exported = _processor_seconds(lambda: contact.export(BytesIO()))
-        shown = _processor_seconds(contact.export_page)
+        exported = _processor_seconds(lambda: ops.export(contact, BytesIO()))
+        shown = _processor_seconds(lambda: ops.contact_page(contact))
         began = time.process_time()
         with patch.object(type(store), "purge", timed):
             forgotten = _seconds(lambda: contact.forget(**ASKED))

@@ -23,25 +23,24 @@ from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.reconciling.by_model import CANDIDATE_COUNT_MAX
-from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.outcomes import Outcome
+from reconciler.domain.reconciling.rule import CANDIDATE_COUNT_MAX, decide
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
-from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.review.calibration import (
+from reconciler.domain.values.attributes import AttributeBook
+from reconciler.ops.review.calibration import (
     DecisionScores,
     LabelledPair,
     MeasuredPair,
-    Outcome,
     PairLabel,
     Rate,
     outcome_of,
 )
-from reconciler.domain.values.attributes import Attribute, AttributeBook
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.values.attribute import Attribute
 from reconciler.settings import load_settings
 
 LONGMEMEVAL = ("longmemeval_ku", "longmemeval_ms")

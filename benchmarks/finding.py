@@ -21,8 +21,8 @@ from benchmarks.sizes import sized
 from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.records.facts import FoundFact
-from reconciler.domain.records.scope import Scope
-from reconciler.service.finding import FactFinder
+from reconciler.domain.records.notes import Scope
+from reconciler.service.recall import FactFinder
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore

@@ -26,9 +26,9 @@ from benchmarks.consolidation import said_yes
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler import Memory
-from reconciler.contact_memory import ContactMemory
+from reconciler.bound_memory import ContactMemory
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.review.calibration import Rate
+from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 
 AGENT, OPERATOR, REASON = "benchmark", "operator", "The benchmark asks for it."

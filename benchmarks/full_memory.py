@@ -32,21 +32,22 @@ from benchmarks.engines import Engines
 from benchmarks.error_rate import ReadyVectors
 from reconciler.bootstrap import build_judge, build_policy
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.guard import find_differences
 from reconciler.domain.reconciling.disputes import settle
-from reconciler.domain.reconciling.neighbours import (
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.verdicts import (
     NEIGHBOUR_COUNT_MAX,
     is_rival,
     neighbour_of,
     neighbours_of,
 )
-from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Action, Category
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, canonical_text
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.guard import find_differences
+from reconciler.reading.kinds import Category
 from reconciler.service.writing.doors import as_candidate, note_of
 from reconciler.settings import load_settings
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from benchmarks.data import json_lines, rows
 from benchmarks.gate_literalness import share
-from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge, build_sensitive_data_finder
-from reconciler.domain.gate.injection import find_directives
-from reconciler.domain.gate.literalness import classify_literalness
-from reconciler.domain.gate.meaning import classify_meaning
-from reconciler.domain.records.assessment import Assessment
+from reconciler.bound_memory import note_to_check
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import Disposal, GateReason
+from reconciler.reading.cues.classification import classify_literalness
+from reconciler.reading.cues.injection import find_directives
+from reconciler.reading.cues.meaning import classify_meaning
 from reconciler.settings import load_settings
 
 FILLERS = Path(__file__).with_name("fillers.jsonl")

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from benchmarks.data import HALVES, half_of, json_lines
 from benchmarks.gate_literalness import share
-from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
-from reconciler.domain.gate.languages import unread_language
-from reconciler.domain.guard import deny_each_other
-from reconciler.domain.records.assessment import Assessment
+from reconciler.bound_memory import note_to_check
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import Disposal
+from reconciler.reading.cues.languages import unread_language
+from reconciler.reading.guard import deny_each_other
 from reconciler.settings import load_settings
 
 TEXTS = Path(__file__).parent / "gate_in_languages.jsonl"

@@ -16,8 +16,8 @@ from typing import Any
 
 from benchmarks.data import rows, user_turns
 from benchmarks.engines import Engines
-from reconciler.domain.gate.injection import DirectiveFinding, find_directives
-from reconciler.domain.review.calibration import Rate
+from reconciler.ops.review.calibration import Rate
+from reconciler.reading.cues.injection import DirectiveFinding, find_directives
 
 NOTES = ("longmemeval_ku", "longmemeval_ms", "synthetic_persona")
 """The sources that read like notes about a contact."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.data import rows
-from reconciler.domain.gate.literalness import Literalness, classify_literalness
-from reconciler.domain.review.calibration import Rate
+from reconciler.ops.review.calibration import Rate
+from reconciler.reading.cues.classification import Literalness, classify_literalness
 
 SOURCES = {
     "amazon_counterfactual": "counterfactuals in reviews",

@@ -16,12 +16,13 @@ from typing import Any
 
 from benchmarks.data import HALVES, half_of, json_lines, rows
 from benchmarks.gate_literalness import share
-from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
-from reconciler.domain.records.assessment import Assessment
-from reconciler.domain.records.kinds import Category, Disposal
+from reconciler.bound_memory import note_to_check
+from reconciler.domain.records.candidates import Assessment
+from reconciler.domain.records.kinds import Disposal
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.errors import InvalidNoteError
+from reconciler.reading.kinds import Category
 from reconciler.settings import load_settings
 
 FOLDER = Path(__file__).parent

@@ -23,9 +23,9 @@ from typing import Any
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from reconciler.bootstrap import build_sensitive_data_finder
-from reconciler.domain.review.calibration import Rate
+from reconciler.ops.review.calibration import Rate
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 
 COVERED_MIN = 0.5
 RECALL_MIN, PRECISION_MIN, MILLISECONDS_MAX = 0.95, 0.90, 2.5

@@ -32,7 +32,7 @@ from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
-from reconciler.domain.review.calibration import Rate
+from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 from tests.recordings import RecordedJudge
 

@@ -15,7 +15,7 @@ import pytest
 from benchmarks.data import LEFT_OUT
 from benchmarks.sizes import sized
 from reconciler import Memory
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.settings import load_settings
 from tests.chromium import Chromium, chromium_or_skip
 from tests.http_api import serving_api

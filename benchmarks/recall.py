@@ -57,16 +57,14 @@ from reconciler.config_files import (
 )
 from reconciler.domain.recalling.asking import AttributeQuestions
 from reconciler.domain.recalling.filtering import EVERYTHING
-from reconciler.domain.recalling.languages import about_her
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
-from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.verdicts import neighbour_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope, Slot
 from reconciler.domain.records.policies import RankingPolicy, ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.reading.question_words import about_her
 from reconciler.service.recall import Recall
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -489,12 +487,12 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
         yield _median(lambda: graph.run("list_neighbourhood", asked))
         neighbourhoods = Neighbourhoods(store, MODEL, 10 * COUNT)
         recall = Recall(
-            store=store,
+            fact_store=store,
             neighbourhoods=neighbourhoods,
             records=None,  # type: ignore[arg-type]  # which only the past needs
             embedder=embedder,
             how=Recalling(ranking=RankingPolicy()),
-            use=UNCOUNTED,
+            use_trace=UNCOUNTED,
             clock=lambda: NOON,
         )
 

@@ -32,9 +32,8 @@ from benchmarks.sessions import Conversation, _cited, changed_conversations
 from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.calibration import Rate
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope
+from reconciler.ops.review.calibration import Rate
 from reconciler.ports.embedder import Embedder
 from reconciler.settings import load_settings
 from tests.recordings import RecordedJudge

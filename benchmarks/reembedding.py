@@ -11,7 +11,7 @@ import time
 from benchmarks.core_side import RandomEmbedder
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.bootstrap import build_embedder
 from reconciler.settings import load_settings
 
@@ -41,7 +41,7 @@ def main(available: Engines) -> None:
             for first in range(0, len(texts), BATCH):
                 model.embed(texts[first : first + BATCH])
             embedded = time.perf_counter()
-            report = memory.reembed(model, profile="minilm", batch_size=BATCH)
+            report = ops.reembed(memory, model, profile="minilm", batch_size=BATCH)
             ended = time.perf_counter()
         assert report.embedded == len(texts)
         bare, moved = (len(texts) / each for each in (embedded - started, ended - embedded))

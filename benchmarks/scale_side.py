@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.core_side import AGENT, RandomEmbedder, _milliseconds, answer, opened_file
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.errors import ReconcilerError
 
 ZEROS = "0" * 12
@@ -105,7 +105,7 @@ class Store:
             "history, 50": lambda: memory.contact(AGENT, contact).history(limit=50),
             "decisions, 50": lambda: memory.contact(AGENT, contact).decisions(),
             "pending": lambda: memory.contact(AGENT, contact).pending(),
-            "health": lambda: memory.contact(AGENT, contact).health(),
+            "health": lambda: ops.health(memory.contact(AGENT, contact)),
             "agent: contacts, 50": lambda: memory.agent(AGENT).contacts(limit=50),
             "agent: contacts, all": lambda: memory.agent(AGENT).contacts(),
             "agent: decisions, 50": lambda: memory.agent(AGENT).decisions(),
@@ -114,7 +114,7 @@ class Store:
             "agent: refusals": lambda: memory.agent(AGENT).refusals(),
             "agent: expiring, 50": lambda: memory.agent(AGENT).expiring(days=365, limit=50),
             "agent: tasks": lambda: memory.agent(AGENT).tasks(),
-            "agent: health": lambda: memory.agent(AGENT).health(),
+            "agent: health": lambda: ops.health(memory.agent(AGENT)),
             "find": lambda: memory.agent(AGENT).find(QUESTION),
             "find, indexed": lambda: memory.agent(AGENT).find(QUESTION),
             "doctor: facts": lambda: store.count_facts(datetime.now(UTC)),

@@ -25,8 +25,8 @@ import httpx2
 
 from benchmarks.sizes import sized
 from reconciler import ContactMemory, Memory
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.access.tokens import TokenFile
 from reconciler.settings import Settings, load_settings
 
 ROUNDS = sized(300, 5)

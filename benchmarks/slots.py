@@ -25,9 +25,9 @@ from benchmarks.data import DATA, half_of, json_lines, rows, user_turns
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.domain.review.calibration import Rate
-from reconciler.domain.values.slot_reading import ReadSlot
+from reconciler.domain.records.notes import CONTACT_SUBJECT
+from reconciler.ops.review.calibration import Rate
+from reconciler.reading.values.slot_reading import ReadSlot
 
 SENTENCES = Path(__file__).with_name("slot_sentences.jsonl")
 JUDGED = Path(__file__).with_name("judged_slots.json")

@@ -19,7 +19,7 @@ from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
 from reconciler.adapters.local_embedder import LoadedModel, SentenceTransformerModel
-from reconciler.adapters.minilm_weights import weights_folder
+from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 
 RUNS = sized(5, 1, "RUNS")

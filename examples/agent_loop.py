@@ -33,7 +33,7 @@ from rich.table import Table
 from scripted_claude import PLAN, ScriptedClaude
 
 from reconciler import Action, Memory, MemoryContext, Turn, as_prompt, load_settings
-from reconciler.domain.tasks.task_states import TaskState
+from reconciler.domain.tasks.tasks import TaskState
 from reconciler.errors import IllegalMemoryOperationError
 
 AGENT, CONTACT, TASK = "dispatch", "vera", "move-piano"

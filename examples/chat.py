@@ -21,7 +21,7 @@ from typing import Any
 import anthropic
 
 from reconciler import AgentTools, AsyncMemory, Memory, load_settings
-from reconciler.async_calls import AsyncAgentTools
+from reconciler.async_memory import AsyncAgentTools
 
 AGENT = "chat"
 INSTRUCTIONS = """You are the assistant of a small shop. Keep what lasts about the contact with

@@ -11,19 +11,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
-    from reconciler.agent_memory import AgentMemory as AgentMemory
     from reconciler.async_memory import AsyncMemory as AsyncMemory
-    from reconciler.contact_memory import ContactMemory as ContactMemory
-    from reconciler.domain.recalling.current_values import SlotValue as SlotValue
+    from reconciler.bound_memory import AgentMemory as AgentMemory, ContactMemory as ContactMemory
     from reconciler.domain.recalling.prompting import as_prompt as as_prompt
-    from reconciler.domain.recalling.recalled import Recalled as Recalled
-    from reconciler.domain.records.candidates import Candidate as Candidate, Evidence as Evidence
+    from reconciler.domain.recalling.recalled import Recalled as Recalled, SlotValue as SlotValue
+    from reconciler.domain.records.candidates import (
+        Candidate as Candidate,
+        Evidence as Evidence,
+        Turn as Turn,
+    )
     from reconciler.domain.records.decisions import Decision as Decision
     from reconciler.domain.records.facts import Dispute as Dispute, Fact as Fact
     from reconciler.domain.records.kinds import Action as Action, SourceKind as SourceKind
-    from reconciler.domain.records.notes import Note as Note
-    from reconciler.domain.records.scope import Scope as Scope
-    from reconciler.domain.records.sessions import Turn as Turn
+    from reconciler.domain.records.notes import Note as Note, Scope as Scope
     from reconciler.domain.tools.replies import ToolReply as ToolReply
     from reconciler.memory import Memory as Memory
     from reconciler.ports.arbiter import Arbiter as Arbiter
@@ -34,19 +34,15 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.settings import Settings as Settings, load_settings as load_settings
 
 _HOMES = {
-    "reconciler.agent_memory": "AgentMemory",
     "reconciler.async_memory": "AsyncMemory",
-    "reconciler.contact_memory": "ContactMemory",
-    "reconciler.domain.recalling.current_values": "SlotValue",
+    "reconciler.bound_memory": "AgentMemory ContactMemory",
     "reconciler.domain.recalling.prompting": "as_prompt",
-    "reconciler.domain.recalling.recalled": "Recalled",
-    "reconciler.domain.records.candidates": "Candidate Evidence",
+    "reconciler.domain.recalling.recalled": "Recalled SlotValue",
+    "reconciler.domain.records.candidates": "Candidate Evidence Turn",
     "reconciler.domain.records.decisions": "Decision",
     "reconciler.domain.records.facts": "Dispute Fact",
     "reconciler.domain.records.kinds": "Action SourceKind",
-    "reconciler.domain.records.notes": "Note",
-    "reconciler.domain.records.scope": "Scope",
-    "reconciler.domain.records.sessions": "Turn",
+    "reconciler.domain.records.notes": "Note Scope",
     "reconciler.domain.tools.replies": "ToolReply",
     "reconciler.memory": "Memory",
     "reconciler.ports.arbiter": "Arbiter",

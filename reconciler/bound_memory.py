@@ -1,134 +1,117 @@
-"""An open memory, and the calls that an agent's and a contact's have in common.
+"""What is bound to a scope: the memory of a contact, the memory of an agent, and what both have.
+
+All that concerns a contact, or is asked across an agent's contacts, is called here. It decides
+nothing.
 
 What only some calls need, they import, so that a caller who reads a history waits for nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import islice
-from typing import IO, TYPE_CHECKING, TypeVar
+from sys import maxsize
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from reconciler.domain.records.choices import check_callable, check_flags, one_of
+from reconciler.domain.records.choices import (
+    check_callable,
+    check_flags,
+    check_kind,
+    not_one_of,
+    one_of,
+)
 from reconciler.domain.records.kinds import (
+    PROPOSAL_DOOR,
+    TOLD_RELATIONS,
+    AnyCategory,
     AnyDisposal,
     AnyGateReason,
     AnyJobState,
+    AnyRelation,
     AnySourceKind,
-    DecidedBy,
     Disposal,
     GateReason,
     JobState,
+    Relation,
     SourceKind,
 )
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
+    Note,
+    Scope,
+    check_identifier,
     check_text,
-    source_kind_of,
+    not_in_the_future,
     unit_interval,
     utc,
 )
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import GraphClosedError, InvalidRequestError, InvalidScopeError
-from reconciler.forks import Maker
+from reconciler.errors import (
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidScopeError,
+    InvalidSessionError,
+    UnknownDecisionError,
+)
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reconciler.bootstrap import Services
-    from reconciler.domain.records.archives import ExportReport
+    from reconciler.domain.explanation import Explanation
+    from reconciler.domain.recalling.briefing import Briefing, Context
+    from reconciler.domain.recalling.filtering import FilterFields
+    from reconciler.domain.recalling.recalled import Recalled, SlotValue
+    from reconciler.domain.records.candidates import Assessment, Candidate, FactEvidence, Turn
     from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure
-    from reconciler.domain.records.facts import Dispute, ExpiringFact, FoundFact, RefusalCount
-    from reconciler.domain.records.jobs import Job
-    from reconciler.domain.review.health import HealthReport
-    from reconciler.domain.review.replay import Replayed
-    from reconciler.domain.tasks.task_states import AnyTaskState
-    from reconciler.domain.tasks.tasks import Task
-    from reconciler.ports.peer_memory import PeerSystem
-    from reconciler.service.stores.archive_store import ContactFilter
-    from reconciler.service.writing.note_import import ImportReport
+    from reconciler.domain.records.facts import (
+        Contact,
+        Dispute,
+        ExpiringFact,
+        FactHistory,
+        FoundFact,
+        RefusalCount,
+    )
+    from reconciler.domain.records.sessions import Job, SessionRecord
+    from reconciler.domain.tasks.tasks import AnyTaskState, Task
+    from reconciler.service.stores.contact_store import ContactFilter
+    from reconciler.service.tasks.memory_context import MemoryContext
+    from reconciler.service.tools.agent_tools import AgentTools
+    from reconciler.service.writing.doors import NoteFields, SlotFields
     from reconciler.service.writing.rejudging import Rejudged
     from reconciler.settings import Settings
 
+
 _DAYS_MAX = 36_500
 _NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
-
-
 _LIMIT_MAX = 1_000_000
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
-
-
-class OpenMemory:
-    """The open store that ``Memory``, ``AgentMemory`` and ``ContactMemory`` share.
-
-    Args:
-        services: the parts of the memory.
-    """
-
-    def __init__(self, services: Services) -> None:
-        self.parts = services
-        self.maker = Maker()
-        self.is_closed = False
-
-    @property
-    def services(self) -> Services:
-        """The parts of the memory, while it is open.
-
-        Raises:
-            GraphClosedError: this memory was closed, or opened before this process was forked.
-        """
-        self.maker.check()
-        if self.is_closed:
-            raise GraphClosedError("this memory was closed by this program; open it again")
-        return self.parts
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that the memory was opened with, also once it is closed."""
-        return self.parts.settings
-
-    def tenant(self, tenant: str | None) -> str:
-        """The tenant; None for the configured one."""
-        return self.settings.tenant if tenant is None else tenant
-
-    def scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
-        """Tenant, agent and contact.
-
-        Raises:
-            InvalidScopeError: one of them cannot be used.
-        """
-        scope = Scope(self.tenant(tenant), agent_id, contact_id)
-        names = ("tenant", "agent_id", "contact_id")
-        self.services.ids.check((name, getattr(scope, name)) for name in names)
-        return scope
 
 
 class BoundMemory:
     """A memory bound to an agent, or to one of its contacts; both have these calls.
 
     Args:
-        opened: the open memory.
+        parts: the parts of the memory, which may be closed meanwhile.
         scope: tenant, agent and contact; any contact for the memory of an agent.
     """
 
     _is_of_a_contact = False
 
-    def __init__(self, opened: OpenMemory, scope: Scope) -> None:
-        self._opened = opened
+    def __init__(self, parts: Services, scope: Scope) -> None:
+        self._parts = parts
         self._scope = scope
 
     @property
     def _services(self) -> Services:
-        return self._opened.services
+        return self._parts.opened
 
     @property
     def _settings(self) -> Settings:
-        return self._opened.settings
+        return self._parts.settings
 
     @property
     def _contact_id(self) -> str | None:
@@ -136,7 +119,7 @@ class BoundMemory:
 
     @property
     def _filter(self) -> ContactFilter:
-        from reconciler.service.stores.archive_store import ContactFilter
+        from reconciler.service.stores.contact_store import ContactFilter
 
         return ContactFilter(
             tenant=self._scope.tenant, agent_id=self._scope.agent_id, contact_id=self._contact_id
@@ -316,29 +299,6 @@ class BoundMemory:
         scopes = self._scopes()
         return self._services.records.expiring(scopes, days, at_most(limit))
 
-    def health(
-        self,
-        *,
-        check_records: bool = False,
-        on_progress: Callable[[int], None] = lambda _: None,
-    ) -> HealthReport:
-        """The health of this memory in numbers: duplicates, stale facts, open questions.
-
-        Each contact's live facts are compared with each other, so this takes a while.
-
-        Args:
-            check_records: also read every record, and count those that are damaged; this takes
-                about ten times as long.
-            on_progress: called with how many more contacts were read.
-
-        Raises:
-            InvalidRequestError: ``check_records`` is not true or false.
-        """
-        check_flags(check_records=check_records)
-        check_callable(on_progress=on_progress)
-        health = self._services.health
-        return health.report(self._scope, self._scopes(), on_progress, checks_records=check_records)
-
     def rejudge(self) -> Iterator[Rejudged]:
         """Ask the arbiter about decisions that were made without it, and amend them.
 
@@ -357,37 +317,11 @@ class BoundMemory:
             raise InvalidRequestError(_NO_ARBITER)
         return self._services.rejudging.run(scopes)
 
-    def replay(
-        self,
-        profile: str,
-    ) -> list[Replayed]:
-        """Replay the recorded decisions with other thresholds; writes nothing.
-
-        Args:
-            profile: ``seed``, ``minilm`` or the path of a profile.
-
-        Raises:
-            ConfigurationError: no such profile, or one of another model.
-        """
-        from reconciler.bootstrap import build_policy
-        from reconciler.domain.review.replay import replay
-
-        chosen = self._settings.reconcile.model_copy(
-            update={
-                "profile": profile,
-                **dict.fromkeys(("cosine_update_min", "cosine_add_max", "cosine_cut")),
-            }
-        )
-        settings = self._settings.model_copy(update={"reconcile": chosen})
-        policy = build_policy(settings, self._services.embedder.model_id)
-        decisions = filter(_is_replayable, self.all_decisions())
-        return [replay(decision, policy) for decision in decisions]
-
     def archive(
         self,
         *,
         by: str = "operator",
-        reason: str = "Nobody said or needed it for long.",
+        reason: str = "It was neither said nor needed for long.",
         floor: float | None = None,
         dry_run: bool = False,
     ) -> list[Archived]:
@@ -465,7 +399,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1, or there is no such state.
         """
-        from reconciler.domain.tasks.task_states import states_named
+        from reconciler.domain.tasks.tasks import states_named
 
         scopes = self._scopes()
         states, count = states_named(state), positive("limit", limit)
@@ -502,116 +436,6 @@ class BoundMemory:
             self._scope.tenant, wanted, positive("limit", limit)
         )
 
-    def report(self) -> str:
-        """One HTML document with the timelines of facts, for an analyst.
-
-        It also has disputes, questions, refusals, and decisions by day. It needs no network and
-        holds no script. It shows at most 2,000 facts and 100 contacts, those of the latest
-        decisions, and says what it left out.
-
-        Raises:
-            UnknownContactError: nothing is known of the contact, or the agent has none.
-        """
-        self.check_known()
-        contacts = self._services.records.contacts(self._scopes())
-        return self._services.report.html(self._scope, contacts)
-
-    def export(
-        self,
-        out: str | Path | IO[bytes],
-        *,
-        vectors: bool = False,
-        keys: bool = False,
-        overwrite: bool = False,
-        on_progress: Callable[[int], None] = lambda _: None,
-    ) -> ExportReport:
-        """Write the memory as lines of JSON, which ``restore`` reads into either engine.
-
-        It writes contact by contact, each as of one moment, while others read and
-        write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
-        that an incomplete file is recognised.
-
-        Args:
-            out: the file to write, or a binary stream.
-            vectors: include the facts' vectors, so that restoring needs no model.
-            keys: include the store's secrets: the key that ids are made with and the hash key.
-                For moving a store; keep the file safe.
-            overwrite: replace the file if it exists.
-            on_progress: called with how many more contacts were written.
-
-        Raises:
-            InvalidRequestError: nothing is known of the contact, or ``out`` is not a file.
-            ConfigurationError: the file cannot be written, or exists already.
-            GraphConflictError: a contact is written to without a pause.
-        """
-        from reconciler.bootstrap import export
-
-        return export(
-            self._services,
-            out,
-            self._filter,
-            vectors=vectors,
-            keys=keys,
-            overwrite=overwrite,
-            on_progress=on_progress,
-        )
-
-    def import_from(
-        self,
-        system: PeerSystem,
-        source: str | Path,
-        *,
-        contact_from: str | None = None,
-        source_kind: AnySourceKind = SourceKind.OPERATOR,
-        username: str = "neo4j",
-        password: str = "",
-        database: str | None = None,
-        on_progress: Callable[[int], None] = lambda _: None,
-    ) -> ImportReport:
-        """Import the records of another memory system, through gate and reconciler.
-
-        A contact's memory takes all records as its own; an agent's needs the contact in each.
-
-        The whole source is read before anything is written. Records are imported oldest first; what
-        has ended there is kept as history. Another run imports only what is new or has changed.
-
-        Args:
-            system: ``mem0``, ``graphiti``, ``neo4j-agent-memory`` or ``langmem``.
-            source: its export, or the URI of the Neo4j that it writes to.
-            contact_from: the key of a record that names the contact, with dots between keys; None
-                for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
-            source_kind: the source that a record counts as; it decides the trust.
-            username: for the Neo4j source.
-            password: for the Neo4j source.
-            database: of the Neo4j source; None for its default.
-            on_progress: called with how many more records were processed.
-
-        Raises:
-            InvalidRequestError: the system is unknown, the source is not its export or is cut off,
-                or a record does not name its contact; nothing was written.
-            ConfigurationError: the Neo4j source cannot be reached.
-        """
-        check_callable(on_progress=on_progress)
-        if self._is_of_a_contact and contact_from is not None:
-            raise InvalidRequestError("give either a contact or contact_from, not both")
-        if contact_from is not None and not isinstance(contact_from, str):
-            raise InvalidRequestError(
-                f"contact_from must be a key, not {type(contact_from).__name__}"
-            )
-        peer = self._services.open_peer(
-            system,
-            str(source),
-            contact_id=self._contact_id,
-            contact_from=contact_from or "",
-            source_kind=source_kind_of(source_kind),
-            username=username,
-            password=password,
-            database=database,
-        )
-        named = ("tenant", "agent_id", "contact_id")[: 3 if self._is_of_a_contact else 2]
-        defaults = {name: getattr(self._scope, name) for name in named}
-        return self._services.peer_import.run(peer, defaults, on_progress)
-
     def check_known(self) -> None:
         """Check that something is known about the contact, or about any of the agent's.
 
@@ -628,19 +452,6 @@ class BoundMemory:
 
     def _limit(self, limit: int | None) -> int:
         return self._settings.recall.limit if limit is None else positive("limit", limit)
-
-
-def _is_replayable(decision: Decision) -> bool:
-    """Whether the rule decided it, on texts that are still there.
-
-    Thresholds change no decision of the gate, and none about a note that was over already.
-    """
-    from reconciler.domain.records.erasures import ERASED
-
-    by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
-    is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
-    texts = (decision.text, *(fact.text for fact in decision.compared_with))
-    return is_by_rule and not decision.is_over and ERASED not in texts
 
 
 def _place(after: object) -> tuple[datetime, str] | None:
@@ -718,3 +529,1159 @@ def positive(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _LIMIT_MAX:
         raise InvalidRequestError(f"{name} must be a whole number from 1 to {_LIMIT_MAX}")
     return value
+
+
+_TURNS_READ_MAX = 100
+"""Messages among which the contact's last words are looked for; a long way back with tools."""
+
+
+class ContactMemory(BoundMemory):
+    """The memory of one contact: what concerns a contact is called here.
+
+    ``Memory.contact`` makes one, checked; it holds nothing of its own and needs no closing. It is
+    for the program that builds an agent; the agent itself holds ``AgentTools``.
+
+    Example::
+
+        priya = memory.contact("crm", "priya")
+        priya.note("Lives in Pune.", attribute="city", value="Pune")
+        priya.recall("Where does she live?")
+    """
+
+    _is_of_a_contact = True
+
+    @property
+    def scope(self) -> Scope:
+        """Tenant, agent and contact that every call is bound to."""
+        return self._scope
+
+    def version(self) -> int:
+        """A number that grows with each decision about the contact; 0 where nothing is known."""
+        return self._services.fact_store.contact_version(self._scope)
+
+    def note(
+        self,
+        text: str,
+        **fields: Unpack[NoteFields],
+    ) -> Decision:
+        """Remember something about the contact; the decision says what was done with it.
+
+        The write gate comes first. What the contact or an operator said is reconciled at once,
+        unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
+        and ``answer`` says what to tell the agent's model. What was read from a text or a tool is
+        only proposed here.
+
+        Args:
+            text: one fact, 1 to 2,000 characters.
+            **fields: optional fields beside the text; ``NoteFields`` documents them. By default
+                ``source_kind`` is ``user_explicit``, and the gate judges ``importance`` from the
+                words.
+
+        Raises:
+            InvalidNoteError: the note cannot be used; nothing was written.
+            EmbeddingError: the model failed; nothing was written.
+            GraphUnavailableError: the engine stayed unavailable; call again with the same key.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        return self._services.live_door.add(self._scope, text, **fields)
+
+    def recall(
+        self,
+        query: str = "",
+        *,
+        limit: int | None = None,
+        budget_tokens: int | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recalled:
+        """The live facts about the contact that fit a query best, and the standing constraints.
+
+        Facts are chosen by closeness in meaning and in words, and by the attribute that the query
+        asks for, some at a time, and the chosen ones are ordered by 0.7 similarity + 0.2 recency +
+        0.1 importance, unless the settings differ. Facts that are not near are left out.
+        Without an embedder words alone count, and facts without any of the query's words are left
+        out. An empty query ranks all live facts.
+
+        An expired fact counts as old, and says ``may_be_outdated``. It is left out if the settings
+        say ``life.expired = "hidden"``, if it is volatile, or if its end was known.
+
+        Orders and prohibitions follow them for every query, marked as standing; limit and floor do
+        not apply to them. The list's ``outcome`` says whether facts fit, nothing fits,
+        or more fit than it holds. If an attribute is asked for, the list's ``waiting`` has the ids
+        of the decisions that hold notes about it: these are not known until a person says yes.
+
+        Args:
+            query: what to look for, in words.
+            limit: at most this many, not counting standing ones; None for the configured number.
+                With a budget, None means as many as fit.
+            budget_tokens: as many facts as fit a prompt of this many tokens. A token is about four
+                characters. Standing facts are counted first and take a fifth at most, except those
+                that keep the contact safe.
+            as_of: what the memory knew at that instant, time-zone aware; None for now.
+            valid_at: what was true in the world at that instant, or will be, time-zone aware; None
+                for now. This includes facts that a newer one has replaced since. For a later time
+                it is what is to hold then, as far as is known.
+            **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
+                subject may be given by any name that the attribute book knows.
+
+        Raises:
+            InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
+                an instant has no time zone, or ``as_of`` has not come yet.
+        """
+        if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
+            check_text("query", query, TEXT_LENGTH_MAX)
+        from reconciler.domain.recalling.prompting import within_budget
+        from reconciler.service.recall import filter_of
+
+        wanted = filter_of(filters, lambda: self._services.attributes)
+        if wanted.subject is not None:
+            meant = self._services.whom(self._scope, wanted.subject[0])
+            wanted = replace(wanted, subject=(*meant.subjects, *meant.may_be))
+        budget = None if budget_tokens is None else positive("budget_tokens", budget_tokens)
+        # No line is as short as a token, so that as many facts as tokens are always enough.
+        usual = budget or self._settings.recall.limit
+        count = usual if limit is None else positive("limit", limit)
+        knew_at = self._instant("as_of", as_of)
+        true_at = None if valid_at is None else utc("valid_at", valid_at)
+        if knew_at or true_at:
+            return self._services.recall.recall_past(
+                self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
+            )
+        recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
+        if wanted.attribute is not None:
+            recalled.waiting = self._services.records.waiting_about(self._scope, wanted)
+            if budget and recalled.waiting:  # the line about them takes room
+                recalled = within_budget(recalled, budget)
+        self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
+        return recalled
+
+    def briefing(
+        self,
+        query: str = "",
+        *,
+        limit: int | None = None,
+    ) -> Briefing:
+        """Facts and questions for the opening of a conversation.
+
+        Facts that fit the query, or without one those that matter most, as many as the limit; what
+        stands; what is new since the contact was last asked about; and the questions that the
+        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some ask
+        whether a fact still holds: to say it again renews it. A model is given the two questions
+        that matter most; one that two conversations left without an answer is not put again, and
+        stays in ``pending``.
+
+        Args:
+            query: the topic of the conversation; empty for everything.
+            limit: at most this many facts; None for the configured number.
+
+        Raises:
+            As ``recall``.
+        """
+        from reconciler.domain.recalling.briefing import (
+            ASKED_MAX,
+            Briefing,
+            changed_since_last_time,
+            is_for_the_contact,
+            is_put_by,
+            most_important_first,
+            unconfirmed,
+        )
+
+        # As kept, for what this process has in mind does not say when others recalled it.
+        services = self._services
+        kept = services.fact_store.list_facts(self._scope)
+        conflicts = services.fact_store.list_conflicts(self._scope)
+        least, book = self._settings.recall.confidence_min, services.attributes
+        profile = services.records.values_of(kept, conflicts, least, book)
+        if query.strip() if isinstance(query, str) else query:
+            facts = self.recall(query, limit=limit)
+        else:
+            count = self._settings.recall.limit if limit is None else positive("limit", limit)
+            known = services.recall.everything(self._scope, kept, conflicts)
+            facts = most_important_first(known, profile, count, services.clock())
+            services.use_trace.note(hit.fact.fact_id for hit in facts)
+        held: list[Decision | Dispute] = [*services.records.held([self._scope])]
+        if conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
+            from reconciler.domain.reconciling.disputes import disputes_of
+
+            held += disputes_of(self._scope, kept, conflicts, services.clock())
+        policy = services.policy
+        pending = tuple(item for item in held if is_for_the_contact(item, policy))
+        renewals = tuple(services.records.to_renew(self._scope, kept, ASKED_MAX))
+        waiting = (*pending, *renewals)
+        heard = services.session_store.list_last_sessions(self._scope, 3) if waiting else []
+        return Briefing(
+            facts=facts,
+            profile=tuple(profile),
+            changed=changed_since_last_time(kept, services.clock()),
+            pending=pending,
+            renewals=renewals,
+            put_by=tuple(item for item in waiting if is_put_by(item, heard)),
+            unconfirmed=unconfirmed(held, profile),
+        )
+
+    def context(
+        self,
+        turns: Iterable[Turn | Mapping[str, Any]],
+        *,
+        budget_tokens: int | None = None,
+        shown: Sequence[str] | None = None,
+    ) -> Context:
+        """What a reply to these turns needs to know, so that no model has to ask.
+
+        A conversation that was shown nothing gets the briefing; later turns get what fits the
+        contact's last words. No fact is given twice: keep ``Context.shown`` with the conversation,
+        and give it back. What keeps the contact safe is given in full, once, whatever was said;
+        other standing constraints come first at the opening. ``text`` is empty if none is needed.
+
+        All is read from the memory in this call; ``shown`` holds ids alone.
+
+        Args:
+            turns: as ``submit_session`` takes them, in their order; only the last are read.
+            budget_tokens: the size of the text, about four characters a token; None for 500. What
+                keeps the contact safe may take more, and the text then says by how much.
+            shown: the last ``Context.shown`` of this conversation; None or empty if it was shown
+                nothing.
+
+        Raises:
+            InvalidSessionError: there are no turns, or one cannot be read.
+            InvalidRequestError: the budget is below 1, or ``shown`` is not a list of ids.
+            EmbeddingError: the model failed.
+            GraphUnavailableError: the engine stayed unavailable.
+        """
+        from reconciler.domain.recalling.briefing import following, last_words, opening
+        from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled
+        from reconciler.service.tools.agent_tools import BUDGET_TOKENS
+
+        budget = (
+            BUDGET_TOKENS if budget_tokens is None else positive("budget_tokens", budget_tokens)
+        )
+        given = () if shown is None else _ids_shown(shown)
+        query = last_words(_last_turns(turns))
+        fitting = Recalled()
+        if query:
+            fitting = self.recall(query, limit=FITTING_MAX).clearest(CLEAREST_SHARE)
+        elif given:
+            known = self._services.recall.recall(self._scope, "", maxsize)
+            fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
+        if given:
+            return following(fitting, given, budget)
+        return opening(self.briefing(limit=budget), (hit for hit in fitting if hit.fits), budget)
+
+    def value(
+        self,
+        attribute: str,
+        *,
+        subject: str | None = None,
+    ) -> list[SlotValue]:
+        """An attribute's current value, or several where it holds many or is in dispute.
+
+        The newest comes first. It is empty if no value was named, or if the last thing said
+        is that it no longer holds.
+
+        Args:
+            attribute: the attribute by any name that the attribute book knows, for example
+                ``city``.
+            subject: whom or what it is about, for example ``wife``, or any name of a known
+                person; None for the contact. If several fit, the values of all of them.
+
+        Raises:
+            InvalidRequestError: attribute or subject cannot be used.
+        """
+        if attribute is None:
+            raise InvalidRequestError("name an attribute, for example city")
+        asked = self._services.attributes.slot(subject=subject, attribute=attribute)
+        if asked is None:
+            raise InvalidRequestError(f"attribute {attribute!r} names nothing; name it in words")
+        meant = self._services.whom(self._scope, asked.subject)
+        about = (*meant.subjects, *meant.may_be)
+        return [
+            current
+            for current in self.profile()
+            if current.attribute == asked.attribute and current.subject in about
+        ]
+
+    def profile(self) -> list[SlotValue]:
+        """The current values of all of a contact's slots, the contact's own first, by attribute.
+
+        Each has its start, its source, how often it was said, and whether it is disputed.
+        A limit, such as an allergy, ``holds_until_settled``.
+        """
+        least, known = self._settings.recall.confidence_min, self._services.attributes
+        return self._services.records.current_values(self._scope, least, known)
+
+    def history(
+        self,
+        *,
+        fact_id: str | None = None,
+        at: datetime | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> list[FactHistory]:
+        """Chains of facts that replaced each other, with reasons: all of them, or a fact's.
+
+        Args:
+            fact_id: only the chain that this fact is in.
+            at: the memory as it was at that instant, time-zone aware, rebuilt from the recorded
+                decisions. None for now.
+            after: only the chains that come after the one that this fact is in: the last one of
+                the page before.
+            limit: at most this many chains; None for all.
+
+        Raises:
+            InvalidRequestError: the instant has no time zone, or has not come yet, or the limit is
+                below 1.
+            UnknownFactError: the contact has no fact of that id, or had none then.
+        """
+        records, instant, count = self._services.records, self._instant("at", at), at_most(limit)
+        if fact_id is not None:
+            return [records.history_of(self._scope, fact_id, instant)]
+        return records.history(self._scope, instant, after=after, limit=count)
+
+    def evidence(self, fact_id: str) -> FactEvidence:
+        """A fact's evidence: each turn, who said it, when and where, and the decision that used it.
+
+        If the contact never said it, ``statement`` says so, and names the source.
+
+        Args:
+            fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
+
+        Raises:
+            UnknownFactError: the contact has no fact of that id; another contact's gives the same
+                error.
+        """
+        return self._services.records.fact_evidence(self._scope, fact_id)
+
+    def evidence_about(self, about: str) -> list[FactEvidence]:
+        """The evidence of each fact about something, as ``evidence``; live facts first.
+
+        Args:
+            about: an attribute by any name that the attribute book knows, ``city`` for example, or
+                words that all occur in the fact.
+
+        Raises:
+            InvalidRequestError: ``about`` is blank.
+        """
+        check_text("about", about, TEXT_LENGTH_MAX)
+        known = self._services.attributes
+        return self._services.records.evidence_about(self._scope, about.strip(), known)
+
+    def relate(
+        self,
+        fact: str,
+        *,
+        replaces: Sequence[str] = (),
+        repeats: str | None = None,
+        ends: Sequence[str] = (),
+        both_hold: Sequence[str] = (),
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Say how a remembered fact relates to others, as a decision of its own.
+
+        It counts as the word of the agent's model, within the limits of any note: a fact never
+        replaces a more trusted or a newer one. ``revert`` undoes it. Facts are named by id or by
+        handle.
+
+        Args:
+            fact: the fact that this is about, by id or handle.
+            replaces: facts that it replaces, at most three together with ``ends``.
+            repeats: a fact that says the same; the two count as one from now on.
+            ends: facts that are over, without a replacement.
+            both_hold: facts that hold beside it; a dispute between them is settled.
+            reason: why, in one sentence; None for the relation alone.
+            idempotency_key: as that of a note; it belongs to one relation and its reason. A call
+                that is repeated names facts by id, because a handle names no fact that has ended.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used, or the key belongs to another call.
+            UnknownFactError: the contact has no such fact, or two have the handle.
+            InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
+        """
+        scope, door = self._scope, self._services.live_door
+        if idempotency_key is not None:
+            check_identifier("idempotency_key", idempotency_key, InvalidNoteError)
+        fact_id = door.fact_id(scope, fact)
+        relations = door.relations(scope, replaces, repeats, ends, both_hold)
+        if relations is None:
+            raise InvalidRequestError(
+                "say how it relates: give replaces, repeats, ends or both_hold"
+            )
+        return self._services.relating.relate(
+            scope,
+            fact_id,
+            relations,
+            reason=reason,
+            idempotency_key=idempotency_key,
+        )
+
+    def tools(
+        self,
+        *,
+        session_id: str | None = None,
+        can_recall: bool = True,
+        budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
+    ) -> AgentTools:
+        """The tools that an agent's model may call: to note, to relate notes, and to recall.
+
+        They are bound to this contact and this conversation; a model chooses neither, nor who
+        proposed a note.
+
+        Args:
+            session_id: the current conversation. Repetitions in one conversation do not
+                corroborate each other; with None, all of the agent's notes count as one
+                conversation.
+            can_recall: whether there is ``recall_contact``.
+            budget_tokens: the most tokens that one recall returns; None for 500.
+            trusted_tools: systems of your own, such as ``("erp",)``: what the model notes as the
+                word of one is believed, under the trust of an approved document and with the
+                lifetime of a tool's fact. None for those of the settings (``gate.trusted_tools``).
+            colleague: who of your own people is in the conversation; what the model notes as
+                theirs counts as an operator's word. None if there is no colleague.
+
+        Raises:
+            InvalidNoteError: the session's id cannot be used.
+            InvalidRequestError: the budget is below 1, or a name cannot be used.
+        """
+        from reconciler.service.tools.agent_tools import BUDGET_TOKENS, AgentTools
+
+        check_flags(can_recall=can_recall)
+        budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
+        services = self._services
+        return AgentTools(
+            door=services.live_door,
+            relate=services.relating.relate,
+            refuse=services.relating.refuse,
+            siblings=services.siblings_of,
+            may_be=lambda subject, said: self._services.whom(self._scope, subject, said).may_be,
+            recall=self.recall if can_recall else None,
+            briefing=self.briefing,
+            digest=self.digest,
+            scope=self._scope,
+            session_id=session_id,
+            budget_tokens=positive("budget_tokens", budget),
+            trusted_tools=self._settings.gate.trusted_tools or ()
+            if trusted_tools is None
+            else trusted_tools,
+            colleague=colleague,
+            has_answered=services.records.has_answered,
+            asked_beside=services.records.asked_beside,
+        )
+
+    def submit_session(
+        self,
+        session_id: str | None,
+        turns: Iterable[Turn | Mapping[str, Any]],
+        *,
+        channel: str = "chat",
+        started_at: datetime | None = None,
+        contact_name: str | None = None,
+        speakers: Mapping[str, str] | None = None,
+    ) -> str:
+        """Hand over a session; returns its job's id. See ``MemoryExtractor``.
+
+        With None for its id, one is made of the occasion: the same conversation, handed over again
+        or with more turns, is the same session; see ``MemoryExtractor.session_id``.
+
+        Args:
+            session_id: its id; if the session exists, only new turns are added.
+            turns: in their order, at least one; messages as chat APIs have them, dictionaries with
+                ``role`` and ``content``, are taken as well.
+            channel: the channel of the conversation.
+            started_at: when it began, time-zone aware; None for its first turn's time, or now.
+            contact_name: what the contact is called, if several people speak as users, each with a
+                ``name`` or a label, "[Alice]: …"; what the others say is no evidence. None where
+                one person speaks; of several it is refused.
+            speakers: instead, the role of everybody who speaks as a user, by name: ``contact``,
+                ``operator`` for a colleague, ``agent``, or ``system`` for others: their words are
+                no evidence. See ``AgentMemory.submit_session`` for several contacts.
+
+        Raises:
+            InvalidSessionError: the session cannot be used; nothing was stored.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
+        """
+        [job_id] = self._services.memory_extractor.hand_over(
+            {self._scope: speakers},
+            session_id,
+            turns,
+            channel=channel,
+            started_at=started_at,
+            contact_name=contact_name,
+        )
+        return job_id
+
+    def session(self, session_id: str) -> SessionRecord:
+        """A session as it is stored: its summary, and what was decided about its candidates.
+
+        Raises:
+            InvalidSessionError: no session of that id was handed over.
+        """
+        return self._services.session_store.get_session(self._scope, session_id)
+
+    def task(
+        self,
+        task_id: str,
+        *,
+        goal: str | None = None,
+        session_id: str | None = None,
+        keeps_outcome: bool = True,
+    ) -> MemoryContext:
+        """The memory of one task of an agent that works in a loop, started or resumed.
+
+        Args:
+            task_id: the task; one that has not ended opens as interrupted, to be resumed.
+            goal: what a new task is to achieve.
+            session_id: where its episodes are kept; None for a session of the task's own.
+            keeps_outcome: whether its outcome is proposed to the gate when it ends.
+
+        Raises:
+            UnknownTaskError: there is no such task, and no goal to start one with.
+        """
+        from reconciler.service.tasks.memory_context import MemoryContext
+
+        check_flags(keeps_outcome=keeps_outcome)
+        services = self._services
+        return services.made(
+            MemoryContext,
+            scope=self._scope,
+            task_id=task_id,
+            session_id=f"task-{task_id}" if session_id is None else session_id,
+            goal=goal,
+            keeps_outcome=keeps_outcome,
+        )
+
+    def job(self, job_id: str) -> Job:
+        """One of a contact's jobs, in its present state, with what became of each thing it read.
+
+        Raises:
+            UnknownJobError: the contact has none of that id; another contact's gives the same
+                error.
+        """
+        store = self._services.session_store
+        job = store.get_job(self._scope, job_id)
+        read = store.find_read(job_id) if job.outcomes.candidates else None
+        if read is None:
+            return job
+        episodes = store.list_episodes(self._scope, job.session_id)
+        told = self._services.session_reader.told(read, job, episodes)
+        held = Counter(each.held_because for each in told if each.held_because)
+        return replace(job, told=told, held_because=dict(held))
+
+    def retry(self, job_id: str) -> Job:
+        """Retry a dead or waiting job now.
+
+        Raises:
+            As ``job``.
+        """
+        return self._services.memory_extractor.retry(self._scope, job_id)
+
+    def confirm(
+        self,
+        decision_id: str,
+        by: str,
+        *,
+        text: str | None = None,
+        told_to: str | None = None,
+    ) -> Decision:
+        """Answer yes to a held note; it is stored once, as the word of the person who answers.
+
+        Args:
+            decision_id: the held decision.
+            by: ``contact`` with the contact's own answer, or an operator's name; never
+                its proposer.
+            text: the fact in the words of the answer, which holds from now on and rests on
+                these words alone; None for the words of the question.
+            told_to: who took the contact's answer, for the record; unused with an operator's.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision; another contact's gives the same
+                error.
+            InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
+                this person may not answer it.
+        """
+        return self._services.answers.confirm(self._scope, decision_id, by, text, told_to)
+
+    def reject(
+        self,
+        decision_id: str,
+        by: str,
+        *,
+        told_to: str | None = None,
+    ) -> Decision:
+        """Answer no to a held note: nothing is stored, and the question is not asked again.
+
+        Raises:
+            As ``confirm``.
+        """
+        return self._services.answers.reject(self._scope, decision_id, by, told_to)
+
+    def withdraw(
+        self,
+        decision_id: str,
+        by: str,
+        *,
+        told_to: str | None = None,
+    ) -> Decision:
+        """Withdraw a held note and its question; it may be proposed again.
+
+        Raises:
+            As ``confirm``.
+        """
+        return self._services.answers.withdraw(self._scope, decision_id, by, told_to)
+
+    def resolve(
+        self,
+        keep: str | Sequence[str] = (),
+        *,
+        neither: str | Sequence[str] = (),
+        by: str,
+        reason: str,
+    ) -> Decision:
+        """Settle a dispute: the facts to keep hold, and those in dispute with them end, on record.
+
+        Another call with the same facts returns the first decision, marked ``replayed``.
+
+        Args:
+            keep: the id of the fact that holds; several ids if all of them hold and the dispute is
+                over. If a fact has been said again since, its old id still works.
+            neither: in place of ``keep``, the ids of all sides of a dispute of which none holds;
+                they are revoked in one decision, which one ``revert`` undoes.
+            by: ``contact`` with the contact's own answer, or an operator's name; never an agent.
+            reason: why, in one sentence.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no such fact.
+            InvalidAnswerError: the facts are in no open dispute, one to keep has ended, a side of
+                which none holds is not named, or it is not this person's to answer.
+        """
+        return self._services.persons.resolve(
+            self._scope, _ids("keep", keep), _ids("neither", neither), by=by, reason=reason
+        )
+
+    def amend(
+        self,
+        text: str,
+        *,
+        fact_id: str | None = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | float | None = None,
+        single_valued: bool | None = None,
+        by: str,
+        reason: str,
+        said_at: datetime | None = None,
+        valid_to: datetime | None = None,
+        lifetime_days: int | None = None,
+    ) -> Decision:
+        """Correct a fact, as an operator: the new fact replaces it, even the contact's own word.
+
+        An operator's plain note ranks below the contact's word and ends nothing of theirs; this
+        does. What the contact says later ends the amendment like any other fact. The same call
+        again, with the same reason, returns the first decision, marked ``replayed``.
+
+        Args:
+            text: what is true, in one sentence, 1 to 2,000 characters.
+            fact_id: the live fact to correct; or give ``attribute``.
+            subject: whom or what the attribute is about; None for the contact.
+            attribute: the attribute to correct, for example ``city``; not with ``fact_id``.
+            value: the attribute's value now; required with an attribute.
+            single_valued: for an unknown attribute, whether it holds one value at a time.
+            by: the operator's name.
+            reason: why, in one sentence.
+            said_at: since when it is true, time-zone aware; None for now. If the old fact was never
+                true, give the time from which it held: then it held for no time.
+            valid_to: until when it is true, as in a note, and still to come; None for no end, also
+                if the old fact has one.
+            lifetime_days: after how many days it may have changed, 1 to 3,650; None for the
+                policy's number.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used, or ``valid_to`` is over.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
+            InvalidAnswerError: ``by`` names the contact or an agent.
+            InvalidRequestError: there is nothing to amend, or the fact begins after ``said_at``.
+        """
+        slot: SlotFields = {
+            "subject": subject,
+            "attribute": attribute,
+            "value": value,
+            "single_valued": single_valued,
+        }
+        return self._services.persons.amend(
+            self._scope,
+            text,
+            slot,
+            fact_id=fact_id,
+            by=by,
+            reason=reason,
+            said_at=said_at,
+            valid_to=valid_to,
+            lifetime_days=lifetime_days,
+        )
+
+    def revoke(
+        self,
+        fact_id: str,
+        *,
+        by: str,
+        reason: str,
+        never: bool = False,
+    ) -> Decision:
+        """End a fact without replacing it; its history is kept.
+
+        The same call again, with the same reason, returns the first decision, marked ``replayed``.
+
+        Args:
+            fact_id: the fact, live, expired or archived.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+            never: whether it was never true, so that its interval becomes empty. What it once
+                replaced stays ended; to undo that, ``revert`` the decision that wrote it.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: this person may not revoke it.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
+        """
+        check_flags(never=never)
+        return self._services.persons.revoke(
+            self._scope, fact_id, by=by, reason=reason, never=never
+        )
+
+    def revert(
+        self,
+        decision_id: str,
+        *,
+        by: str,
+        reason: str,
+        and_later: bool = False,
+    ) -> Decision:
+        """Undo a decision: its fact no longer holds, and the facts that it ended hold again.
+
+        Facts that hold again get back their interval, evidence, counts and open conflicts. What was
+        undone stays in the graph. A revert is a decision, so it can be reverted too. If the
+        decision is undone already, the revert that did it is returned, marked ``replayed``.
+
+        Args:
+            decision_id: the decision to undo.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+            and_later: whether the later decisions that rest on it are undone too.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: this person may not undo it.
+            UnknownDecisionError: the contact has no decision of that id.
+            RevertRefusedError: later decisions rest on it; the message lists them.
+            InvalidRequestError: it changed no fact, or did not keep what it changed.
+        """
+        check_flags(and_later=and_later)
+        return self._services.persons.revert(
+            self._scope, decision_id, by=by, reason=reason, and_later=and_later
+        )
+
+    def unarchive(
+        self,
+        fact_id: str,
+        *,
+        by: str = "operator",
+        reason: str = "It is needed again.",
+    ) -> Decision:
+        """Make an archived fact live again, as it was.
+
+        Args:
+            fact_id: the archived fact.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: this person may not do it.
+            UnknownFactError: the contact has no fact of that id.
+            InvalidRequestError: it is not archived.
+        """
+        return self._services.persons.unarchive(self._scope, fact_id, by=by, reason=reason)
+
+    def forget(
+        self,
+        *,
+        fact_id: str | None = None,
+        session_id: str | None = None,
+        attribute: str | None = None,
+        subject: str | None = None,
+        by: str,
+        reason: str,
+        dry_run: bool = False,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> Erasure:
+        """Erase what is known about a contact, or part of it, for good; it cannot be undone.
+
+        Texts, vectors, values, spans, reasons, summaries and the contents of jobs and tasks are
+        erased; ids, actions, counts and times stay. A fact is erased with everything that says the
+        same. If it is interrupted, the same call finishes it. If something erased is said again, it
+        is held with a question, which the contact's own yes settles.
+
+        Args:
+            fact_id: only this fact, in any state, and the facts that say the same.
+            session_id: only this session, and the facts that were learnt from it.
+            attribute: only what is or was stored under this attribute.
+            subject: whom or what the attribute is about; None for the contact.
+            by: who asks for it, ``contact`` or an operator's name.
+            reason: why, in one sentence. It is kept, unless it repeats what is to be erased.
+            dry_run: only report what would be erased, and change nothing.
+            on_progress: called with how many more records were read or emptied.
+
+        Returns:
+            The erasure with its receipt: what was removed, what was searched afterwards, and where
+            traces of it may remain.
+
+        Raises:
+            UnknownContactError: nothing is known about the contact.
+            InvalidAnswerError: this person may not ask for it.
+            UnknownFactError, InvalidSessionError: the contact has no such fact or session.
+            InvalidRequestError: more than one part is named, or one that cannot be used.
+            GraphUnavailableError: the engine stayed unavailable or busy; call again.
+        """
+        from reconciler.domain.records.erasures import ErasureTarget
+
+        check_flags(dry_run=dry_run)
+        check_callable(on_progress=on_progress)
+        target = ErasureTarget(
+            fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
+        )
+        return self._services.erasures.forget(
+            self._scope,
+            target,
+            by=by,
+            reason=reason,
+            dry_run=dry_run,
+            on_progress=on_progress,
+        )
+
+    def propose(self, candidate: Candidate) -> Decision:
+        """Have the gate judge a candidate, and record that. Writes no fact, even if admitted.
+
+        Raises:
+            InvalidNoteError: a text is too long, its time lies in the future, it does not name who
+                confirmed it, its evidence is not what is stored under its ids, its
+                proposer's name is reserved, or its key belongs to another note.
+            GraphUnavailableError: the engine stayed unavailable.
+        """
+        from reconciler.domain.records.candidates import Candidate
+
+        check_kind("candidate", candidate, Candidate, InvalidNoteError)
+        candidate = candidate.as_typed()
+        if candidate.note.scope != self._scope:
+            raise InvalidNoteError("the candidate is about another contact than this memory")
+        now, times = self._services.clock(), [evidence.said_at for evidence in candidate.evidence]
+        for at in (candidate.note.said_at, candidate.note.holds_from, *times):
+            not_in_the_future(at, now)
+        return self._services.gate.propose(candidate, PROPOSAL_DOOR)
+
+    def commit(self, decision_id: str) -> Decision:
+        """Write the fact of an admitted proposal; once, however often it is called.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision.
+            InvalidRequestError: it is not a proposal that the gate admitted.
+        """
+        return self._services.gate.commit(self._scope, decision_id, PROPOSAL_DOOR)
+
+    def decision(
+        self,
+        decision_id: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """One decision about a contact, with what it was compared with.
+
+        Args:
+            decision_id: the decision; or give the key.
+            idempotency_key: the key that came with the note.
+
+        Raises:
+            InvalidRequestError: both the id and the key were given, or neither.
+            UnknownDecisionError: the contact has no decision of that id or key; another contact's
+                gives the same error.
+        """
+        store = self._services.decision_store
+        if idempotency_key is None and decision_id is not None:
+            return store.get_decision(self._scope, decision_id)
+        if idempotency_key is None or decision_id is not None:
+            raise InvalidRequestError("give either decision_id or idempotency_key")
+        check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
+        of_key = self._services.decision_ids.of_key(self._scope, idempotency_key)
+        return store.get_decision(self._scope, of_key, f"under the key {idempotency_key}")
+
+    def explain(self, decision_id: str) -> Explanation:
+        """A decision in plain words: which neighbour, which rule, what a judge said.
+
+        Raises:
+            As ``decision``.
+        """
+        from reconciler.domain.explanation import explain
+
+        store = self._services.decision_store
+        made = store.get_decision(self._scope, decision_id)
+        return explain(made, store.list_evidence(decision_id, self._scope))
+
+    def correct(
+        self,
+        decision_id: str,
+        relation: AnyRelation,
+    ) -> Decision:
+        """Record how a note really relates to the fact that it was compared with; changes no fact.
+
+        Calibration from decisions learns from it, and ``explain`` mentions it.
+
+        Args:
+            decision_id: the decision.
+            relation: same, refines, replaces, coexists or unrelated.
+
+        Raises:
+            InvalidRequestError: there is no such relation, or the decision compared no fact.
+            UnknownDecisionError: the contact has no decision of that id.
+        """
+        right = one_of(Relation, "relation", relation)
+        if right is Relation.UNSURE:
+            raise InvalidRequestError(not_one_of("relation", relation, TOLD_RELATIONS))
+        return self._services.persons.correct(self._scope, decision_id, right)
+
+    def digest(self, text: str) -> str:
+        """A keyed hash of a text, for an idempotency key that must not give the text away.
+
+        The store keeps keys as they are given, and a card's number can be guessed from a plain
+        hash of it. Equal for equal texts on all hosts that write to this memory.
+
+        Raises:
+            InvalidRequestError: it is not a text.
+        """
+        if not isinstance(text, str):
+            raise InvalidRequestError(f"text must be a string, not {type(text).__name__}")
+        return self._services.digest(text)
+
+    def _instant(self, name: str, at: datetime | None) -> datetime | None:
+        """A time that has come, in UTC."""
+        return (
+            None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
+        )
+
+
+def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
+    """The last turns of a conversation.
+
+    Raises:
+        InvalidSessionError: there are none, or one cannot be read.
+    """
+    from reconciler.domain.records.messages import turns_of
+
+    if isinstance(given, Iterable) and not isinstance(given, str | Mapping):
+        given = tuple(deque(given, _TURNS_READ_MAX))
+        if not given:
+            raise InvalidSessionError("there are no turns; give at least the contact's last one")
+    return tuple(turns_of(given, is_only_read=True))
+
+
+def _ids_shown(given: object) -> tuple[str, ...]:
+    """The ids that a conversation was shown.
+
+    Raises:
+        InvalidRequestError: it is no list of ids.
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InvalidRequestError("shown must be the value that Context.shown gave, a list of ids")
+    for fact_id in given:
+        check_identifier("shown", fact_id, InvalidRequestError)
+    return tuple(given)
+
+
+def _ids(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """One id or several, as several."""
+    if not isinstance(given, Iterable):
+        raise InvalidRequestError(f"{name} must be a fact's id, or a list of ids")
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+class AgentMemory(BoundMemory):
+    """The memory of an agent: its contacts, and what is asked across all of them.
+
+    ``Memory.agent`` makes one, checked; it holds nothing of its own and needs no closing. It is for
+    an operator: an agent in a conversation holds the tools of one contact.
+
+    Example::
+
+        crm = memory.agent("crm")
+        crm.pending()
+        crm.find("moved to another city")
+    """
+
+    @property
+    def agent_id(self) -> str:
+        """The agent that every call is bound to."""
+        return self._scope.agent_id
+
+    @property
+    def tenant(self) -> str:
+        """The tenant that every call is bound to."""
+        return self._scope.tenant
+
+    def contact(self, contact_id: str) -> ContactMemory:
+        """The memory of one of the agent's contacts.
+
+        Raises:
+            InvalidScopeError: the contact cannot be used.
+        """
+        scope = self._parts.scope(self._scope.tenant, self._scope.agent_id, contact_id)
+        return ContactMemory(self._parts, scope)
+
+    def contacts(
+        self,
+        contact_id: str | None = None,
+        *,
+        contact_ids: Collection[str] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> list[Contact]:
+        """The contacts of an agent, by id.
+
+        Args:
+            contact_id: only this one, if it is known.
+            contact_ids: only these, as far as they are known; without either, all of the agent's.
+            after: only those that come after this id: the last one of the page before.
+            limit: at most this many; None for all.
+
+        Raises:
+            InvalidScopeError: a contact cannot be used, or no contact can have the id to come
+                after.
+            InvalidRequestError: the limit is below 1.
+        """
+        count, begin = at_most(limit), checked_ids({"after": after}).get("after", "")
+        if contact_id is not None:
+            scopes = [self.contact(contact_id).scope]
+        elif contact_ids is not None:
+            if isinstance(contact_ids, str) or not isinstance(contact_ids, Collection):
+                raise InvalidScopeError("contact_ids must be a list of ids")
+            scopes = [self.contact(each).scope for each in contact_ids]
+        else:
+            scopes = self._services.records.scopes(self._scope, begin, count)
+        return self._services.records.contacts(scopes)
+
+    def find(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> list[FoundFact]:
+        """The live facts of all of an agent's contacts that are nearest to a query. For operators.
+
+        Facts that have ended are not among them, however near: a contact's ``history`` has those.
+
+        On Neo4j a vector index finds them, approximately. Where it does not find enough, and on the
+        embedded engine, every fact of the agent is compared.
+
+        Args:
+            query: what to look for, 1 to 2,000 characters.
+            limit: at most this many; None for the configured number.
+            **filters: as ``recall`` takes them; ``min_score`` is the raw cosine here.
+
+        Raises:
+            InvalidRequestError: the query or a filter cannot be used, the limit is below 1, or
+                there is no embedder.
+        """
+        check_text("query", query, TEXT_LENGTH_MAX)
+        from reconciler.service.recall import filter_of
+
+        wanted = filter_of(filters, lambda: self._services.attributes)
+        return self._services.finding.nearest(self._scope, query, self._limit(limit), wanted)
+
+    def submit_session(
+        self,
+        session_id: str | None,
+        turns: Iterable[Turn | Mapping[str, Any]],
+        *,
+        speakers: Mapping[str, str],
+        channel: str = "chat",
+        started_at: datetime | None = None,
+    ) -> dict[str, str]:
+        """Hand over a conversation of several contacts; returns each one's job id, by contact.
+
+        Each contact gets the conversation as a session of their own, with only their own words as
+        the contact's. The words of another contact are no evidence there; an operator's are.
+
+        Args:
+            session_id: its id, the same for all; None as in ``ContactMemory.submit_session``.
+            turns: as there.
+            speakers: who speaks as a user, by name: ``contact:ID``, or a role as there.
+            channel: the channel of the conversation.
+            started_at: when it began, time-zone aware; None for its first turn's time, or now.
+
+        Raises:
+            InvalidSessionError: it cannot be used, or names no contact; nothing was stored.
+            InvalidScopeError: a contact cannot be used; nothing was stored.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
+        """
+        # Who hands no talk over reads no lexicon.
+        from reconciler.domain.sessions.speakers import roles_by_contact
+
+        roles = roles_by_contact(speakers)
+        jobs = self._services.memory_extractor.hand_over(
+            {self.contact(each).scope: heard for each, heard in roles.items()},
+            session_id,
+            turns,
+            channel=channel,
+            started_at=started_at,
+        )
+        return dict(zip(roles, jobs, strict=True))
+
+    def check_policy(
+        self,
+        text: str,
+        *,
+        source_kind: AnySourceKind = SourceKind.USER_EXPLICIT,
+        category: AnyCategory | None = None,
+        topic: str | None = None,
+    ) -> Assessment:
+        """Dry-run the write gate on a note, check by check; reads and writes nothing.
+
+        Raises:
+            InvalidNoteError: the note cannot be used.
+        """
+        candidate = note_to_check(
+            text,
+            agent_id=self._scope.agent_id,
+            source_kind=source_kind,
+            category=category,
+            topic=topic,
+        )
+        return self._services.judge(candidate).assessment
+
+
+def note_to_check(
+    text: str,
+    *,
+    agent_id: str,
+    source_kind: AnySourceKind,
+    category: AnyCategory | None,
+    topic: str | None,
+) -> Candidate:
+    """A note about a made-up contact, said now, for a dry run of the gate.
+
+    Raises:
+        InvalidScopeError, InvalidNoteError: the note cannot be used.
+    """
+    from reconciler.service.writing.doors import as_candidate
+
+    note = Note(
+        scope=Scope("any", agent_id, "any"),
+        text=text,
+        said_at=datetime.now(UTC),
+        source_kind=source_kind,
+        category=category,
+        topic=topic,
+    )
+    return as_candidate(note, "nobody")

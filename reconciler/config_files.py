@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
-from reconciler.domain.records.policies import RecallFloor
-from reconciler.domain.records.profile import Profile
+from reconciler.domain.records.policies import Profile, RecallFloor
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.policy import GatePolicy
-    from reconciler.domain.linear_head import LinearHead
     from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
-    from reconciler.domain.records.judge_questions import JudgeQuestion
+    from reconciler.domain.records.policies import JudgeQuestion
     from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.reading.linear_head import LinearHead
 
 _PROFILES = resource_path("config") / "profiles"
 _QUESTIONS = "attribute_questions.toml"
@@ -195,7 +194,7 @@ def load_head(name: str, embedding_model: str) -> LinearHead | None:
     Raises:
         ConfigurationError: the file cannot be read.
     """
-    from reconciler.domain.linear_head import LinearHead
+    from reconciler.reading.linear_head import LinearHead
 
     kept = _kept(name, embedding_model)
     if kept is None:
@@ -250,7 +249,7 @@ def load_judge_questions() -> list[JudgeQuestion]:
     Raises:
         ConfigurationError: the installation lacks it.
     """
-    from reconciler.domain.records.judge_questions import JudgeQuestion
+    from reconciler.domain.records.policies import JudgeQuestion
 
     questions = _parsed(*_shipped("judge_questions.toml"))["questions"]
     return [JudgeQuestion.from_mapping(each) for each in questions]

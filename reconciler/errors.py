@@ -47,7 +47,7 @@ entry point turns them into exit codes by one table.
 
 from __future__ import annotations
 
-from reconciler.named_secrets import without_secrets
+from reconciler.reading.named_secrets import without_secrets
 
 
 class ReconcilerError(Exception):

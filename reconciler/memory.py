@@ -7,25 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.bound_memory import OpenMemory, checked_ids, first, known_or_none, positive
-from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.choices import check_callable, check_flags, file_path
+from reconciler.bound_memory import (
+    AgentMemory,
+    ContactMemory,
+    checked_ids,
+    first,
+    known_or_none,
+    positive,
+)
+from reconciler.domain.records.choices import check_callable, check_flags
 from reconciler.domain.records.kinds import AnyJobState, JobState
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reconciler.bootstrap import Services
-    from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.erasures import Erasure
-    from reconciler.domain.records.jobs import Job, QueueReport, Stage
-    from reconciler.domain.records.model_moves import ModelMove, ReembedReport
+    from reconciler.domain.records.sessions import Job, QueueReport, Stage
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -43,7 +44,7 @@ else:
         """A class method that raises ``InvalidRequestError`` when it is called on an object.
 
         Python lets a class method be called on an object, which it then knows nothing of:
-        ``restore`` on an open memory would restore into whichever store the settings name.
+        ``open`` on an open memory would open whichever store the settings name.
         """
 
         def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
@@ -53,7 +54,7 @@ else:
 
             def refused(*_: object, **__: object) -> NoReturn:
                 raise InvalidRequestError(
-                    f"{name} knows nothing of this {of_class}, which is open already; call "
+                    f"{name} cannot use this open {of_class}; call "
                     f"{of_class}.{name}(...) on the class, with the settings of the store that you "
                     "mean"
                 )
@@ -76,7 +77,7 @@ class Memory:
     """
 
     def __init__(self, services: Services) -> None:
-        self._opened = OpenMemory(services)
+        self._parts = services
         self._workers: WeakSet[ExtractionWorker] = WeakSet()
         self._worker_threads: list[WorkerThread] = []
 
@@ -118,8 +119,8 @@ class Memory:
             SchemaError: the store is of another schema version or another model.
         """
         check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
-        chosen = _settings_of("Memory.open", settings, arguments)
-        _check_parts(clock, embedder=embedder, arbiter=arbiter, extractor=extractor)
+        chosen = settings_of("Memory.open", settings, arguments)
+        check_parts(clock, embedder=embedder, arbiter=arbiter, extractor=extractor)
         from reconciler.bootstrap import build_services
 
         return cls(
@@ -147,20 +148,20 @@ class Memory:
         Workers in this process stop first; their jobs go back to the queue. In a forked child it
         does nothing: what was opened before the fork is the parent's.
         """
-        if not self._opened.maker.is_here:
+        if not self._parts.maker.is_here:
             return
-        self._opened.is_closed = True
+        self._parts.is_closed = True
         self.stop_workers()
-        self._opened.parts.closing.close()
+        self._parts.closing.close()
 
     @property
     def _services(self) -> Services:
-        return self._opened.services
+        return self._parts.opened
 
     @property
     def settings(self) -> Settings:
         """The settings that this memory was opened with."""
-        return self._opened.settings
+        return self._parts.settings
 
     def warm_up(self) -> float:
         """Wait until the model is loaded and has embedded once; returns the seconds of that wait.
@@ -197,7 +198,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
-        return ContactMemory(self._opened, self._opened.scope(tenant, agent_id, contact_id))
+        return ContactMemory(self._parts, self._parts.scope(tenant, agent_id, contact_id))
 
     def agent(self, agent_id: str, *, tenant: str | None = None) -> AgentMemory:
         """The memory of an agent, for what is asked across its contacts.
@@ -209,7 +210,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant or agent cannot be used.
         """
-        return AgentMemory(self._opened, self._opened.scope(tenant, agent_id, "any"))
+        return AgentMemory(self._parts, self._parts.scope(tenant, agent_id, "any"))
 
     def add_contact_note(
         self,
@@ -303,195 +304,12 @@ class Memory:
                 "lines must be an iterable of lines, such as an open file, not "
                 f"{'one text' if is_text else type(lines).__name__}"
             )
-        chosen = self._opened.tenant(tenant)
+        chosen = self._parts.tenant(tenant)
         defaults = checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         from reconciler.service.writing.note_import import source_of
 
         named = source_of(lines, source)
         return self._services.note_import.run(_read_lines(lines), defaults, on_progress, named)
-
-    def export(
-        self,
-        out: str | Path | IO[bytes],
-        *,
-        tenant: str | None = None,
-        vectors: bool = False,
-        keys: bool = False,
-        overwrite: bool = False,
-        on_progress: Callable[[int], None] = lambda _: None,
-    ) -> ExportReport:
-        """Write the memory as lines of JSON, which ``restore`` reads into either engine.
-
-        It writes contact by contact, each as of one moment, while others read and
-        write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
-        that an incomplete file is recognised.
-
-        Args:
-            out: the file to write, or a binary stream.
-            tenant: only this tenant; None for every tenant in the store.
-            vectors: include the facts' vectors, so that restoring needs no model.
-            keys: include the store's secrets: the key that ids are made with and the hash key.
-                For moving a store; keep the file safe.
-            overwrite: replace the file if it exists.
-            on_progress: called with how many more contacts were written.
-
-        Raises:
-            InvalidScopeError: the tenant cannot be used.
-            InvalidRequestError: nothing is stored of the tenant, or ``out`` is not a file.
-            ConfigurationError: the file cannot be written, or exists already.
-            GraphConflictError: a contact is written to without a pause.
-        """
-        from reconciler.bootstrap import export
-        from reconciler.service.stores.archive_store import ContactFilter
-
-        return export(
-            self._services,
-            out,
-            ContactFilter(**checked_ids({"tenant": tenant})),
-            vectors=vectors,
-            keys=keys,
-            overwrite=overwrite,
-            on_progress=on_progress,
-        )
-
-    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
-        """Back up the embedded store and its hash key into one archive, while it is in use.
-
-        The log is merged, and writers wait while the file is copied. The archive is read back and
-        opened before it gets its name; ``restore`` needs a place without a memory.
-
-        Args:
-            path: the archive to write.
-            overwrite: replace it if it exists.
-
-        Raises:
-            InvalidRequestError: ``path`` is no path.
-            ConfigurationError: the archive cannot be written, or exists already; or the engine is a
-                server, which has its own backups.
-            GraphUnavailableError: others read without a pause, or the disk has no room.
-        """
-        from reconciler.bootstrap import back_up
-
-        check_flags(overwrite=overwrite)
-        return back_up(self._services, file_path("path", path), overwrite=overwrite)
-
-    @class_call
-    def restore(
-        cls,
-        path: str | Path,
-        *,
-        settings: Settings | None = None,
-        embedder: Embedder | None = None,
-        clock: Callable[[], datetime] | None = None,
-        accept_other_key: bool = False,
-        on_progress: Callable[[int, int], None] = lambda *_: None,
-        **arguments: Unpack[OpenFields],
-    ) -> Backup | RestoreReport:
-        """Restore a backup or an export to where the settings look for a memory.
-
-        A backup needs a place without a memory. An export needs a new store, or one that has none
-        of its contacts, of either engine; if it was interrupted, run it again to continue.
-
-        Args:
-            path: what ``backup`` or ``export`` wrote.
-            settings: all of them; None reads them from arguments, environment and files.
-            embedder: instead of the configured one; it makes the vectors that an export lacks, or
-                has of another model.
-            clock: the time now, UTC-aware, for tests; None for this machine's.
-            accept_other_key: also restore an export into a store that has contacts and makes ids
-                with another key; earlier idempotency keys are then not recognised.
-            on_progress: called with how many contacts are restored, of how many.
-            **arguments: single settings, as ``load_settings`` takes them.
-
-        Raises:
-            InvalidRequestError: ``path`` is not a path.
-            InvalidArchiveError: the file is no backup and no export, is cut off, damaged or of a
-                newer version, or does not fit the store. Nothing was changed.
-            ConfigurationError: a setting cannot be used, or there is a memory at the backup's
-                place.
-            GraphConflictError: another process wrote about a contact while it was restored.
-            GraphError: the engine is unavailable or locked, or the store has another model.
-        """
-        from reconciler.bootstrap import restore_memory
-
-        check_callable(on_progress=on_progress)
-        check_flags(accept_other_key=accept_other_key)
-        _check_parts(clock, embedder=embedder)
-        return restore_memory(
-            _settings_of("Memory.restore", settings, arguments),
-            file_path("path", path),
-            embedder=embedder,
-            clock=clock,
-            accept_other_key=accept_other_key,
-            on_progress=on_progress,
-        )
-
-    def reembed(
-        self,
-        model: str | Embedder,
-        *,
-        profile: str | None = None,
-        uncalibrated: bool = False,
-        batch_size: int = 256,
-        on_progress: Callable[[int, int], None] = lambda *_: None,
-    ) -> ReembedReport:
-        """Move the store to another embedding model, while others recall and write.
-
-        Every fact, live or ended, gets a vector of the new model beside the one that it has. Then
-        the store is bound to the new model in one step. From then on this memory, and every other
-        one that is open with the old model, raises ``SchemaError`` when it compares or writes;
-        reopen it with the settings that the report names. If a run is interrupted, call it again to
-        continue.
-
-        Args:
-            model: a name as for the setting RECONCILER_EMBEDDER__MODEL; or an embedder, which the
-                caller closes.
-            profile: a profile that was calibrated on the model, by name or path; None for a
-                shipped or the configured one.
-            uncalibrated: accept a profile that was not measured on any model, such as ``seed``.
-            batch_size: how many facts to embed at once, 1 to 10,000.
-            on_progress: called with how many facts have a new vector, of how many.
-
-        Raises:
-            ConfigurationError: the model cannot be loaded or does not embed, or no profile was
-                calibrated on it. Nothing was changed.
-            InvalidRequestError: the store is bound to that model already, is moving to another one,
-                or the move was cancelled meanwhile.
-            EmbeddingError: the model failed; what was embedded before stays.
-            GraphConflictError: others wrote without a pause; all is embedded, call again.
-            GraphError: the engine is unavailable; call again.
-        """
-        from reconciler.bootstrap import reembed
-
-        check_callable(on_progress=on_progress)
-        check_flags(uncalibrated=uncalibrated)
-        if isinstance(model, str) and not model:
-            raise ConfigurationError("model is empty; name the model that the store is to move to")
-        if not isinstance(model, str) and not _embeds(model):
-            raise ConfigurationError(
-                f"model must be a name or an Embedder, not {type(model).__name__}"
-            )
-        return reembed(
-            self._services.reembedding,
-            self.settings,
-            model,
-            profile=profile,
-            uncalibrated=uncalibrated,
-            batch_size=batch_size,
-            on_progress=on_progress,
-        )
-
-    def model_move(self) -> ModelMove:
-        """The store's model, and the progress of a move to another one."""
-        return self._services.reembedding.status()
-
-    def cancel_reembed(self) -> ModelMove:
-        """Cancel a running move to another model; what was embedded for it is removed.
-
-        Raises:
-            InvalidRequestError: no move is running, or it has finished.
-        """
-        return self._services.reembedding.cancel()
 
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, of all tenants, each with its tenant first."""
@@ -512,7 +330,7 @@ class Memory:
             InvalidRequestError: the limit is below 1.
         """
         check_flags(unfinished=unfinished)
-        chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
+        chosen = checked_ids({"tenant": self._parts.tenant(tenant)})["tenant"]
         all_erasures = self._services.erasure_store.list_erasures(is_unfinished=unfinished)
         own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
         return first(own, limit)
@@ -554,7 +372,7 @@ class Memory:
         """
         from reconciler.service.stores.session_store import JobFilter
 
-        chosen = self._opened.tenant(tenant)
+        chosen = self._parts.tenant(tenant)
         checked_ids({"tenant": chosen, "contact_id": contact_id})
         wanted = JobFilter(contact_id=contact_id, state=known_or_none(JobState, "state", state))
         return self._services.session_store.list_jobs(chosen, wanted, positive("limit", limit))
@@ -607,16 +425,16 @@ class Memory:
         The extractor's running calls end. Not from a signal's handler, which may interrupt a thread
         that holds the extractor's lock.
         """
-        self._opened.maker.check()
+        self._parts.maker.check()
         for worker in self._workers:
             worker.stop()
         if self._workers:
-            self._opened.parts.extractor.close()
+            self._parts.extractor.close()
         for thread in self._worker_threads:
             thread.stop()
 
 
-def _settings_of(call: str, settings: object, arguments: Mapping[str, Any]) -> Settings:
+def settings_of(call: str, settings: object, arguments: Mapping[str, Any]) -> Settings:
     """All settings of a call, as they were given or from arguments, environment and files.
 
     Raises:
@@ -639,7 +457,7 @@ def _settings_of(call: str, settings: object, arguments: Mapping[str, Any]) -> S
 _MUST_HAVE = {"embedder": "embed", "arbiter": "judge", "extractor": "extract"}
 
 
-def _check_parts(clock: object, **parts: object) -> None:
+def check_parts(clock: object, **parts: object) -> None:
     """Refuse what cannot be a part of a memory; None is the configured one.
 
     Raises:
@@ -676,8 +494,3 @@ def _read_lines(lines: Iterable[str]) -> Iterator[str]:
             f"the lines cannot be read to the end: {error}; the lines before that are imported. "
             "Give a file that is open and in UTF-8, and import it again from the same source"
         ) from error
-
-
-def _embeds(model: object) -> bool:
-    """Whether it has an ``Embedder``'s methods; their results are checked at use."""
-    return all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close"))

@@ -56,6 +56,9 @@ _TOGETHER = re.compile(r"^//\s*all of them in one[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
+Parameters = Mapping[str, Any]
+"""What a query is given, by the names in its text."""
+
 _OF_LISTS: Mapping[str, Callable[[Any], bool]] = {
     "empty": lambda held: not held,
     "not empty": bool,
@@ -65,7 +68,7 @@ _OF_LISTS: Mapping[str, Callable[[Any], bool]] = {
 """What a condition may ask of a list."""
 
 
-def value_at(given: Mapping[str, Any], path: str) -> Any:
+def value_at(given: Parameters, path: str) -> Any:
     """The value at a path, such as ``commit.decision.action``; None inside a null map.
 
     Raises:
@@ -87,7 +90,7 @@ class Loop:
     name: str
     path: str
 
-    def over(self, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def over(self, given: Parameters) -> Iterator[dict[str, Any]]:
         """The parameters of each repetition; none for null and for an empty list."""
         for element in value_at(given, self.path) or ():
             yield {**given, self.name: element}
@@ -113,17 +116,16 @@ class Statement:
         paths = {*self.params, *(loop.path for loop in self.loops)}
         if self.condition is not None:
             paths.add(self.condition[0])
-        own = {loop.name for loop in self.loops}
-        return frozenset(path.split(".")[0] for path in paths) - own
+        return frozenset(path.split(".")[0] for path in paths) - {loop.name for loop in self.loops}
 
-    def applies(self, given: Mapping[str, Any]) -> bool:
+    def applies(self, given: Parameters) -> bool:
         """Whether it runs for these parameters."""
         if self.condition is None:
             return True
         path, holds = self.condition
         return holds(value_at(given, path))
 
-    def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    def repetitions(self, given: Parameters) -> Iterator[Parameters]:
         """The parameters of each run of it: as given, or for every element of its loops.
 
         None where it does not apply.
@@ -146,7 +148,7 @@ class Query:
     index: str | None = None
     """The index that it goes by, which is made when it is first needed; see cypher/README.md."""
 
-    def check_parameters(self, given: Mapping[str, Any]) -> None:
+    def check_parameters(self, given: Parameters) -> None:
         """Hold a call to the names in the text: one engine answers a missing one with silence.
 
         Raises:
@@ -158,7 +160,7 @@ class Query:
                 f"query {self.name}: missing {sorted(missing)}, unknown {sorted(unknown)}"
             )
 
-    def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    def repetitions(self, given: Parameters) -> Iterator[Parameters]:
         """The parameters of each run of the script."""
         return _repeated((self.loop,) if self.loop else (), given)
 
@@ -187,14 +189,11 @@ def load_queries(engine: str) -> QueryBook:
             engine's folder.
     """
     folder = resource_path("cypher")
-    paths = [
-        *sorted((folder / "shared").glob("*.cypher")),
-        *sorted((folder / engine).glob("*.cypher")),
-    ]
+    folders = folder / "shared", folder / engine
     queries = QueryBook()
-    for path in paths:
+    for path in (path for part in folders for path in sorted(part.glob("*.cypher"))):
         if path.stem in queries:
-            raise QueryFileError(f"{path.name} stands in shared/ and in {engine}/")
+            raise QueryFileError(f"{path.name} is in shared/ and in {engine}/")
         text = path.read_text(encoding="utf-8")
         if engine == "embedded":
             text = _JOINED.sub(_joined, text)
@@ -243,16 +242,21 @@ def parse_query(name: str, text: str) -> Query:
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
     if header.get("rows", "by column") != "by column":
         raise QueryFileError(f"{name}: rows come by column, or the line is left out")
-    text = _MAPPED.sub(_mapped, _NULLED.sub(_nulled, _INCLUDE.sub(_included, text)))
+    text = _INCLUDE.sub(lambda line: _fragment(line[1]), text)
+    text = _MAPPED.sub(_mapped, _NULLED.sub(_nulled, text))
     statements = _statements(_CAPTION.sub(_captioned, text))
     if not statements:
         raise QueryFileError(f"{name}: there is no statement below the header")
     loop = _loop(header.get("script for each", ""))
+    params = frozenset[str]().union(*(statement.needs for statement in statements))
+    if loop:
+        params = params - {loop.name} | {loop.path.split(".")[0]}
+    returning = [statement.text for statement in statements if "RETURN" in statement.text]
     return Query(
         name=name,
         mode=header["mode"],
-        params=_params(statements, loop),
-        returns=_columns(_last_returning(statements)),
+        params=params,
+        returns=_columns((returning or [statements[-1].text])[-1]),
         statements=statements,
         loop=loop,
         takes_times_as_text="times" in header,
@@ -261,12 +265,7 @@ def parse_query(name: str, text: str) -> Query:
     )
 
 
-def _params(statements: tuple[Statement, ...], loop: Loop | None) -> frozenset[str]:
-    used = frozenset[str]().union(*(statement.needs for statement in statements))
-    return used - {loop.name} | {loop.path.split(".")[0]} if loop else used
-
-
-def _repeated(loops: tuple[Loop, ...], given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _repeated(loops: tuple[Loop, ...], given: Parameters) -> Iterator[Parameters]:
     if not loops:
         yield given
         return
@@ -278,12 +277,6 @@ def _repeated(loops: tuple[Loop, ...], given: Mapping[str, Any]) -> Iterator[Map
 def _loop(text: str) -> Loop | None:
     name, _, path = text.strip().partition(" of ")
     return Loop(name, path) if path else None
-
-
-def _last_returning(statements: tuple[Statement, ...]) -> str:
-    """The text of the statement that gives the query's rows."""
-    returning = [statement.text for statement in statements if "RETURN" in statement.text]
-    return (returning or [statements[-1].text])[-1]
 
 
 def _columns(statement: str) -> tuple[str, ...]:
@@ -332,10 +325,6 @@ def _joined(line: re.Match[str]) -> str:
     for other in others:
         first = f"({first} JOIN {other})"
     return f"HINT {first}"
-
-
-def _included(line: re.Match[str]) -> str:
-    return _fragment(line[1])
 
 
 def _nulled(line: re.Match[str]) -> str:

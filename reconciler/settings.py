@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -27,6 +27,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -60,9 +61,6 @@ from reconciler.resources import (
     resource_path,
     user_data_folder,
 )
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 _PREFIX = "RECONCILER_"
 _OF_CLIENTS = frozenset({"RECONCILER_TOKEN", "RECONCILER_URL"})
@@ -174,8 +172,8 @@ class _ModelSettings(_Group, frozen=True):
         address = (self.base_url or "").rstrip("/")
         if "?" in address:
             raise ValueError(
-                "base_url ends in a query, to which no path can be added; give the address before "
-                "the ?, and what the query says by the server's own settings"
+                "base_url ends in a query, so no path can be added; give the address before "
+                "the ?, and set the parameters of the query in the server itself"
             )
         if self.provider == "anthropic" and address.endswith("/v1"):
             raise ValueError(
@@ -296,7 +294,7 @@ class ExtractorSettings(_ModelSettings, ExtractionPolicy, frozen=True):
     def _without_what_is_gone(cls, given: Any) -> Any:
         """An older file may name the fallback, which is no setting any more."""
         if isinstance(given, dict) and "fallback" in given:
-            _log.warning("extractor.fallback is no setting any more and has no effect; remove it")
+            _log.warning("extractor.fallback is no longer a setting and has no effect; remove it")
             return {name: value for name, value in given.items() if name != "fallback"}
         return given
 

@@ -20,10 +20,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.notes import Note
 from reconciler.domain.sessions.extraction import Extraction, Window
 from reconciler.errors import (
     ArbiterAnswerError,
@@ -34,6 +33,8 @@ from reconciler.errors import (
     ExtractionError,
     ExtractionUnavailableError,
 )
+from reconciler.floats import Floats
+from reconciler.reading.canonical import canonical_text
 
 __all__ = ["HashingEmbedder", "ScriptedArbiter", "ScriptedExtractor", "TableEmbedder"]
 
@@ -235,5 +236,4 @@ def _checked(text: str, vector: Sequence[float], dimension: int) -> Floats:
 
 
 def _unit(vectors: NDArray[np.float64]) -> Floats:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / lengths, dtype=np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.commits import contact_map
 from tests.commits import committed

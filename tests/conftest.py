@@ -32,7 +32,7 @@ from tests.engines import (
     embedded_engine,
     scrub_environment,
 )
-from tests.kept_stores import KeptGraphs
+from tests.kept_stores import KeptGraphs, KeptMemory
 from tests.mortal_server import MortalServer
 from tests.neo4j_artefacts import JavaParts, prepare
 from tests.neo4j_server import ServerFailedError, ServerNotAvailableError, say
@@ -148,6 +148,13 @@ def kept_engine(
     path = engine.settings_arguments.get("embedded_path")
     with kept_graphs.lent(path) if path else contextlib.nullcontext():
         yield engine
+
+
+@pytest.fixture(scope="session")
+def shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptMemory]:
+    """An open memory with a hashing embedder, for the fixture ``memory``."""
+    with contextlib.closing(KeptMemory(tmp_path_factory.mktemp("shared"))) as kept:
+        yield kept
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

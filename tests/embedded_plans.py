@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.adapters.embedded_connections import PlanningConnection
 
 __all__ = ["scanned_tables"]
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.guard import find_differences
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
-from reconciler.domain.values.slot_reading import TEXT_LENGTH_MAX as SLOT_TEXT_LENGTH_MAX
 from reconciler.errors import InvalidNoteError
+from reconciler.reading.guard import find_differences
+from reconciler.reading.values.slot_reading import TEXT_LENGTH_MAX as SLOT_TEXT_LENGTH_MAX
 
 __all__ = ["hostile_notes", "seconds_of"]
 

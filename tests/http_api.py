@@ -11,11 +11,11 @@ from typing import Any
 import httpx2
 
 from reconciler import Memory
-from reconciler.entrypoints.access.connections import Bounds
-from reconciler.entrypoints.access.grants import Grant
-from reconciler.entrypoints.access.http_door import Address
-from reconciler.entrypoints.access.tokens import TokenFile
-from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
+from reconciler.serve.access.connections import Bounds
+from reconciler.serve.access.grants import Grant
+from reconciler.serve.access.http_door import Address
+from reconciler.serve.access.tokens import TokenFile
+from reconciler.serve.http_api.app import BOUNDS, serve_app
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 from tests.http_servers import LOCAL, RunningServer, running

@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.types import ASGIApp
 
-from reconciler.entrypoints.access.connections import Bounds, bounded_server
-from reconciler.entrypoints.access.grants import Grant
-from reconciler.entrypoints.access.http_door import Address, listen, tls_of
-from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.serve.access.connections import Bounds, bounded_server
+from reconciler.serve.access.grants import Grant
+from reconciler.serve.access.http_door import Address, listen, tls_of
+from reconciler.serve.access.tokens import TokenFile
 
 __all__ = ["LOCAL", "RunningServer", "certified", "running"]
 

@@ -6,21 +6,26 @@ And to fill one takes longer than to copy it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from reconciler import Memory
 from reconciler.adapters.embedded_graph import EmbeddedGraph, file_of
+from reconciler.bootstrap.chosen_models import utc_now
 from reconciler.errors import GraphClosedError
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
+from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.commit_maps import DIMENSION
 from tests.engines import EngineUnderTest, embedded_engine, opened
 
-__all__ = ["KeptGraphs", "KeptStore", "copy_of"]
+__all__ = ["KeptGraphs", "KeptMemory", "KeptStore", "copy_of"]
 
 _USES_MAX = 300
 """How many tests have an embedded store before a new one takes its place."""
@@ -216,3 +221,41 @@ class _LentGraph:
         if self._is_closed:
             path = self._lent.path
             raise GraphClosedError(f"{path} was closed by this program; open it again")
+
+
+class KeptMemory:
+    """An open memory that the tests of a process share: each is a tenant of its own, without facts.
+
+    It is for tests that neither look into the store from behind, nor count what others may have
+    written, nor open the store again.
+
+    Args:
+        folder: for the files of its stores.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._memory: Memory | None = None
+        self._clock: Callable[[], datetime] = utc_now
+        self._uses = 0
+
+    def of(self, tenant: str, clock: Callable[[], datetime]) -> Memory:
+        """The memory as this tenant finds it, at the time of this clock."""
+        if self._memory is None or self._uses % _USES_MAX == 0:
+            self.close()
+            self._memory = self._opened()
+        self._uses += 1
+        self._clock = clock
+        services = copy(self._memory._services)
+        services.settings = services.settings.model_copy(update={"tenant": tenant})
+        services.closing = ExitStack()
+        return Memory(services)
+
+    def close(self) -> None:
+        """Close it."""
+        if self._memory:
+            self._memory.close()
+
+    def _opened(self) -> Memory:
+        place = embedded_engine(self._folder / str(self._uses)).settings_arguments
+        return Memory.open(embedder=HashingEmbedder(), clock=lambda: self._clock(), **place)

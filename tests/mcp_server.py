@@ -15,12 +15,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from reconciler import Memory
-from reconciler.entrypoints.access.connections import Bounds
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.access.http_door import Address
-from reconciler.entrypoints.access.tokens import TokenFile
-from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
+from reconciler.serve.access.connections import Bounds
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.access.http_door import Address
+from reconciler.serve.access.tokens import TokenFile
+from reconciler.serve.mcp_server.desk import Desk
+from reconciler.serve.mcp_server.streamable_http import PATH, http_app
 from tests.http_servers import LOCAL, RunningServer, running
 
 __all__ = ["HttpServer", "asked", "called", "granted", "serving"]

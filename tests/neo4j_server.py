@@ -30,7 +30,7 @@ import neo4j
 import platformdirs
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from reconciler.entrypoints.browser_pack import docker_name, server_settings, serving_pack
+from reconciler.entrypoints.browser_commands import docker_name, server_settings, serving_pack
 from tests.neo4j_artefacts import LINES, DockerParts, JavaParts, ServerNotAvailableError, prepare
 
 __all__ = [

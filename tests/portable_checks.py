@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from reconciler import Action, Decision, Memory, as_prompt
-from reconciler.domain.records.kinds import Category, GateReason
+from reconciler import Action, Decision, Memory, as_prompt, ops
+from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
+from reconciler.reading.kinds import Category
 from reconciler.testing import HashingEmbedder
 from tests.conftest import CHOICE, engine_of, params_of
 from tests.engines import EngineUnderTest
@@ -105,7 +106,7 @@ def exported(memory: Memory, **scope: str) -> list[dict[str, Any]]:
     """Everything that is kept of a contact, or of all: a line for each node and each link."""
     out = io.BytesIO()
     whole = memory if not scope else memory.contact(**scope)
-    whole.export(out, vectors=True)
+    ops.export(whole, out, vectors=True)
     lines = map(json.loads, out.getvalue().splitlines())
     return [line for line in lines if "node" in line or "link" in line]
 

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from reconciler import Memory
-from reconciler.bootstrap import opened_reembedding
 from reconciler.errors import SchemaError
+from reconciler.ops.store_moves import opened_reembedding
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 

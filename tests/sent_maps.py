@@ -28,12 +28,11 @@ from reconciler.domain.records.facts import Conflict, Supersession
 from reconciler.domain.records.kinds import Action
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import Query
-from reconciler.service.stores.archive_store import ArchiveStore
-from reconciler.service.stores.contact_store import ContactStore
+from reconciler.service.stores.binding_store import ModelStore
+from reconciler.service.stores.contact_store import ArchiveStore, ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore, Marks
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.use_trace import Use
 from tests.commits import MODEL, NOON, committed
 

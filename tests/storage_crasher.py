@@ -23,6 +23,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from reconciler import ops
 from tests import faults
 
 __all__ = ["CannotCompileError", "Ended", "StorageCrasher", "StorageFault", "compiled"]
@@ -212,7 +213,7 @@ def _reembed(path: Path, say: Say, arm: Callable[[], None]) -> None:
 
     with _memory(path) as memory:
         arm()
-        memory.reembed(HashingEmbedder(24), batch_size=2, uncalibrated=True)
+        ops.reembed(memory, HashingEmbedder(24), batch_size=2, uncalibrated=True)
         say({"calls": 0})
 
 
@@ -220,7 +221,7 @@ def _export(path: Path, say: Say, arm: Callable[[], None]) -> None:
     """Export a store, beside it."""
     with _memory(path) as memory:
         arm()
-        memory.export(path.with_name("all.jsonl"), vectors=True)
+        ops.export(memory, path.with_name("all.jsonl"), vectors=True)
         say({"calls": 0})
 
 
@@ -228,16 +229,15 @@ def _backup(path: Path, say: Say, arm: Callable[[], None]) -> None:
     """Back a store up, beside it."""
     with _memory(path) as memory:
         arm()
-        memory.backup(path.with_name("memory.zip"))
+        ops.backup(memory, path.with_name("memory.zip"))
         say({"calls": 0})
 
 
 def _restore(path: Path, say: Say, arm: Callable[[], None]) -> None:
     """Restore the backup that lies beside a path into a folder beside it."""
-    from reconciler import Memory
 
     arm()
-    Memory.restore(
+    ops.restore(
         path.with_name("memory.zip"), graph="embedded", embedded_path=path.parent / "to" / path.name
     )
     say({"calls": 0})

@@ -12,8 +12,8 @@ from reconciler import Candidate, Decision, Memory
 from reconciler.bootstrap import build_judge
 from reconciler.domain.records.notes import Note
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.doors import as_candidate
+from reconciler.service.writing.ids import DecisionIds
 from reconciler.service.writing.ledger import ContactTurns
 from reconciler.service.writing.submissions import Submission
 from reconciler.settings import load_settings

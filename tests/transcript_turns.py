@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from zoneinfo import ZoneInfo
 
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.transcript_forms import chosen
-from reconciler.domain.records.turns import Turn
 from reconciler.service.sessions.transcripts import read_conversations, turns_in
 
 ZONE = ZoneInfo("Europe/Berlin")

@@ -8,7 +8,7 @@ from typing import Any
 
 import neo4j
 
-from reconciler.service.moving.lines import KEY_OF
+from reconciler.service.checking.lines import KEY_OF
 from tests import raw_store
 from tests.engines import EngineUnderTest
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from reconciler.adapters.minilm_weights import weights_folder
+from reconciler.adapters.model_files import weights_folder
 from tools.build_minilm_graph import (
     CONTRIB_OPSET,
     IR_VERSION,

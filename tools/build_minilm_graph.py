@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from reconciler.adapters.minilm_weights import weights_folder
+from reconciler.adapters.model_files import weights_folder
 
 WEIGHTS = "model.safetensors"
 TARGET = Path(__file__).resolve().parents[1] / "reconciler" / "adapters" / "minilm.onnx"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from reconciler.entrypoints.http_api.app import api
 from reconciler.memory import Memory
+from reconciler.serve.http_api.app import api
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "clients" / "typescript" / "openapi.json"

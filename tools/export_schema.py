@@ -14,26 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.erasures import ErasureKind, ErasureState
 from reconciler.domain.records.kinds import (
     Action,
-    Category,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
     JobState,
-    RecallSemantics,
     Relation,
     Sensitivity,
     SourceKind,
 )
-from reconciler.domain.records.turns import Role
-from reconciler.domain.tasks.task_states import TaskState
-from reconciler.service.moving.lines import FORMAT, KEY_OF, LINKS, NOT_EXPORTED, VERSION
+from reconciler.domain.tasks.tasks import TaskState
+from reconciler.reading.kinds import Category, RecallSemantics
+from reconciler.service.checking.lines import FORMAT, KEY_OF, LINKS, NOT_EXPORTED, VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "reconciler" / "service" / "moving" / "export.schema.json"
+TARGET = ROOT / "reconciler" / "service" / "checking" / "export.schema.json"
 TIME = {"type": "string", "format": "date-time"}
 TYPES: dict[str, dict[str, Any]] = {
     "STRING": {"type": "string"},

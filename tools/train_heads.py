@@ -29,7 +29,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.data import json_lines
 from reconciler.adapters.note_head import features
 from reconciler.bootstrap import build_embedder
-from reconciler.domain.linear_head import LinearHead
+from reconciler.reading.linear_head import LinearHead
 from reconciler.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -41,11 +41,11 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from benchmarks.data import json_lines
-from reconciler.adapters.minilm_weights import weights_folder
+from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.packaged_arbiter import ENDED, FILE, SAME
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.review.calibration import PairLabel
-from reconciler.service.calibration import read_pairs
+from reconciler.ops.calibration import read_pairs
+from reconciler.ops.review.calibration import PairLabel
 from tools.build_judge_graph import write
 
 DATA = Path(__file__).resolve().parents[1] / "judge"

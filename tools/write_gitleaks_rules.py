@@ -18,13 +18,13 @@ from pathlib import Path
 TARGET = Path(__file__).resolve().parents[1] / "config" / "secret_rules" / "gitleaks.toml"
 NO_SECRET = re.compile(r"client-id|access-id|plaid-client|pub-key|public-key|user-api-id")
 LEFT_OUT = {
-    "generic-api-key": "names of secrets in general are read by reconciler.named_secrets",
+    "generic-api-key": "names of secrets in general are read by reconciler.reading.named_secrets",
     "airtable-api-key": "17 letters or digits after a vendor's name are a name as often",
     "confluent-access-token": "16 letters or digits after a vendor's name are a name as often",
     "dropbox-api-token": "15 letters or digits after a vendor's name are a name as often",
     "linkedin-client-secret": "16 letters or digits after a vendor's name are a name as often",
     "sourcegraph-access-token": "40 hexadecimal digits are a commit as often",
-    "private-key": "a key that is cut off has no end; reconciler.named_secrets.shapes finds it",
+    "private-key": "a key that is cut off has no end; reading.named_secrets.shapes finds it",
 }
 END = r"""(?:[\x60'"\s;]|\\[nr]|$)"""
 END_IN_A_NOTE = r"(?:[^\w/+=-]|$)"

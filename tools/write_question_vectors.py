@@ -22,9 +22,9 @@ from reconciler.config_files import (
     load_attribute_sentences,
     sentences_digest,
 )
-from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.asking import least_of
-from reconciler.domain.recalling.languages import about_her
+from reconciler.floats import Floats
+from reconciler.reading.question_words import about_her
 from reconciler.resources import resource_path
 from reconciler.settings import load_settings
 

@@ -69,19 +69,15 @@ def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> st
     if shape is None:
         parts = [str(part) for part in first["loc"][:1]]
     else:
-        names = _field_names(shape)
+        # Of its fields, and of the fields of nested shapes.
+        schema = shape.model_json_schema()
+        nested = (schema, *schema.get("$defs", {}).values())
+        names = {name for part in nested for name in part.get("properties", ())}
         parts = [
             str(part) if isinstance(part, int) or part in names else _NOT_ASKED_FOR
             for part in first["loc"]
         ]
     return f"{'.'.join(parts) or 'the answer'}: {first['msg']}"
-
-
-def _field_names(shape: type[BaseModel]) -> set[str]:
-    """The names of its fields, and of the fields of nested shapes."""
-    schema = shape.model_json_schema()
-    parts = (schema, *schema.get("$defs", {}).values())
-    return {name for part in parts for name in part.get("properties", ())}
 
 
 def _encodable(answer: dict[str, Any]) -> Any:

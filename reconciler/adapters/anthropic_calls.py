@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,6 +9,7 @@ from pydantic import BaseModel
 from reconciler.adapters.structured_calls import (
     Connection,
     Correction,
+    Data,
     Question,
     Reply,
     Vendor,
@@ -47,7 +47,7 @@ class _Client:
             open_telemetry=False,
         )
 
-    async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
+    async def reply(self, data: Data, correction: Correction | None) -> Reply:
         request = self._request(data, correction)
         # Not messages.parse: it fails on the words of a refusal before we can recognise the
         # refusal.
@@ -61,7 +61,7 @@ class _Client:
             cut_off=stopped if stopped not in {"end_turn", "refusal"} else None,
         )
 
-    def _request(self, data: Mapping[str, Any], correction: Correction | None) -> dict[str, Any]:
+    def _request(self, data: Data, correction: Correction | None) -> dict[str, Any]:
         return {
             "model": self._model,
             "max_tokens": self._question.answer_tokens_max,

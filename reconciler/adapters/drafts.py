@@ -2,7 +2,8 @@
 
 A draft lies in a hidden folder that its process has locked. The lock ends with the process, so a
 draft without a lock belongs to a killed process; it may hold a contact's words. Never here: the
-contents of a draft, and when it is put in place.
+contents of a draft, and when it is put in place. ``sync`` and
+``sync_folder`` make what was written to files and folders survive a loss of power.
 """
 
 from __future__ import annotations
@@ -14,8 +15,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+from typing import IO, Any
 
 from reconciler.forks import Maker
+
+
+def sync(file: IO[Any]) -> None:
+    """Put what was written to an open file on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names of a folder's files on the disk."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # Windows opens no folder, and needs no such sync
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 _PREFIX = ".reconciler-draft-"
 

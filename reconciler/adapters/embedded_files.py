@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
@@ -21,8 +22,7 @@ from typing import Any, BinaryIO
 import ladybug
 
 from reconciler.adapters.cleared_memory import cleared_memory
-from reconciler.adapters.drafts import remove_abandoned_drafts
-from reconciler.adapters.durable_files import sync, sync_folder
+from reconciler.adapters.drafts import remove_abandoned_drafts, sync, sync_folder
 from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.resources import check_folder_is_writable
 
@@ -193,9 +193,9 @@ class EmbeddedFiles:
             self.note_own()
             return self._database()
         raise ConfigurationError(
-            f"RECONCILER_EMBEDDED_PATH {self.main} was not closed, so it must be written to before "
-            "it is read, and this user may not. Copy it, and the files beside it, to a folder that "
-            "can be written to, and name that copy"
+            f"RECONCILER_EMBEDDED_PATH {self.main} was not closed, so opening it has to write to "
+            "it, and this user may not. Copy it, and the files beside it, to a writable folder, "
+            "and name that copy"
         )
 
     def note_own(self) -> None:
@@ -240,7 +240,7 @@ class EmbeddedFiles:
         if not (self.has_writes or self._no_log.exists()):
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} was copied or left while it was open, and "
-                f"its log {self.log} is missing, which holds the newest facts"
+                f"its log {self.log} is missing, with the newest facts"
                 f"{self._or_elsewhere}; put the log back beside it. If another program has merged "
                 f"the log, and nothing is missing, make an empty file {self._no_log} and open it "
                 f"again. If the log is lost, {RESTORE_A_BACKUP}"
@@ -376,7 +376,8 @@ class EmbeddedFiles:
     def keep_removed(self, key: str, texts: Iterable[str]) -> None:
         """Keep texts that are about to be erased; they are on disk when this returns."""
         path = self._removed(key)
-        with open(path, "a", encoding="utf-8", opener=_private) as file:
+        only_for_owner = partial(os.open, mode=0o600)
+        with open(path, "a", encoding="utf-8", opener=only_for_owner) as file:
             file.write("\n")  # behind a line that a kill cut short
             file.writelines(f"{json.dumps(text)}\n" for text in texts)
             sync(file)
@@ -407,7 +408,7 @@ class EmbeddedFiles:
         name = f"{glob.escape(self.main.name)}{_REMOVED}*"
         if kept := sorted(path.name for path in self.main.parent.glob(name)):
             _log.warning(
-                "%s: an erasure was cut off, and what it was to remove is kept in %s; run "
+                "%s: an erasure was cut off, and the words to remove are kept in %s; run "
                 "`reconciler erasures --finish`, and ask for the erasure again if it had not begun",
                 self.main,
                 ", ".join(kept),
@@ -441,8 +442,8 @@ class EmbeddedFiles:
     def _space_error(self) -> ConfigurationError:
         return ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {self.main}: the engine cannot reserve the address space "
-            "that it needs, because this process's is bounded. Run `ulimit -v unlimited` before "
-            "it, or set a bound of 4 GiB and sixteen times the file's size or more"
+            "that it needs, because the process has a limit. Run `ulimit -v unlimited` before "
+            "it, or set a limit of 4 GiB and sixteen times the file's size or more"
         )
 
     def _check_unlocked(self) -> None:
@@ -477,7 +478,7 @@ class EmbeddedFiles:
             )
         if self.main.exists() and not _size(self.main) and not self._no_log.exists():
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main} is empty, and no store ever is: it was cut "
+                f"RECONCILER_EMBEDDED_PATH {self.main} is empty, as a store never is: it was cut "
                 f"off. Copy it again. If it is lost, {RESTORE_A_BACKUP}. If it was never used, "
                 "delete it"
             )
@@ -560,8 +561,8 @@ class EmbeddedFiles:
         dropped = log.read_bytes()[whole_bytes:]
         if finished := dropped.count(_COMMIT):
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main}: its log {log} is damaged behind byte "
-                f"{whole_bytes}, where {finished} finished writes stand. Nothing was changed. Keep "
+                f"RECONCILER_EMBEDDED_PATH {self.main}: its log {log} is damaged after byte "
+                f"{whole_bytes}, and {finished} finished writes follow. Nothing was changed. Keep "
                 "a copy of all of its files, and restore a backup; or, to give those writes up, "
                 f"cut the log there: truncate -s {whole_bytes} {log}"
             ) from error
@@ -659,11 +660,6 @@ def _unfinished_from(log: Path) -> int | None:
             whole = end
         place = end
     return None
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read."""
-    return os.open(path, flags, 0o600)
 
 
 def leave_unchecked(connection: ladybug.Connection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -15,7 +15,12 @@ import ladybug
 
 from reconciler.adapters import open_stores
 from reconciler.adapters.cleared_memory import can_clear_memory, give_back_memory
-from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConnections
+from reconciler.adapters.embedded_connections import (
+    POOL_IS_FULL,
+    EmbeddedConnections,
+    PlanningConnection,
+    UnreadableRowsError,
+)
 from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
     CHECKPOINT_LOG_BYTES,
@@ -25,7 +30,6 @@ from reconciler.adapters.embedded_files import (
     EmbeddedFiles,
     leave_unchecked,
 )
-from reconciler.adapters.embedded_plans import PlanningConnection, UnreadableRowsError
 from reconciler.adapters.embedded_rewriting import copy_store
 from reconciler.adapters.embedded_statements import bound, bound_together
 from reconciler.adapters.pauses import Pauses
@@ -42,6 +46,7 @@ from reconciler.errors import (
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
+    Parameters,
     Query,
     Statement,
     load_migrations,
@@ -82,20 +87,19 @@ say then that it "may be checkpointing", but no other process has it open, becau
 
 
 _FILES_ARE_CLEAN = (
-    "the store's own files were written again and hold nothing of it; blocks of the disk that the "
-    "old ones took are free, and are overwritten when the disk needs them"
+    "the store's own files were written again and hold nothing of it; the disk blocks of the old "
+    "files are free, and the disk overwrites them when it needs them"
 )
 _FILES_ARE_NOT_CLEAN = (
     "the store's own files were written again {rewrites} times and still hold {left} of the texts: "
     "close the memory, and run `reconciler erasures --finish`"
 )
 _MEMORY_IS_NOT_CLEARED = (
-    "memory cannot be cleared on this system, and the engine may write what is left in it into a "
+    "memory cannot be cleared on this system, so the engine may write old contents of it into a "
     "file: end this process, and open the memory in another one"
 )
 _COPIES = (
-    "backups, exports and other copies that were made before hold it as long as they are kept: "
-    "make new ones, and delete those"
+    "older backups, exports and other copies still hold it: make new ones, and delete the old ones"
 )
 
 _REWRITES_MAX = 3
@@ -117,14 +121,14 @@ _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
 _MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
 
 _REOPEN = (
-    "Nothing more is written until the memory was closed and opened again. What was acknowledged "
-    "is kept; whether the write that failed was kept is known after that: make it again with the "
+    "Nothing more is written until the memory is closed and opened again. Acknowledged writes are "
+    "kept. Whether the failed write was kept is not known yet: repeat it then, with the "
     "same idempotency key"
 )
 _GONE = "the store's file or its log was deleted, moved or replaced while it was open"
 _RESCUE = (
-    "Nothing more is written, and what was written is lost when this process ends. It can still be "
-    "read: export it now, from this process (`Memory.export`), close the memory, and restore the "
+    "Nothing more is written, and the written data is lost when this process ends. It can still be "
+    "read: export it now, from this process (`ops.export`), close the memory, and restore the "
     "export or a backup: `reconciler restore`. If the files were only moved, close the memory, and "
     "move them back together"
 )
@@ -195,7 +199,7 @@ class EmbeddedGraph:
     def run(
         self,
         name: str,
-        parameters: Mapping[str, Any],
+        parameters: Parameters,
         seconds_max: float | None = None,  # noqa: ARG002
     ) -> list[Row]:
         """See ``Graph.run``; no other process holds a lock here."""
@@ -208,7 +212,7 @@ class EmbeddedGraph:
                 return _run_script(connection, query, parameters)
         return self._write(query, parameters)
 
-    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+    def begin(self, name: str, parameters: Parameters) -> Callable[[], list[Row]]:
         """See ``Graph.begin``; a small read here takes less than a change of thread."""
         return partial(self.run, name, parameters)
 
@@ -242,9 +246,9 @@ class EmbeddedGraph:
     def describe(self) -> EngineDescription:
         """See ``Graph.describe``."""
         return EngineDescription(
-            engine=self.engine,
-            version=f"ladybug {ladybug.__version__}",
-            location=str(self._path),
+            self.engine,
+            f"ladybug {ladybug.__version__}",
+            str(self._path),
         )
 
     def copy_store(self, target: Path) -> None:
@@ -411,7 +415,7 @@ class EmbeddedGraph:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
             self._failure, self._advice = why, advice
 
-    def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
+    def _write(self, query: Query, given: Parameters) -> list[Row]:
         check_folder_is_writable(self._path)  # before the engine reports it as a failing disk
         with self._writer() as connection:
             self._mark_open(connection)
@@ -448,8 +452,7 @@ class EmbeddedGraph:
 
     def _purge_log_bytes(self) -> int:
         """The length at which a write has to write the log into the main file, while one erases."""
-        quarter = self._path.stat().st_size // 4
-        return min(max(quarter, CHECKPOINT_LOG_BYTES), _PURGE_LOG_BYTES_MAX)
+        return min(max(self._path.stat().st_size // 4, CHECKPOINT_LOG_BYTES), _PURGE_LOG_BYTES_MAX)
 
     def _use_pause(self) -> None:
         """Move the log into the main file during a pause of writes; a later pause would do as well.
@@ -631,7 +634,7 @@ class EmbeddedGraph:
 
     def _damage_error(self, text: str) -> GraphError:
         return GraphStorageError(
-            f"{self._path} is damaged: it holds what cannot be read ({_cause(text)}). Close the "
+            f"{self._path} is damaged: a part of it cannot be read ({_cause(text)}). Close the "
             f"memory, {RESTORE_A_BACKUP}"
         )
 
@@ -714,17 +717,13 @@ def _transaction(connection: PlanningConnection) -> Iterator[None]:
         raise
 
 
-def _run_script(
-    connection: PlanningConnection, query: Query, given: Mapping[str, Any]
-) -> list[Row]:
+def _run_script(connection: PlanningConnection, query: Query, given: Parameters) -> list[Row]:
     """The rows of all runs of a script: one run, or one for each element of its list.
 
     Each statement runs for all of them before the next one does. A run ends at a statement that
     has a RETURN and gives it no row; its own rows are those of the last one.
     """
-    runs: list[tuple[Mapping[str, Any], list[Row]]] = [
-        (each, []) for each in query.repetitions(given)
-    ]
+    runs: list[tuple[Parameters, list[Row]]] = [(each, []) for each in query.repetitions(given)]
     for statement in query.statements:
         if statement.is_together:
             every = (once for each, _ in runs for once in statement.repetitions(each))
@@ -740,7 +739,7 @@ def _run_script(
 
 
 def _run_once(
-    connection: PlanningConnection, statement: Statement, given: Mapping[str, Any]
+    connection: PlanningConnection, statement: Statement, given: Parameters
 ) -> list[Row] | None:
     """The rows that a statement returns; None if it has a RETURN and any repetition gives none."""
     returns, rows = "RETURN" in statement.text, []

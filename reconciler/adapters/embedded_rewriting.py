@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.adapters.embedded_connections import PlanningConnection
 from reconciler.frozen import in_order
 from reconciler.queries import load_migrations
 from reconciler.resources import resource_path

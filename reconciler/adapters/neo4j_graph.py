@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -21,9 +21,7 @@ import neo4j.exceptions as foreign
 import neo4j.graph
 import neo4j.time
 
-from reconciler.adapters.neo4j_drivers import Drivers
-from reconciler.adapters.neo4j_logins import REFUSALS, logins_of
-from reconciler.adapters.neo4j_reaching import to_check
+from reconciler.adapters.neo4j_drivers import REFUSALS, Drivers, logins_of, to_check
 from reconciler.errors import (
     ConfigurationError,
     GraphClosedError,
@@ -38,6 +36,7 @@ from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     PARAMETER,
     Loop,
+    Parameters,
     Query,
     load_index,
     load_migrations,
@@ -141,14 +140,16 @@ _LOGS = (
     "at a checkpoint after they rotate, so set a shorter policy for a while, or wait"
 )
 _TRACES = (
-    "the server's store files reuse the room of removed texts as it is needed; `neo4j-admin "
+    "the server's store files reuse the space of removed texts when needed; `neo4j-admin "
     "database copy` of the stopped database writes them again",
     "the server's query log holds parameters where db.logs.query.parameter_logging_enabled is true",
-    "backups, dumps, exports and other members of a cluster that are offline hold it as long as "
-    "they are kept: make new ones, and delete those",
+    "older backups, dumps and exports, and offline members of a cluster, still hold it: "
+    "make new ones, and delete the old ones",
 )
 
 T = TypeVar("T")
+Lists = list[list[Any]]
+"""Rows as the driver gives them: a list of values for each."""
 
 
 class Neo4jGraph:
@@ -231,17 +232,17 @@ class Neo4jGraph:
             telemetry_disabled=True,
             user_agent="reconciler",
         )
-        with self._translated_setup():
+        try:
             self._drivers = Drivers(make)
+        except (foreign.DriverError, ValueError) as error:
+            raise ConfigurationError(f"NEO4J_URI {uri}: {_brief(error)}") from error
 
-    def run(
-        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
-    ) -> list[Row]:
+    def run(self, name: str, parameters: Parameters, seconds_max: float | None = None) -> list[Row]:
         """See ``Graph.run``."""
         return self.begin(name, parameters, seconds_max)()
 
     def begin(
-        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+        self, name: str, parameters: Parameters, seconds_max: float | None = None
     ) -> Callable[[], list[Row]]:
         """See ``Graph.begin``."""
         query = self._queries[name]
@@ -253,7 +254,7 @@ class Neo4jGraph:
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
         return partial(self._finished, query, self._begun(text, given, access, seconds_max))
 
-    def _finished(self, query: Query, answer: Callable[[], list[list[Any]]]) -> list[Row]:
+    def _finished(self, query: Query, answer: Callable[[], Lists]) -> list[Row]:
         try:
             [[rows]] = answer()
         except QueryError as error:
@@ -328,9 +329,9 @@ class Neo4jGraph:
         """See ``Graph.describe``."""
         agent = self._bounded(lambda driver: driver.get_server_info().agent)()
         return EngineDescription(
-            engine=self.engine,
-            version=str(agent).removeprefix("Neo4j/"),
-            location=f"{self._uri}, database {self._database}, as {self._username}",
+            self.engine,
+            str(agent).removeprefix("Neo4j/"),
+            f"{self._uri}, database {self._database}, as {self._username}",
         )
 
     def copy_store(self, target: Path) -> None:  # noqa: ARG002
@@ -371,19 +372,19 @@ class Neo4jGraph:
             wait([self._probe], _LOOK_AGAIN_SECONDS)
         self._drivers.close()
 
-    def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
+    def _execute(self, text: str, parameters: Parameters, access: str) -> Lists:
         return self._begun(text, parameters, access)()
 
     def _begun(
         self,
         text: str,
-        parameters: Mapping[str, Any],
+        parameters: Parameters,
         access: str,
         seconds_max: float | None = None,
-    ) -> Callable[[], list[list[Any]]]:
+    ) -> Callable[[], Lists]:
         statement = _Marked(text, min(self._query_timeout_seconds, seconds_max or inf))
 
-        def ask(driver: neo4j.Driver) -> list[list[Any]]:
+        def ask(driver: neo4j.Driver) -> Lists:
             with driver.session(
                 database=self._database,
                 default_access_mode=access,
@@ -531,13 +532,6 @@ class Neo4jGraph:
                 f"Neo4j at {self._uri} was closed by this program; open it again"
             ) from error
 
-    @contextmanager
-    def _translated_setup(self) -> Iterator[None]:
-        try:
-            yield
-        except (foreign.DriverError, ValueError) as error:
-            raise ConfigurationError(f"NEO4J_URI {self._uri}: {_brief(error)}") from error
-
     def _too_slow(self, seconds: float) -> GraphUnavailableError:
         return GraphUnavailableError(f"Neo4j at {self._uri} did not answer within {seconds:.0f} s")
 
@@ -554,8 +548,8 @@ class Neo4jGraph:
             return self._too_slow(self._query_timeout_seconds)
         if code == _BEHIND:
             return GraphUnavailableError(
-                f"the server that Neo4j at {self._uri} had answer has not caught up with what this "
-                f"process wrote before ({_brief(error)})"
+                f"the answering server of Neo4j at {self._uri} does not have the last writes of "
+                f"this process yet ({_brief(error)})"
             )
         if code == _OUTDATED:
             return GraphUnavailableError(
@@ -698,7 +692,7 @@ def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
     return f"{before}WITH{returned}\nRETURN collect([{told}]) AS rows"
 
 
-def _rows(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
+def _rows(columns: tuple[str, ...], lists: Lists) -> list[Row]:
     rows = [dict(zip(columns, values, strict=True)) for values in lists]
     for name in filter(_is_time, columns):
         for row in rows:
@@ -708,7 +702,7 @@ def _rows(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
     return rows
 
 
-def _by_column(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
+def _by_column(columns: tuple[str, ...], lists: Lists) -> list[Row]:
     if not lists:
         return []
     by_column = zip(columns, zip(*lists, strict=True), strict=True)

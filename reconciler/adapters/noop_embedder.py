@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reconciler.domain.floats import Floats
+from reconciler.floats import Floats
 
 
 class NoopEmbedder:

@@ -9,11 +9,11 @@ import re
 import zlib
 from typing import TYPE_CHECKING
 
-from reconciler.domain.floats import Floats
-from reconciler.domain.gate.leanings import Leaning, Leanings
+from reconciler.floats import Floats
+from reconciler.reading.cues.leanings import Leaning, Leanings
 
 if TYPE_CHECKING:
-    from reconciler.domain.linear_head import LinearHead
+    from reconciler.reading.linear_head import LinearHead
 
 BINS = 1024
 """Places for hashed words and pairs of words; two that share one are told apart by the others."""
@@ -34,8 +34,7 @@ def leanings(head: LinearHead, text: str, vector: Floats) -> Leanings:
 
 def sure_kinds(head: LinearHead, text: str, vector: Floats) -> frozenset[str]:
     """The kinds that the head is sure of in a text; ``vector`` as for ``leanings``."""
-    shares = _shares(head.values(features(text, vector)))
-    told = zip(head.kinds, shares, head.bounds, strict=True)
+    told = zip(head.kinds, _shares(head.values(features(text, vector))), head.bounds, strict=True)
     return frozenset(kind for kind, share, bound in told if share >= bound)
 
 

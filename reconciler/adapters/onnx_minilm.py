@@ -14,17 +14,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reconciler.adapters.minilm_weights import (
+from reconciler.adapters.model_files import (
     NAME,
     SHA256,
     TOKENIZER,
     WEIGHTS,
     check_files,
+    translated,
     weights_folder,
 )
-from reconciler.adapters.model_files import translated
-from reconciler.domain.floats import Floats
 from reconciler.errors import ConfigurationError
+from reconciler.floats import Floats
 from reconciler.frozen import in_order
 
 if TYPE_CHECKING:

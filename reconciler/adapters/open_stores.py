@@ -41,14 +41,13 @@ def is_open(path: Path) -> bool:
     with _LOCK:
         return any(
             _are_one_file(path, main)
-            or (_is_beside(path.name, main.name) and _are_one_file(path.parent, main.parent))
+            or (
+                # The name of a file beside a store; some file systems ignore capitals.
+                path.name.casefold().startswith(f"{main.name}.".casefold())
+                and _are_one_file(path.parent, main.parent)
+            )
             for main in _OPEN.values()
         )
-
-
-def _is_beside(name: str, main: str) -> bool:
-    """Whether a file has the name of one beside a store; some file systems ignore capitals."""
-    return name.casefold().startswith(f"{main}.".casefold())
 
 
 def _forget_all() -> None:

@@ -1,28 +1,35 @@
-"""OpenAI's chat completions, by its SDK: the protocol alone, for ``structured_calls``.
+"""OpenAI's chat completions and decisions, by its SDK: only the protocols of ``structured_calls``.
 
 Many servers speak it, each with its own gaps. If a server rejects a dispensable part of a request
 by name, the rest of the session leaves it out.
+
+Typed choices: OpenAI's ``POST /decisions`` and System One's ``POST /systemone`` ask the same in
+different spellings. The last part of the base URL selects one.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reconciler.adapters.structured_calls import (
     Connection,
     Correction,
+    Data,
     Question,
     Reply,
     Vendor,
     conversation,
+    fenced,
     opened,
     usage_of,
 )
+from reconciler.frozen import in_order
 
 if TYPE_CHECKING:
     import openai
@@ -114,7 +121,7 @@ class _Client:
             parts["reasoning_effort"] = "low"
         self._dispensable = Dispensable(parts)
 
-    async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
+    async def reply(self, data: Data, correction: Correction | None) -> Reply:
         completion = _Completion.model_validate_json(
             await self._dispensable.reply(
                 lambda: self._client.chat.completions.with_raw_response.create(
@@ -134,7 +141,7 @@ class _Client:
     async def close(self) -> None:
         await self._client.close()
 
-    def _request(self, data: Mapping[str, Any], correction: Correction | None) -> dict[str, Any]:
+    def _request(self, data: Data, correction: Correction | None) -> dict[str, Any]:
         told = {"role": "system", "content": self._prompt_with_schema()}
         turns = [told, *conversation(data, correction)]
         return {"model": self._model, "messages": turns, **self._dispensable.parts}
@@ -165,3 +172,128 @@ openai_vendor = partial(
 
 OPENAI = openai_vendor(speaks="a chat completion", open=_Client)
 """OpenAI's models, and others behind ``POST /chat/completions``."""
+
+
+_SYSTEM_ONE = "systemone"
+_NAME = "relation"
+"""The name of the only question."""
+
+_Counted = tuple[dict[str, Any], Any]
+"""An answer, and what the server counted."""
+
+Options = Mapping[str, str]
+"""The options, each with its meaning."""
+
+
+class Choice(BaseModel):
+    """The chosen option, and how probable each one is."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    type: Literal["choice"]
+    choice: str
+    probabilities: dict[str, float]
+
+    @model_validator(mode="after")
+    def _is_told(self) -> Choice:
+        if not 0 <= self.probabilities.get(self.choice, -1) <= 1:
+            raise ValueError("the choice has no probability from 0 to 1")
+        return self
+
+
+def decisions(options_of: Callable[[Data], Options]) -> Vendor:
+    """A model that chooses between options, with a probability for each, by OpenAI's SDK.
+
+    Args:
+        options_of: gives the options for the data.
+    """
+
+    def open_choice(connection: Connection, question: Question[Any]) -> _Choosing:
+        base_url, _, last = (connection.base_url or "").rstrip("/").rpartition("/")
+        is_system_one = last == _SYSTEM_ONE
+        where = replace(connection, base_url=base_url) if is_system_one else connection
+        ask = _ask_system_one if is_system_one else _ask_openai
+        return _Choosing(
+            open_client(where), ask, connection.model, question.prompt.text, options_of
+        )
+
+    return openai_vendor(
+        speaks="an answer to a typed choice",
+        hint="a base_url that ends in /systemone is asked in System One's words, others in "
+        "OpenAI's",
+        open=open_choice,
+    )
+
+
+@in_order
+class _Choosing:
+    """The common part of both clients. An answer without words needs no second try."""
+
+    client: openai.AsyncOpenAI
+    ask: Callable[[_Choosing, Data, Options], Awaitable[_Counted]]
+    model: str
+    instructions: str
+    options_of: Callable[[Data], Options]
+
+    async def reply(self, data: Data, correction: Correction | None) -> Reply:  # noqa: ARG002
+        options = self.options_of(data)
+        answer, counted = await self.ask(self, data, options)
+        usage = usage_of(counted)
+        if answer.get("type") == "refusal":
+            return Reply(text="", usage=usage, is_refusal=True)
+        choice = Choice.model_validate(answer)
+        if choice.choice not in options:
+            raise ValueError("the choice is none of the options")
+        return Reply(text=choice.model_dump_json(), usage=usage)
+
+    async def close(self) -> None:
+        await self.client.close()
+
+
+class _ListedReply(BaseModel):
+    answers: list[dict[str, Any]] = Field(min_length=1)
+    usage: Any = None
+
+
+async def _ask_openai(to: _Choosing, data: Data, options: Options) -> _Counted:
+    """The answer, and what the server counted."""
+    question = {
+        "type": "choice",
+        "name": _NAME,
+        "instructions": to.instructions,
+        "choices": [{"value": option, "description": text} for option, text in options.items()],
+    }
+    raw = await to.client.decisions.with_raw_response.create(
+        model=to.model,
+        input=fenced(data),
+        questions=[question],  # type: ignore[list-item]
+    )
+    reply = _ListedReply.model_validate_json(raw.text)
+    answer = dict(reply.answers[0])
+    if isinstance(answer.get("probabilities"), list):
+        each = map(_Probability.model_validate, answer["probabilities"])
+        answer["probabilities"] = {one.value: one.probability for one in each}
+    return answer, reply.usage
+
+
+class _NamedReply(BaseModel):
+    answers: dict[str, dict[str, Any]]
+    usage: Any = None
+
+
+async def _ask_system_one(to: _Choosing, data: Data, options: Options) -> _Counted:
+    """The answer, and what the server counted."""
+    question = {
+        "type": "choice",
+        "instructions": to.instructions,
+        "criteria": dict(options),
+    }
+    body = {"model": to.model, "state": dict(data), "questions": {_NAME: question}}
+    sent: object = await to.client.post(f"/{_SYSTEM_ONE}", body=body, cast_to=object)
+    reply = _NamedReply.model_validate(sent)
+    return reply.answers.get(_NAME, {}), reply.usage
+
+
+class _Probability(BaseModel):
+    value: str
+    probability: float

@@ -2,25 +2,61 @@
 
 Long texts are cut into pieces, because servers treat a text that is too long differently: some
 reject it, others cut it off silently. Deadlines, retries and errors are those of
-``structured_calls``.
+``structured_calls``. A reply has a bound, so that a server cannot fill
+the memory of its client.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
+import httpx2
 from pydantic import BaseModel
 
-from reconciler.adapters.bounded_replies import TooLongReplyError, bounded
 from reconciler.adapters.openai_calls import Dispensable, open_client, openai_vendor
 from reconciler.adapters.structured_calls import ClientCalls, Connection, Failures
 from reconciler.adapters.unit_vectors import joined, unit
-from reconciler.domain.floats import Floats
-from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
+from reconciler.floats import Floats
+from reconciler.reading.canonical import canonical_text
+
+
+class TooLongReplyError(Exception):
+    """The reply is longer than any expected one, or is compressed and so may be."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, bytes_max: int) -> None:
+        self._stream = stream
+        self._bytes_left = bytes_max
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            self._bytes_left -= len(piece)
+            if self._bytes_left < 0:
+                raise TooLongReplyError
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def bounded(bytes_max: int) -> Callable[[httpx2.Response], Coroutine[Any, Any, None]]:
+    """Breaks a reply off after so many bytes, where it is called before the body is read.
+
+    It raises ``TooLongReplyError`` for a reply that is compressed, which may unpack to any length.
+    """
+
+    async def bound(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise TooLongReplyError
+        response.stream = _Bounded(response.stream, bytes_max)
+
+    return bound
+
 
 _BYTES_PER_TEXT_MAX = 512 * 1024
 """Of a reply: a vector of 16,000 numbers in decimal; the longest known have 4,096."""

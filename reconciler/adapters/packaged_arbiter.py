@@ -12,20 +12,17 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from reconciler.adapters.minilm_weights import TOKENIZER, check_files, weights_folder
-from reconciler.adapters.model_files import translated
+from reconciler.adapters.model_files import TOKENIZER, check_files, translated, weights_folder
 from reconciler.adapters.onnx_minilm import session_of
-from reconciler.domain.guard import is_foreign
 from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.facts import Neighbour
-    from reconciler.domain.records.notes import Note
+from reconciler.reading.guard import is_foreign
 
 FILE = Path(__file__).with_name("judge.onnx")
 SHA256 = "305439f917e731da0e49a56eb98be148b10322cd05b7bde3d726a431b5122c40"
@@ -104,10 +101,9 @@ class PackagedArbiter:
             and not _is_told_apart(note, fact)
         }
         is_read = _is_readable(note.text)
-        facts = {number: text for number, text in near.items() if is_read and _is_readable(text)}
+        facts = {number: each for number, each in near.items() if is_read and _is_readable(each)}
         reads = zip(facts, model.read(note.text, list(facts.values())), strict=True)
-        found = {number: read for number, read in reads if read}
-        return _judgement(found, len(near), model.bounds)
+        return _judgement({number: read for number, read in reads if read}, len(near), model.bounds)
 
     def load(self) -> _Loaded:
         """The model, ready to read.

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import phonenumbers
 import regex
 
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 
 _SHAPE = (
     r"(?:(?<![\w+])\+|(?<![\w./$€£¥#+-])(?<!\d,))\(?\d{1,7}\)?(?:[ ./-]{0,2}\(?\d{1,8}\)?){0,6}"

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from reconciler.domain.floats import Floats
+from reconciler.floats import Floats
 from reconciler.ports.embedder import Embedder, KnowsUnread
 
 

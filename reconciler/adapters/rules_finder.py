@@ -23,11 +23,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reconciler.errors import ConfigurationError
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 from reconciler.resources import read_config, resource_path
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 if TYPE_CHECKING:
-    from reconciler.lexicon import Literals
+    from reconciler.reading.lexicon import Literals
 
 
 _FILES = ("gitleaks.toml", "vendors.toml")
@@ -84,7 +84,7 @@ def find_vendors_tokens(text: str) -> Iterator[SensitiveSpan]:
 
 @cache
 def _rules() -> tuple[Sequence[_TokenRule], Literals[int]]:
-    from reconciler.lexicon import Literals  # a process that only reads a store needs none
+    from reconciler.reading.lexicon import Literals  # a process that only reads a store needs none
 
     rules = [rule for file in _FILES for rule in rules_of(file, "rules", _TokenRule)]
     literals = ((word, at) for at, rule in enumerate(rules) for word in rule.keywords)

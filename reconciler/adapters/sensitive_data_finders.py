@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from reconciler.named_secrets.folding import FoldedText
-from reconciler.sensitive_data import SensitiveSpan, merge_spans
+from reconciler.reading.named_secrets.folding import FoldedText
+from reconciler.reading.sensitive_data import SensitiveSpan, merge_spans
 
 Find = Callable[[str], Iterable[SensitiveSpan]]
 """The spans of some kinds in a folded text; they may overlap, and are in no order."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import regex
 
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 
 _DIGIT = re.compile(r"\d")
 
@@ -40,8 +40,7 @@ def street_of(address: str) -> str:
     """
     matches = filter(None, (pattern.match(address) for pattern in _forms_in(address)))
     street = max((match[0] for match in matches), key=len, default=address)
-    units = _compiled(_UNIT).findall(address, len(street))
-    return " ".join((street.rstrip("."), *units))
+    return " ".join((street.rstrip("."), *_compiled(_UNIT).findall(address, len(street))))
 
 
 def _forms_in(text: str) -> Iterator[Any]:

@@ -34,8 +34,9 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from reconciler.adapters.answer_reading import UnreadableAnswerError, fault_of, read_answer
 from reconciler.domain.records.decisions import Usage
+from reconciler.domain.records.notes import Slot
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.resources import read_config
 
 WAIT_SECONDS_MAX = 3600.0
@@ -61,6 +62,9 @@ _STATUS_MEANINGS = {
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 ClientT = TypeVar("ClientT", bound="Closable")
 ResultT = TypeVar("ResultT")
+
+Data = Mapping[str, Any]
+"""What a question is asked about, as JSON has it."""
 
 
 @frozen
@@ -111,7 +115,7 @@ class Failures:
     answer: Callable[[str], Exception]
 
 
-@frozen
+@in_order
 class Prompt:
     """A text that tells the model what to do; its name ends with its version."""
 
@@ -119,7 +123,7 @@ class Prompt:
     text: str
 
 
-@frozen
+@in_order
 class Question(Generic[AnswerT]):
     """A prompt and the schema of its answer; the data come with each call.
 
@@ -136,7 +140,7 @@ class Question(Generic[AnswerT]):
     failures: Failures
 
 
-@frozen
+@in_order
 class Correction:
     """An unreadable answer of a model, and the reason."""
 
@@ -166,19 +170,17 @@ class Closable(Protocol):
 
     async def close(self) -> None:
         """Close the connections."""
-        ...
 
 
 class Client(Closable, Protocol):
     """A connection to a model that answers."""
 
-    async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
+    async def reply(self, data: Data, correction: Correction | None) -> Reply:
         """The model's answer to the data; with a correction, its second try.
 
         Raises:
             ValueError: the server's reply does not follow the protocol.
         """
-        ...
 
 
 @frozen
@@ -233,7 +235,7 @@ class Vendor:
         except UnreadableAnswerError as error:
             raise failures.answer(str(error)) from error
         except ValueError as error:
-            fault = fault_of(error) if isinstance(error, ValidationError) else "it is no JSON"
+            fault = fault_of(error) if isinstance(error, ValidationError) else "it is not JSON"
             raise failures.answer(f"the server's reply is not {self.speaks}: {fault}") from error
 
 
@@ -247,7 +249,7 @@ def read_prompt(path: Path) -> Prompt:
     key, _, version = first_line.partition(":")
     if key != "version" or not version.strip().isdecimal():
         raise ConfigurationError(f"{path} must begin with a line such as 'version: 1'")
-    return Prompt(name=f"{path.stem}-v{version.strip()}", text=text.strip())
+    return Prompt(f"{path.stem}-v{version.strip()}", text.strip())
 
 
 class ClientCalls(Generic[ClientT]):
@@ -302,8 +304,7 @@ class ClientCalls(Generic[ClientT]):
         with self._lock:
             # A forked process inherits the session, but not its thread.
             if self._session is None or not self._session.is_alive():
-                client = self._open_client()
-                self._session = ClientThread(client, self._connection.timeout_seconds)
+                self._session = ClientThread(self._open_client(), self._connection.timeout_seconds)
             return self._session.start(work(self._session.client))
 
 
@@ -326,7 +327,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
         self.name = f"{connection.model}/{question.prompt.name}"
         self._question = question
 
-    def ask(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
+    def ask(self, data: Data) -> tuple[AnswerT, Usage | None]:
         """The answer, and its cost if the API tells it.
 
         Raises:
@@ -334,9 +335,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
         """
         return self.call(lambda client: self._answer_to(client, data))
 
-    async def _answer_to(
-        self, client: Client, data: Mapping[str, Any]
-    ) -> tuple[AnswerT, Usage | None]:
+    async def _answer_to(self, client: Client, data: Data) -> tuple[AnswerT, Usage | None]:
         reply = await client.reply(data, None)
         try:
             return self._read(reply), reply.usage
@@ -344,7 +343,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
             said = reply.text.strip()[:_SAID_LENGTH_MAX]
             if not said:
                 raise
-            correction = Correction(said=said, fault=str(error))
+            correction = Correction(said, str(error))
         again = await client.reply(data, correction)
         return self._read(again), summed([reply.usage, again.usage])
 
@@ -409,7 +408,7 @@ class ClientThread(Generic[ClientT]):
         self._loop.stop()
 
 
-def conversation(data: Mapping[str, Any], correction: Correction | None) -> list[dict[str, str]]:
+def conversation(data: Data, correction: Correction | None) -> list[dict[str, str]]:
     """The turns that follow the prompt, in the words of both chat protocols."""
     turns = [{"role": "user", "content": fenced(data)}]
     if correction is not None:
@@ -423,10 +422,23 @@ def conversation(data: Mapping[str, Any], correction: Correction | None) -> list
     return turns
 
 
-def fenced(data: Mapping[str, Any]) -> str:
+def fenced(data: Data) -> str:
     """The data as JSON between tags; no text in it can close a string or a tag."""
     text = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
     return f"<data>\n{text}\n</data>"
+
+
+def filed(slot: Slot | None) -> dict[str, str]:
+    """What a note or a fact is filed under; a value that is personal data is not repeated."""
+    if slot is None:
+        return {}
+    named = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def day_of(time: datetime) -> str:
+    """The day of a time, in UTC."""
+    return time.astimezone(UTC).date().isoformat()
 
 
 class _Tokens(BaseModel):
@@ -501,7 +513,7 @@ def opened(
 
 def _turned_away(status: int, hint: str) -> str:
     if 300 <= status < 400:
-        return f"it leads elsewhere, which is not followed; set base_url to there (HTTP {status})"
+        return f"it redirects, which is not followed; set base_url to the target (HTTP {status})"
     meaning = "the API failed" if status >= 500 else _STATUS_MEANINGS.get(status, "turned away")
     return f"{meaning} (HTTP {status}){f'; {hint}' if hint and status == 404 else ''}"
 

@@ -2,7 +2,7 @@
 
 ``config/lexicon/secrets.toml`` says how a secret is announced, in several languages, and what it is
 called; here is what counts as one after such an announcement. A secret that a machine's notation
-announces, as in JSON, is ``reconciler.named_secrets``'s, and a vendor's token is gitleaks'.
+announces, as in JSON, is ``reconciler.reading.named_secrets``'s, and a vendor's token is gitleaks'.
 """
 
 from __future__ import annotations
@@ -13,14 +13,22 @@ from functools import cache
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from reconciler.named_secrets.shapes import find_account_numbers
-from reconciler.named_secrets.values import ADDRESS, is_drawn, is_indian_postcode, is_made_up
-from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
+from reconciler.reading.named_secrets.grammar import (
+    ADDRESS,
+    is_drawn,
+    is_indian_postcode,
+    is_made_up,
+)
+from reconciler.reading.named_secrets.shapes import find_account_numbers
+from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
 if TYPE_CHECKING:
-    from reconciler.lexicon import Cues, Lexicon
+    from reconciler.reading.lexicon import Cues, Lexicon
 
 Span = tuple[int, int]
+Spans = Iterator[Span]
+Announcement = re.Match[str]
+"""Where a text announces a secret, as a list of the lexicon finds it."""
 
 _OPENING = re.compile(r"[:=]*[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
 _TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
@@ -88,14 +96,14 @@ def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveS
 
 
 def _lexicon() -> Lexicon:
-    from reconciler.lexicon import lexicon  # what only reads a store needs none
+    from reconciler.reading.lexicon import lexicon  # what only reads a store needs none
 
     return lexicon("secrets")
 
 
 @cache
 def _cues() -> Cues:
-    from reconciler.lexicon import Cues
+    from reconciler.reading.lexicon import Cues
 
     return Cues(_lexicon(), names=tuple(_READ), flags=re.IGNORECASE)
 
@@ -106,7 +114,7 @@ def _any_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){_lexicon().any_of(name)}(?!\w)", re.IGNORECASE)
 
 
-def _is_of_something_else(match: re.Match[str]) -> bool:
+def _is_of_something_else(match: Announcement) -> bool:
     """Whether the name goes on, and names another thing: a password manager."""
     words = re.findall(r"[\w-]+", match.groupdict().get("between") or "")
     return bool(words) and not _lexicon().word_set("compound").isdisjoint(map(str.casefold, words))
@@ -159,7 +167,7 @@ def _is_no_postcode(cue: str, told: str) -> bool:
 # What follows an announcement
 
 
-_Read = Callable[[str, re.Match[str]], Iterator[Span]]
+_Read = Callable[[str, Announcement], Spans]
 
 
 def _opened(text: str, start: int) -> int:
@@ -173,7 +181,7 @@ def _behind(
 ) -> _Read:
     """What fits a pattern, if with its cue it is a secret."""
 
-    def read(text: str, match: re.Match[str]) -> Iterator[Span]:
+    def read(text: str, match: Announcement) -> Spans:
         told = pattern.match(text, _opened(text, match.end()))
         if told and is_secret(match[0], told[0]):
             yield told.span()
@@ -194,7 +202,7 @@ def _token(text: str, start: int) -> Span | None:
 def _next(is_secret: Callable[[str, str, bool], bool]) -> _Read:
     """The next word, if with its cue, and maybe as the last of its sentence, it is a secret."""
 
-    def read(text: str, match: re.Match[str]) -> Iterator[Span]:
+    def read(text: str, match: Announcement) -> Spans:
         if place := _token(text, match.end()):
             is_last = _SENTENCE_ENDS.match(text, place[1]) is not None
             if is_secret(match[0], text[slice(*place)], is_last):
@@ -206,7 +214,7 @@ def _next(is_secret: Callable[[str, str, bool], bool]) -> _Read:
 def _first(is_secret: Callable[[int, str], bool]) -> _Read:
     """The first of the sentence's next words that is a secret, by its number and itself."""
 
-    def read(text: str, match: re.Match[str]) -> Iterator[Span]:
+    def read(text: str, match: Announcement) -> Spans:
         end = _SENTENCE_END.search(text, match.end())
         words = _WORD.finditer(text, match.end(), end.start() if end else len(text))
         tokens = filter(None, (_token(text, word.start()) for word in islice(words, _WORDS_MAX)))
@@ -226,7 +234,7 @@ _logged_in = _first(
 _typed = _first(lambda _, word: _is_chosen(word) or _is_pin(word))
 
 
-def _entered(text: str, match: re.Match[str]) -> Iterator[Span]:
+def _entered(text: str, match: Announcement) -> Spans:
     """What is typed, if its sentence says that this lets a person in."""
     start = max(text.rfind(sign, 0, match.start()) for sign in ".!?\n") + 1
     end = _SENTENCE_END.search(text, match.end())
@@ -234,7 +242,7 @@ def _entered(text: str, match: re.Match[str]) -> Iterator[Span]:
         yield from _typed(text, match)
 
 
-def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
+def _codes(text: str, match: Announcement) -> Spans:
     at = match.end()
     while code := _CODE.match(text, at):
         yield code.span()
@@ -244,7 +252,7 @@ def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
         at = more.end()
 
 
-def _card(text: str, match: re.Match[str]) -> Iterator[Span]:
+def _card(text: str, match: Announcement) -> Spans:
     """The pieces of a card's number, if its check digit is right."""
     found = islice(_RUN.finditer(text, match.end(), match.end() + _CARD_REACH), _RUNS_MAX)
     runs = [run for run in found if len(run[0]) <= _RUN_LENGTH_MAX]
@@ -255,7 +263,7 @@ def _card(text: str, match: re.Match[str]) -> Iterator[Span]:
             yield from (run.span() for run in pieces)
 
 
-def _cookie(text: str, match: re.Match[str]) -> Iterator[Span]:
+def _cookie(text: str, match: Announcement) -> Spans:
     """The pairs on the rest of the line."""
     for pair in _PAIR.finditer(text, *match.span("value")):
         if len(pair["value"]) >= 16 or _is_strong(pair["value"]):
@@ -265,20 +273,20 @@ def _cookie(text: str, match: re.Match[str]) -> Iterator[Span]:
 def _within(is_secret: Callable[[str], object] = bool) -> _Read:
     """A value in the cue itself."""
 
-    def read(_: str, match: re.Match[str]) -> Iterator[Span]:
+    def read(_: str, match: Announcement) -> Spans:
         if is_secret(match["value"]):
             yield match.span("value")
 
     return read
 
 
-def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Span]:
+def _hexadecimal(text: str, match: Announcement) -> Spans:
     """A hash of something looks the same, and is called one."""
     if not _is_called(text, match.start("value"), "hash"):
         yield match.span("value")
 
 
-def _random(text: str, match: re.Match[str]) -> Iterator[Span]:
+def _random(text: str, match: Announcement) -> Spans:
     """What was drawn at random, and is neither an id nor part of an address or a file's name."""
     start, end = match.span("value")
     word = match["value"].rstrip("._~-")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reconciler.domain.floats import Floats
 from reconciler.errors import EmbeddingError
+from reconciler.floats import Floats
 
 
 def unit(vectors: Floats) -> Floats:

@@ -18,37 +18,28 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.adapters.note_head import sure_kinds
 from reconciler.bootstrap.chosen_models import (
+    arbitration_policy,
+    at_opening,
     build_arbiter,
     build_embedder,
     build_extractor,
     build_first_arbiter,
-    judge_of,
-    without_packaged_judge,
-)
-from reconciler.bootstrap.engines import (
-    at_opening,
-    check_memory_exists,
-    file_bytes,
-    file_of_memory,
-    hash_key_if_any,
-    hash_key_of,
-    open_graph,
-    open_store,
-    utc_now,
-)
-from reconciler.bootstrap.gate_parts import (
     build_gate_policy,
     build_note_reader,
-    build_secret_finder,
-    build_sensitive_data_finder,
-    hashed_part,
-    judge_under,
-)
-from reconciler.bootstrap.policies import (
-    arbitration_policy,
     build_policy,
     build_recalling,
+    build_secret_finder,
+    build_sensitive_data_finder,
+    check_memory_exists,
+    hash_key_of,
+    hashed_part,
+    judge_of,
+    judge_under,
+    open_graph,
+    open_store,
     retry_policy,
+    utc_now,
+    without_packaged_judge,
 )
 from reconciler.config_files import (
     load_attribute_book,
@@ -57,22 +48,25 @@ from reconciler.config_files import (
     load_own_questions,
     load_question_vectors,
 )
-from reconciler.domain.floats import Floats
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
-from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
+from reconciler.errors import (
+    ConfigurationError,
+    GraphClosedError,
+    GraphUnavailableError,
+    ReconcilerError,
+)
+from reconciler.floats import Floats
+from reconciler.forks import Maker
+from reconciler.reading.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
-from reconciler.service.stores.binding_store import BindingStore
-from reconciler.service.stores.contact_store import ContactStore
+from reconciler.service.stores.binding_store import BindingStore, ModelStore
+from reconciler.service.stores.contact_store import ArchiveStore, ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.patient_graph import patient
 from reconciler.service.use_trace import UseTrace
-from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.ids import IdCheck
+from reconciler.service.writing.ids import DecisionIds, IdCheck
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
@@ -80,48 +74,36 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Fact
-    from reconciler.domain.records.jobs import Stage
+    from reconciler.domain.records.sessions import Stage
     from reconciler.domain.values.attributes import AttributeBook
-    from reconciler.domain.values.subjects import Meant
+    from reconciler.domain.values.placing import Meant
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Graph
-    from reconciler.ports.peer_memory import PeerMemory
-    from reconciler.service.attribute_questions import AskedAttributes
+    from reconciler.service.checking.damage import Damage
+    from reconciler.service.embedding import AskedAttributes
     from reconciler.service.erasures import Erasures
-    from reconciler.service.finding import FactFinder
-    from reconciler.service.health import Health
-    from reconciler.service.moving.contact_page import ContactPage
-    from reconciler.service.moving.damage import Damage
-    from reconciler.service.moving.exporting import Exporter
-    from reconciler.service.pages.report import Report
     from reconciler.service.persons.answering import PersonsAnswers
     from reconciler.service.persons.deciding import PersonsDecisions
-    from reconciler.service.recall import Recall
-    from reconciler.service.reembedding import Reembedding
+    from reconciler.service.recall import FactFinder, Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
-    from reconciler.service.sessions.introduced import Measure
-    from reconciler.service.stores.archive_store import ArchiveStore
     from reconciler.service.stores.erasure_store import ErasureStore
-    from reconciler.service.stores.session_store import SessionStore
-    from reconciler.service.stores.task_store import TaskStore
-    from reconciler.service.tasks.procedures import Procedures
+    from reconciler.service.stores.session_store import SessionStore, TaskStore
+    from reconciler.service.tasks.task_memory import Procedures
     from reconciler.service.writing.arbitration import Arbitration
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.doors import LiveDoor
-    from reconciler.service.writing.forgotten import ForgottenLook, Withholding
+    from reconciler.service.writing.forgotten import Withholding
     from reconciler.service.writing.ledger import Ledger
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
-    from reconciler.service.writing.note_reader import NoteReader
-    from reconciler.service.writing.peer_import import PeerImport
     from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
     from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.submissions import Submission
-    from reconciler.service.writing.write_gate import WriteGate
+    from reconciler.service.writing.write_gate import NoteReader, WriteGate
     from reconciler.settings import Settings
 
 T = TypeVar("T")
@@ -192,6 +174,9 @@ class Services:
         only_reads: bool = False,
     ) -> None:
         self.building = RLock()
+        self._others: dict[Callable[..., Any], Any] = {}
+        self.maker = Maker()
+        self.is_closed = False
         self.retry_policy = retry_policy(settings)
         self.settings = settings
         self.embedder = embedder
@@ -219,6 +204,33 @@ class Services:
         self._given_extractor = extractor
         self.hash_key = hash_key_of(settings, self.binding_store, clock)
 
+    @property
+    def opened(self) -> Services:
+        """The parts, while the memory is open.
+
+        Raises:
+            GraphClosedError: this memory was closed, or opened before this process was forked.
+        """
+        self.maker.check()
+        if self.is_closed:
+            raise GraphClosedError("this memory was closed by this program; open it again")
+        return self
+
+    def tenant(self, tenant: str | None) -> str:
+        """The tenant; None for the configured one."""
+        return self.settings.tenant if tenant is None else tenant
+
+    def scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
+        """Tenant, agent and contact.
+
+        Raises:
+            InvalidScopeError: one of them cannot be used.
+        """
+        scope = Scope(self.tenant(tenant), agent_id, contact_id)
+        names = ("tenant", "agent_id", "contact_id")
+        self.opened.ids.check((name, getattr(scope, name)) for name in names)
+        return scope
+
     def build_all(self) -> None:
         """Build every part now, so that a setting that cannot work is reported at opening."""
         for name, part in vars(Services).items():
@@ -244,13 +256,21 @@ class Services:
         named = [name for name in signature(kind).parameters if name in known and name not in more]
         return kind(**more, **{name: getattr(self, name) for name in named})
 
+    def once(self, kind: Callable[..., T], **more: Any) -> T:
+        """A part of a room above the core: made as ``made`` does, at the first call."""
+        with self.building:
+            if kind not in self._others:
+                self._others[kind] = self.made(kind, **more)
+        made: T = self._others[kind]
+        return made
+
     session_store: SessionStore = _made("stores.session_store:SessionStore", graph="_patient_graph")
     """The store of sessions and jobs."""
 
-    task_store: TaskStore = _made("stores.task_store:TaskStore", graph="_patient_graph")
+    task_store: TaskStore = _made("stores.session_store:TaskStore", graph="_patient_graph")
     """The store of tasks."""
 
-    archive_store: ArchiveStore = _made("stores.archive_store:ArchiveStore", graph="_patient_graph")
+    archive_store: ArchiveStore = _made("stores.contact_store:ArchiveStore", graph="_patient_graph")
     """Reads the whole store, contact by contact."""
 
     erasure_store: ErasureStore = _made("stores.erasure_store:ErasureStore", graph="_patient_graph")
@@ -265,34 +285,19 @@ class Services:
     persons: PersonsDecisions = _made("persons.deciding:PersonsDecisions")
     """Records what persons decide about known facts."""
 
-    relating: Relating = _made("writing.relating:Relating", store="fact_store")
+    relating: Relating = _made("writing.relating:Relating")
     """Relates known facts as a model says later."""
 
-    note_import: NoteImport = _made(
-        "writing.note_import:NoteImport", embed="reconciler.embed", store="decision_store"
-    )
+    note_import: NoteImport = _made("writing.note_import:NoteImport", embed="reconciler.embed")
     """The import of notes."""
 
-    peer_import: PeerImport = _made("writing.peer_import:PeerImport")
-    """The import from other memory systems."""
-
-    recall: Recall = _made(
-        "recall:Recall", store="fact_store", asked="asked_attributes", use="use_trace"
-    )
+    recall: Recall = _made("recall:Recall")
     """Answers a query, about now or the past."""
 
-    procedures: Procedures = _made("tasks.procedures:Procedures", store="fact_store")
+    procedures: Procedures = _made("tasks.task_memory:Procedures")
     """Agents' procedures."""
 
-    contact_page: ContactPage = _made("moving.contact_page:ContactPage", store="archive_store")
-    """Writes everything known about a contact on one page."""
-
-    report: Report = _made("pages.report:Report", store="fact_store")
-    """Draws timelines of facts."""
-
-    memory_extractor: MemoryExtractor = _made(
-        "sessions.extraction:MemoryExtractor", store="session_store", reader="session_reader"
-    )
+    memory_extractor: MemoryExtractor = _made("sessions.extraction:MemoryExtractor")
     """The background door."""
 
     @_Part
@@ -308,6 +313,7 @@ class Services:
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:
         """The contacts' facts that this process keeps in mind."""
+        from reconciler.service.writing.forgotten import ForgottenLook
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
         return Neighbourhoods(
@@ -315,17 +321,10 @@ class Services:
             self.embedder.model_id,
             self.settings.reconcile.cached_facts_max,
             lambda: self.attributes,
-            self._forgotten_look(),
+            ForgottenLook(self.erasure_store, self.digest),
         )
 
-    def _forgotten_look(self) -> ForgottenLook:
-        from reconciler.service.writing.forgotten import ForgottenLook
-
-        return ForgottenLook(self.erasure_store, self.digest)
-
-    erasures: Erasures = _made(
-        "erasures:Erasures", store="erasure_store", forget_answers="reconciler.forget_answers"
-    )
+    erasures: Erasures = _made("erasures:Erasures", forget_answers="reconciler.forget_answers")
     """Erases for good."""
 
     def _withholding(self) -> Withholding:
@@ -344,7 +343,7 @@ class Services:
         """The gate's policy; read once, so that a dry run says what a write would do."""
         return build_gate_policy(self.settings)
 
-    cleaner: Cleaner = _made("writing.cleaning:Cleaner", policy="gate_policy")
+    cleaner: Cleaner = _made("writing.cleaning:Cleaner")
     """Removes secrets and other data that must not be stored."""
 
     @_Part
@@ -352,9 +351,7 @@ class Services:
         """The gate's judgement alone, for a dry run."""
         return judge_under(self.gate_policy, self.clock, self.note_reader)
 
-    ledger: Ledger = _made(
-        "writing.ledger:Ledger", store="decision_store", withholding="_withholding"
-    )
+    ledger: Ledger = _made("writing.ledger:Ledger", withholding="_withholding")
     """The only caller of the commit."""
 
     @_Part
@@ -392,7 +389,7 @@ class Services:
             subject: as a caller gives it.
             said: the text of a note, which is written next; None for a read.
         """
-        from reconciler.domain.values.subjects import Meant
+        from reconciler.domain.values.placing import Meant
 
         slot = self.attributes.slot(subject=subject)
         about = slot.subject if slot else CONTACT_SUBJECT
@@ -408,7 +405,7 @@ class Services:
 
         if self.arbitration is None:
             return None
-        return self.made(Rejudging, store=self.decision_store)
+        return self.made(Rejudging)
 
     @_Part
     def use_trace(self) -> UseTrace:
@@ -432,32 +429,10 @@ class Services:
 
         return self.made(LiveDoor, live=live)
 
-    def open_peer(
-        self,
-        system: str,
-        source: str,
-        *,
-        contact_id: str | None,
-        contact_from: str,
-        source_kind: str,
-        **login: Any,
-    ) -> PeerMemory:
-        """A reader of another memory system; see ``ContactMemory.import_from``."""
-        from reconciler.adapters.peers.readers import Login, open_peer
-        from reconciler.adapters.peers.translating import Translation
-
-        how = Translation(
-            contact_id=contact_id,
-            contact_from=contact_from,
-            source_kind=source_kind,
-            now=self.clock(),
-        )
-        return open_peer(system, source, how=how, login=Login(**login))
-
     @_Part
     def asked_attributes(self) -> AskedAttributes:
         """Finds the attributes that a question asks for."""
-        from reconciler.service.attribute_questions import AskedAttributes
+        from reconciler.service.embedding import AskedAttributes
 
         own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
         return AskedAttributes(
@@ -486,51 +461,21 @@ class Services:
         names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
         return {name: sentences[name].questions for name in names}
 
-    @_Part
-    def finding(self) -> FactFinder:
-        """Finds facts by name, and across contacts."""
-        from reconciler.service.finding import FactFinder
-
-        return self.made(
-            FactFinder,
-            confidence_min=self.how.confidence_min,
-            hides_expired=self.how.hides_expired,
-            floor=self.how.floor,
-            asked=self.asked_attributes if self.embedder.dimension else None,
-        )
+    finding: FactFinder = _made(
+        "recall:FactFinder",
+        confidence_min="how.confidence_min",
+        hides_expired="how.hides_expired",
+        floor="how.floor",
+    )
+    """Finds facts by name, and across contacts."""
 
     @_Part
-    def reembedding(self) -> Reembedding:
-        """Moves the store to another model."""
-        from reconciler.service.reembedding import Reembedding
+    def model_store(self) -> ModelStore:
+        """The store of the model that the vectors are of."""
+        return ModelStore(self._patient_graph)
 
-        return Reembedding(ModelStore(self._patient_graph))
-
-    damage: Damage = _made("moving.damage:Damage", store="archive_store")
+    damage: Damage = _made("checking.damage:Damage")
     """Finds records that cannot be read."""
-
-    @_Part
-    def exporter(self) -> Exporter:
-        """Writes exports."""
-        from reconciler.service.moving.exporting import Exporter
-
-        return self.made(
-            Exporter,
-            store=self.archive_store,
-            hash_key=lambda: hash_key_if_any(self.settings),
-        )
-
-    @_Part
-    def health(self) -> Health:
-        """Reports the memory's health."""
-        from reconciler.service.health import Health
-
-        return self.made(
-            Health,
-            embedding_model=self.embedder.model_id,
-            near_min=self.policy.cosine_update_min,
-            file_bytes=lambda: file_bytes(file_of_memory(self.settings)),
-        )
 
     @_Part
     def extractor(self) -> Extractor:
@@ -546,19 +491,16 @@ class Services:
         """Has the extractor read sessions."""
         from reconciler.service.sessions.extraction import SessionReader
 
+        head = load_head("introductions", self.embedder.model_id)
         return self.made(
             SessionReader,
             near=lambda *asked: self.recall.near(*asked),
             door=self.live_door,
             policy=self.settings.extractor,
-            introduces=self._introduces(),
+            introduces=None
+            if head is None
+            else lambda texts: head.values(self.embedder.embed(texts))[:, 0].tolist(),
         )
-
-    def _introduces(self) -> Measure | None:
-        head = load_head("introductions", self.embedder.model_id)
-        if head is None:
-            return None
-        return lambda texts: head.values(self.embedder.embed(texts))[:, 0].tolist()
 
     @_Part
     def arbitration(self) -> Arbitration | None:
@@ -618,7 +560,9 @@ def build_services(
         if must_exist:
             check_memory_exists(settings)
         else:
-            _check_files(settings)
+            # The files that configure a write are read before a store is opened or made.
+            load_attribute_book(settings.reconcile.attributes_file)
+            build_gate_policy(settings)
             settings = _with_own_file(settings, stack)
         graph = open_graph(settings)
         stack.callback(graph.close)
@@ -669,16 +613,6 @@ def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
     return settings.model_copy(update={"embedded_path": folder / "memory.lbug"})
 
 
-def _check_files(settings: Settings) -> None:
-    """Read the files that configure a write, before a store is opened or made.
-
-    Raises:
-        ConfigurationError: a file cannot be used.
-    """
-    load_attribute_book(settings.reconcile.attributes_file)
-    build_gate_policy(settings)
-
-
 def _warm_up_behind(embedder: Embedder) -> None:
     """Start loading the model in a thread; its error is raised at the first text."""
 
@@ -701,13 +635,10 @@ def build_worker(
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
 
     chosen = services.settings.jobs
-    return ExtractionWorker(
-        store=services.session_store,
-        reader=services.session_reader,
-        gate=services.gate,
+    return services.made(
+        ExtractionWorker,
         policy=chosen,
         poll_seconds=chosen.poll_seconds,
-        clock=services.clock,
         on_stage=on_stage,
         on_idle=_when_idle(services),
     )

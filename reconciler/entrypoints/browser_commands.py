@@ -1,8 +1,18 @@
-"""The command that gives Neo4j Browser the pack: style, guide and saved queries."""
+"""The command that gives Neo4j Browser the pack: style, guide and saved queries.
+
+It writes them as files, or serves them as a page. The parts lie in ``browser/``. The server
+listens on the loopback only and serves only these files: Neo4j Browser fetches them from the page
+that it runs in.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import webbrowser
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -11,13 +21,18 @@ import typer
 
 from reconciler.entrypoints.options import AsJson, Overwrite, Tenant, show
 from reconciler.entrypoints.rendering import as_it_is
-from reconciler.entrypoints.stopping import stop_signals
+from reconciler.entrypoints.serving import stop_signals
 from reconciler.errors import ConfigurationError, InvalidRequestError
-from reconciler.named_secrets import without_secrets
+from reconciler.frozen import frozen
+from reconciler.reading.named_secrets import without_secrets
+from reconciler.resources import resource_path
 
 _BROWSER_PORT = 7474
 _POLL_SECONDS = 0.2
 _BASE_URL = "http://127.0.0.1:8474/"
+PACK_HOST = "127.0.0.1"
+_TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(io|com)")
+"""Pages that may read the pack: a Browser on this machine, or the one of Neo4j."""
 
 
 def browser(
@@ -41,7 +56,6 @@ def browser(
         port: the port on 127.0.0.1; 0 picks a free one.
         open_: also open Neo4j Browser.
     """
-    from reconciler.entrypoints.browser_pack import serving_pack
     from reconciler.settings import load_settings
 
     whose = (agent, contact, tenant or load_settings().tenant)
@@ -64,8 +78,7 @@ def _write(
     folder: Path, base_url: str, whose: tuple[str, str, str], *, overwrite: bool
 ) -> list[Path]:
     """Writes the files; none of them if one exists and may not be replaced."""
-    from reconciler.bootstrap import write_new
-    from reconciler.entrypoints.browser_pack import pack_files
+    from reconciler.ops.store_backups import write_new
 
     files = {folder / name: content for name, content in pack_files(base_url, *whose).items()}
     there = next((path for path in files if path.exists()), None)
@@ -94,7 +107,6 @@ def _checked(base_url: str) -> str:
 
 def _links(base_url: str) -> dict[str, Any]:
     """The address to open, the commands to type there, and server settings that replace them."""
-    from reconciler.entrypoints.browser_pack import docker_name, server_settings
     from reconciler.settings import load_settings
 
     server = load_settings().neo4j
@@ -121,6 +133,180 @@ def _text(told: dict[str, Any]) -> str:
         "Aura takes no guide from elsewhere: import the files of `reconciler browser --write "
         "FOLDER`, queries/*.cypher, as saved queries."
     )
+
+
+@frozen
+class SavedQuery:
+    """One of the pack's queries.
+
+    Attributes:
+        name: its file's name, less the suffix; the files are in the order of the guide.
+        title: what it is called.
+        says: what it shows, in a sentence.
+        shows: ``graph`` or ``table``.
+        text: the Cypher, with ``$tenant``, ``$agent_id`` and ``$contact_id``.
+    """
+
+    name: str
+    title: str
+    says: str
+    shows: str
+    text: str
+
+
+def saved_queries() -> list[SavedQuery]:
+    """The pack's queries, in the order of the guide.
+
+    Raises:
+        ConfigurationError: the installation lacks them.
+    """
+    return [
+        _read_query(path)
+        for path in sorted((resource_path("browser") / "queries").glob("*.cypher"))
+    ]
+
+
+def pack_files(
+    base_url: str, agent_id: str = "demo", contact_id: str = "dana", tenant: str = "default"
+) -> dict[str, bytes]:
+    """Every file of the pack by its path.
+
+    Args:
+        base_url: where they will be found, with a slash at the end; the guide names the style.
+        agent_id: the guide asks about this agent's memory, until a reader puts another name in.
+        contact_id: the contact, likewise.
+        tenant: the deployment, likewise.
+
+    Raises:
+        ConfigurationError: the installation lacks them.
+    """
+    from jinja2 import Environment, FileSystemLoader
+
+    folder = resource_path("browser")
+    queries = saved_queries()
+    given = {
+        "tenant": json.dumps(tenant),
+        "agent_id": json.dumps(agent_id),
+        "contact_id": json.dumps(contact_id),
+        "base_url": base_url,
+        "contacts_query": _body(folder / "contacts.cypher"),
+        "queries": queries,
+    }
+    loader = FileSystemLoader(folder)
+    files = {
+        "guide.html": Environment(autoescape=True, loader=loader, trim_blocks=True),
+        # AsciiDoc itself escapes the text of a listing, and knows no entities.
+        "guide.adoc": Environment(loader=loader, trim_blocks=True),  # noqa: S701
+    }
+    made = {
+        name: made_by.get_template(f"{name}.jinja").render(given).encode()
+        for name, made_by in files.items()
+    }
+    made["style.grass"] = (folder / "style.grass").read_bytes()
+    for query in queries:
+        made[f"queries/{query.name}.cypher"] = f"// {query.title}\n{query.text}\n".encode()
+    return made
+
+
+def server_settings(base_url: str) -> dict[str, str]:
+    """The settings that make a Neo4j server's Browser open with style, guide and a graph."""
+    first = " ".join(_body(resource_path("browser") / "first_graph.cypher").split())
+    commands = [f"style {base_url}style.grass", f"play {base_url}guide.html", f"auto {first}"]
+    return {
+        "browser.post_connect_cmd": "; ".join(commands),
+        # The servers of both lines know it by this name, and compare host names without a port.
+        "browser.remote_content_hostname_whitelist": str(urlsplit(base_url).hostname),
+        "client.allow_telemetry": "false",
+    }
+
+
+def docker_name(setting: str) -> str:
+    """The environment variable by which the Docker image reads a server's setting."""
+    return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
+
+
+@contextmanager
+def serving_pack(port: int = 0, *whose: str) -> Iterator[str]:
+    """Serve the pack on the loopback while the block runs; gives the address of its folder.
+
+    Args:
+        port: 0 for any that is free.
+        *whose: agent, contact and tenant, as for ``pack_files``.
+
+    Raises:
+        ConfigurationError: the port is taken.
+    """
+    from reconciler.ops.small_server import listening, running
+
+    files: dict[str, bytes] = {}
+    try:
+        server = listening(PACK_HOST, port, partial(_answer, files))
+    except OSError as error:
+        raise ConfigurationError(f"port {port} of {PACK_HOST} is taken: choose another") from error
+    with running(server) as url:
+        files |= pack_files(url, *whose)
+        yield url
+
+
+def _answer(
+    files: Mapping[str, bytes], environ: dict[str, Any], start: Callable[..., Any]
+) -> Iterable[bytes]:
+    """Answers GET, HEAD and the preflight request of a page from another host."""
+    name, method = environ["PATH_INFO"].lstrip("/"), environ["REQUEST_METHOD"]
+    status, content = "200 OK", files.get(name)
+    if method == "OPTIONS":
+        status, content = "204 No Content", b""
+    elif content is None:
+        status, content = "404 Not Found", b"There is no such file in the pack.\n"
+    headers = {
+        "Content-Type": f"text/{'html' if name.endswith('.html') else 'plain'}; charset=utf-8",
+        "Content-Length": str(len(content)),
+        "Cache-Control": "no-cache",
+        "X-Content-Type-Options": "nosniff",
+        "Vary": "Origin",
+        **_permissions(environ.get("HTTP_ORIGIN", "")),
+    }
+    start(status, [*headers.items()])
+    return [content] if method == "GET" else []
+
+
+def _permissions(origin: str) -> dict[str, str]:
+    """The headers that let a Browser's page read the answer, and no other page."""
+    if not _TRUSTED_HOSTS.fullmatch(_host_of(origin)):
+        return {}
+    return {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+        "Access-Control-Allow-Headers": "cache-control, pragma, content-type",
+        "Access-Control-Allow-Private-Network": "true",
+        "Access-Control-Max-Age": "600",
+    }
+
+
+def _host_of(origin: str) -> str:
+    try:
+        split = urlsplit(origin)
+    except ValueError:  # a bracket that is never closed
+        return ""
+    return (split.hostname or "").lower() if split.scheme in {"http", "https"} else ""
+
+
+def _read_query(path: Path) -> SavedQuery:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    title, _, says = lines[0].removeprefix("// ").partition(": ")
+    return SavedQuery(
+        name=path.stem,
+        title=title,
+        says=says,
+        shows=lines[1].removeprefix("// shows: "),
+        text=_body(path),
+    )
+
+
+def _body(path: Path) -> str:
+    """The text without the comments above it."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("//")).strip()
 
 
 COMMANDS = {"browser": browser}

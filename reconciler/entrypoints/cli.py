@@ -28,9 +28,9 @@ from reconciler.entrypoints import (
     store_commands,
 )
 from reconciler.entrypoints.commands import ROWS
-from reconciler.entrypoints.logs import quiet_the_driver
 from reconciler.entrypoints.options import add_commands
 from reconciler.entrypoints.rendering import make_printable, terminal
+from reconciler.entrypoints.serving import quiet_the_driver
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -42,7 +42,7 @@ from reconciler.errors import (
     SchemaError,
     UnknownContactError,
 )
-from reconciler.named_secrets import without_secrets
+from reconciler.reading.named_secrets import without_secrets
 from reconciler.resources import is_disk_failure
 
 _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
@@ -59,18 +59,6 @@ _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
 """The first class that fits the error decides. Wrong usage also gives 2."""
 
 
-class _Commands(TyperGroup):
-    """The commands. The message about a wrong usage repeats no typed secret."""
-
-    def make_context(self, *arguments: Any, **options: Any) -> Any:
-        with _secrets_kept():
-            return super().make_context(*arguments, **options)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _secrets_kept():
-            return super().invoke(ctx)
-
-
 @contextmanager
 def _secrets_kept() -> Iterator[None]:
     try:
@@ -81,6 +69,13 @@ def _secrets_kept() -> Iterator[None]:
         if isinstance(said := getattr(error, "message", None), str):
             error.message = without_secrets(said)  # type: ignore[attr-defined]
         raise
+
+
+class _Commands(TyperGroup):
+    """The commands. The message about a wrong usage repeats no typed secret."""
+
+    make_context = _secrets_kept()(TyperGroup.make_context)
+    invoke = _secrets_kept()(TyperGroup.invoke)
 
 
 _new_app = partial(

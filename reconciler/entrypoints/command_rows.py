@@ -20,8 +20,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.contact_memory import ContactMemory
+from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.entrypoints.options import (
     Agent,
@@ -30,14 +29,12 @@ from reconciler.entrypoints.options import (
     MaybeContactId,
     Tenant,
     bar,
-    capital,
-    descriptions,
-    field_descriptions,
     of_whom,
     parse_time,
     show,
 )
 from reconciler.memory import Memory
+from reconciler.serve.descriptions import capital, descriptions, field_descriptions
 from reconciler.service.writing.doors import NoteFields
 
 _FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
@@ -63,6 +60,9 @@ _TEXTS = ("query", "text")
 """A call with one of these needs the embedder."""
 
 _TIME = "ISO 8601 with a zone"
+Given = Mapping[str, Any]
+"""The options of a call of the command, by name."""
+
 _SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
 
 
@@ -220,7 +220,10 @@ def _parameters(row: CommandRow) -> Iterator[_Parameter]:
     signature = inspect.signature(row.call)
     given = [each for each in list(signature.parameters.values())[1:] if not _is_left_out(each)]
     texts = descriptions(row.call)
-    hints = _hints(row, given)
+    # The types that the row does not spell out.
+    annotations = {each.name: each.annotation for each in given if each.name not in row.options}
+    names = {**vars(sys.modules[row.call.__module__]), **_FIELDS}
+    hints = get_type_hints(SimpleNamespace(__annotations__=annotations), names)
     for each in given:
         if each.kind is each.VAR_KEYWORD:
             [fields] = get_args(hints[each.name])
@@ -247,16 +250,8 @@ def _is_left_out(parameter: inspect.Parameter) -> bool:
     return parameter.default is not parameter.empty and callable(parameter.default)
 
 
-def _hints(row: CommandRow, given: Iterable[inspect.Parameter]) -> dict[str, Any]:
-    """The types of the parameters that the row does not spell out."""
-    annotations = {each.name: each.annotation for each in given if each.name not in row.options}
-    names = {**vars(sys.modules[row.call.__module__]), **_FIELDS}
-    return get_type_hints(SimpleNamespace(__annotations__=annotations), names)
-
-
 def _first_sentence(text: str) -> str:
-    paragraph = text.partition("\n\n")[0]
-    return _SENTENCE_END.split(" ".join(paragraph.split()))[0].replace("``", "")
+    return _SENTENCE_END.split(" ".join(text.partition("\n\n")[0].split()))[0].replace("``", "")
 
 
 def _owner(call: Callable[..., Any]) -> str:
@@ -270,7 +265,7 @@ def _option(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> ins
 
 
 @contextmanager
-def _opened(row: CommandRow, given: Mapping[str, Any]) -> Iterator[AgentMemory | ContactMemory]:
+def _opened(row: CommandRow, given: Given) -> Iterator[AgentMemory | ContactMemory]:
     """The memory of the agent or the contact. A command that only reads creates no store.
 
     Raises:
@@ -296,16 +291,14 @@ def _telling(row: CommandRow, is_quiet: bool) -> Iterator[Mapping[str, Any]]:
         yield {"on_progress": advance}
 
 
-def _arguments(
-    parameters: Iterable[_Parameter], given: Mapping[str, Any]
-) -> Iterator[tuple[str, Any]]:
+def _arguments(parameters: Iterable[_Parameter], given: Given) -> Iterator[tuple[str, Any]]:
     for parameter in parameters:
         value = given[parameter.option]
         if not parameter.is_field or value not in (None, []):
             yield parameter.name, parameter.value(value)
 
 
-def _drawn(draw: Callable[..., Any], result: Any, given: Mapping[str, Any]) -> Any:
+def _drawn(draw: Callable[..., Any], result: Any, given: Given) -> Any:
     """The result, drawn with the options that the function asks for by name."""
     asked = list(inspect.signature(draw).parameters.values())[1:]
     if any(each.kind is each.VAR_KEYWORD for each in asked):

@@ -15,10 +15,9 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.bound_memory import BoundMemory
-from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler import ops
+from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.fact_rendering import (
     archived_view,
@@ -26,12 +25,12 @@ from reconciler.entrypoints.fact_rendering import (
     erasure_panel,
     evidence_view,
     found_view,
+    health_view,
     profile_view,
     recall_plain,
     recall_view,
     value_view,
 )
-from reconciler.entrypoints.health_rendering import health_view
 from reconciler.entrypoints.job_rendering import tasks_view
 from reconciler.entrypoints.rendering import (
     contacts_table,
@@ -46,14 +45,14 @@ from reconciler.entrypoints.rendering import (
     refusals_table,
 )
 from reconciler.errors import InvalidRequestError
+from reconciler.reading.kinds import Category
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.evidence import FactEvidence
-    from reconciler.domain.records.facts import Dispute, FactHistory
-    from reconciler.domain.review.replay import Replayed
+    from reconciler.domain.records.candidates import FactEvidence
+    from reconciler.domain.records.facts import FactHistory
+    from reconciler.ops.review.calibration import Replayed
 
 _QUESTIONS_SHOWN_MAX = 20
 """Questions that are shown at once, unless the operator gives a limit."""
@@ -67,9 +66,9 @@ def _report(memory: BoundMemory, *, out: Path, overwrite: bool = False) -> dict[
         out: the HTML file to write.
         overwrite: replace the file if it exists.
     """
-    from reconciler.bootstrap import write_new
+    from reconciler.ops.store_backups import write_new
 
-    page = memory.report().encode()
+    page = ops.report(memory).encode()
     write_new(out, page, overwrite=overwrite)
     return {"file": str(out), "bytes": len(page)}
 
@@ -98,7 +97,7 @@ def _history_view(
         return f"No fact is known of contact {contact} of agent {agent}."
     return (
         f"Nothing was known of contact {contact} of agent {agent} then. "
-        "What was true then, by all that is known now: reconciler recall --valid-at"
+        "For what was true then, as far as is known now: reconciler recall --valid-at"
     )
 
 
@@ -125,28 +124,18 @@ def _replay_plain(replayed: list[Replayed]) -> dict[str, Any]:
 
 
 def _replay_view(replayed: list[Replayed]) -> Group:
-    from reconciler.domain.review.replay import summarise
-    from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
+    from reconciler.entrypoints.judging_commands import replay_changes_table, replay_table
+    from reconciler.ops.review.calibration import summarise
 
     if not replayed:
         return Group("There is no decision to replay.")
     changed = _changed(replayed)
-    changes = (
-        [replay_changes_table(changed)] if changed else ["Nothing would be decided otherwise."]
-    )
+    changes = [replay_changes_table(changed)] if changed else ["No decision would differ."]
     return Group(replay_table(summarise(replayed)), *changes)
 
 
 def _changed(replayed: list[Replayed]) -> list[Replayed]:
     return [each for each in replayed if not each.is_same or each.would_ask]
-
-
-def _pending_view(waiting: Sequence[Decision | Dispute], limit: int | None) -> Group:
-    return pending_view(waiting, None if limit else _QUESTIONS_SHOWN_MAX)
-
-
-def _corrected(decision: Decision, relation: str) -> Text:
-    return Text(f"Kept: {relation}. ").append(decision_made(decision))
 
 
 def _print_rules(is_wanted: bool) -> None:
@@ -297,7 +286,7 @@ ROWS = (
     CommandRow(
         "pending",
         BoundMemory.pending,
-        _pending_view,
+        lambda waiting, limit: pending_view(waiting, None if limit else _QUESTIONS_SHOWN_MAX),
         help="List the held notes and disputes that wait for an answer, with the question to ask.",
     ),
     _Decides("confirm", ContactMemory.confirm, words=_ANSWER),
@@ -315,7 +304,7 @@ ROWS = (
         words={
             "keep": "The id of the fact that holds, as `reconciler disputes` prints it; several if "
             "all of them hold.",
-            "neither": "The id of a side of a dispute of which none holds; repeat for all sides.",
+            "neither": "The id of one side, if no side of a dispute holds; repeat for all sides.",
             "by": _ANSWER["by"],
         },
     ),
@@ -355,7 +344,7 @@ ROWS = (
     _Decides("unarchive", ContactMemory.unarchive),
     CommandRow(
         "health",
-        BoundMemory.health,
+        ops.health,
         health_view,
         help="Report a memory's duplicates, stale facts, disputes and open questions.",
         counts="contacts",
@@ -363,14 +352,14 @@ ROWS = (
     _Decides(
         "correct",
         ContactMemory.correct,
-        view=_corrected,
+        view=lambda made, relation: Text(f"Kept: {relation}. ").append(decision_made(made)),
         words={
             "relation": "How the note really relates to the fact that it was compared with.",
         },
     ),
     CommandRow(
         "replay",
-        BoundMemory.replay,
+        ops.replay,
         _replay_view,
         help="Show the decisions that another profile would have made; write nothing.",
         plain=_replay_plain,

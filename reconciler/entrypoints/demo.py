@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.panel import Panel
 from rich.text import Text
 
+from reconciler import ops
 from reconciler.bootstrap import build_embedder, build_recorded_arbiter
-from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
@@ -34,6 +33,19 @@ from reconciler.settings import load_settings
 DEMO_AGENT = "demo"
 _QUERY = "Does she prefer phone or email?"
 _LAST_DAY = 38
+
+_CLOSING_WORDS = (
+    "The write gate came first: it refused small talk and a password, put a keyed hash in a "
+    "card number's place, and held back a joke, an illness and a tool's order until a person "
+    "says yes (see `reconciler pending --agent demo --with-silent`). The other notes were "
+    "reconciled. "
+    "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
+    "value superseded the old one however differently it was worded, and an equal one was a "
+    "restatement. Without an attribute, the words decide: the guard reads numbers and names, "
+    "and keeps two notes that sound alike and differ in them. Only a judge can say whether "
+    "such a note replaces, repeats or completes the other: connect one as docs/judges.md says, "
+    "for example by the extra claude and ANTHROPIC_API_KEY."
+)
 
 
 class _Clock:
@@ -80,7 +92,7 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
         closing(build_embedder(settings)) as embedder,
         Memory.open(settings, embedder=embedder, arbiter=judge, clock=clock) as memory,
     ):
-        with console.status(f"Loading the model {memory.model_move().model} …"):
+        with console.status(f"Loading the model {ops.model_move(memory).model} …"):
             seconds = memory.warm_up()
         console.print(
             f"Model ready in {seconds:.1f} s. {len(notes)} notes about {len(contact_ids)} contacts "
@@ -96,17 +108,25 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
             console.print(day, decision_line(decision))
             decisions.append(decision)
         clock.goes_to_now()
-        _show_contacts(memory, contact_ids, len(notes), console)
+        known = memory.agent(DEMO_AGENT).contacts()
+        contacts = [each for each in known if each.contact_id in contact_ids]
+        live = sum(each.live_facts for each in contacts)
+        console.print("", contacts_table(contacts))
+        console.print(
+            f"\n{len(notes)} notes were told, {live} facts are live; nothing was overwritten, and "
+            "every refusal is on record.\n"
+        )
         priya = memory.contact(DEMO_AGENT, "priya")
-        _show_longest_chain(priya, console)
+        longest = max(priya.history(), key=lambda chain: len(chain.facts))
+        console.print(Text("The longest chain: what superseded what, and why", style="bold"))
+        console.print(history_tree(priya.scope.contact_id, [longest]), "")
         console.print(recall_table(f"{_QUERY} (priya)", priya.recall(_QUERY)))
-    console.print(_closing_words())
+    console.print(panel(_CLOSING_WORDS, title="What to make of it"))
     return decisions
 
 
 def _lines_of(name: str) -> list[str]:
-    folder = files("reconciler.entrypoints")
-    return folder.joinpath(name).read_text(encoding="utf-8").splitlines()
+    return files("reconciler.entrypoints").joinpath(name).read_text(encoding="utf-8").splitlines()
 
 
 def _told(memory: Memory, note: dict[str, Any], number: int, said_at: datetime) -> Decision:
@@ -122,38 +142,4 @@ def _told(memory: Memory, note: dict[str, Any], number: int, said_at: datetime) 
         importance=note["importance"],
         said_at=said_at,
         idempotency_key=f"demo-{number}",
-    )
-
-
-def _show_contacts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
-    contacts = [
-        each for each in memory.agent(DEMO_AGENT).contacts() if each.contact_id in contact_ids
-    ]
-    live = sum(each.live_facts for each in contacts)
-    console.print("", contacts_table(contacts))
-    console.print(
-        f"\n{told} notes were told, {live} facts are live; nothing was overwritten, and every "
-        "refusal is on record.\n"
-    )
-
-
-def _show_longest_chain(about: ContactMemory, console: Console) -> None:
-    longest = max(about.history(), key=lambda chain: len(chain.facts))
-    console.print(Text("The longest chain: what superseded what, and why", style="bold"))
-    console.print(history_tree(about.scope.contact_id, [longest]), "")
-
-
-def _closing_words() -> Panel:
-    return panel(
-        "The write gate came first: it refused small talk and a password, put a keyed hash in a "
-        "card number's place, and held back a joke, an illness and a tool's order until a person "
-        "says yes (see `reconciler pending --agent demo --with-silent`). What it let through was "
-        "reconciled. "
-        "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
-        "value superseded the old one however differently it was worded, and an equal one was a "
-        "restatement. Without an attribute, the words decide: the guard reads numbers and names, "
-        "and keeps two notes that sound alike and differ in them. Whether such a note replaces, "
-        "repeats or completes the other is a judge's to say: connect one as docs/judges.md says, "
-        "for example by the extra claude and ANTHROPIC_API_KEY.",
-        title="What to make of it",
     )

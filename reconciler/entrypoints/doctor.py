@@ -1,10 +1,16 @@
-"""The doctor: checks each part, one after the other, and says what to do."""
+"""The doctor: checks each part, one after the other, and says what to do.
+
+Ten questions to the judge show whether it is reached, keeps the format, and understands notes.
+They are data (``config/judge_questions.toml``). Calls go to the model and cost money; nothing is
+written.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -12,6 +18,7 @@ from statistics import median
 from rich.table import Table
 
 from reconciler.bootstrap import (
+    arbitration_policy,
     build_arbiter,
     build_embedder,
     build_extractor,
@@ -22,27 +29,175 @@ from reconciler.bootstrap import (
     judge_of,
     open_graph,
 )
-from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile, profiles_of
+from reconciler.config_files import (
+    load_attribute_book,
+    load_gate_policy,
+    load_judge_questions,
+    load_profile,
+    profiles_of,
+)
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.records.jobs import QueueReport
+from reconciler.domain.reconciling.rule import check_judgement
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import JobState
-from reconciler.domain.records.model_moves import MoveState
-from reconciler.entrypoints.judge_check import DoctorCheck, ask_once, check_judge
-from reconciler.entrypoints.metrics import queue_numbers
+from reconciler.domain.records.notes import Note, Scope
+from reconciler.domain.records.policies import ArbitrationPolicy, JudgeQuestion
+from reconciler.domain.records.sessions import MoveState, QueueReport
 from reconciler.entrypoints.rendering import table
-from reconciler.errors import ReconcilerError
+from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
+from reconciler.frozen import in_order
+from reconciler.ops.metrics import queue_numbers
+from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
 from reconciler.resources import check_folder_is_writable
 from reconciler.service.embedding import unread
-from reconciler.service.stores.binding_store import BindingStore
+from reconciler.service.stores.binding_store import BindingStore, ModelStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
+
+_TRIES_TO_REACH = 2
+"""A local model may load during the first call."""
+
+_SCOPE = Scope(tenant="doctor", agent_id="doctor", contact_id="doctor")
+_SAID_AT = datetime(2026, 6, 1, tzinfo=UTC)
+_KNOWN_SINCE = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@in_order
+class _JudgeRun:
+    """The answer to one question; ``made`` is None without a usable one."""
+
+    question: JudgeQuestion
+    seconds: float
+    made: Judgement | None = None
+    error: ArbiterError | None = None
+
+    @property
+    def is_expected(self) -> bool:
+        expected, made = self.question, self.made
+        if made is None or made.relation not in expected.relations:
+            return False
+        return expected.target is None or made.target == expected.target
+
+    @property
+    def in_words(self) -> str:
+        """The answer, if it was not the expected one."""
+        if self.made is None:
+            return f"{self.question.about}: {self.error}"
+        target = f" {self.made.target}" if self.made.target else ""
+        return f"{self.question.about}: {self.made.relation}{target}"
+
+
+def check_judge(settings: Settings) -> DoctorCheck:
+    """Asks the configured arbiter ten questions; the check fails without any usable answer."""
+    try:
+        arbiter = build_arbiter(settings)
+        questions = load_judge_questions()
+    except ReconcilerError as error:
+        return DoctorCheck("judge", False, str(error))
+    if arbiter is None:
+        how = f"set {settings.arbiter.key_variable}, or RECONCILER_ARBITER__BASE_URL"
+        return DoctorCheck("judge", False, f"none to ask; {how}")
+    with closing(arbiter):
+        return _found(arbiter.name, _ask(arbiter, questions), arbitration_policy(settings))
+
+
+def ask_once(arbiter: Arbiter) -> None:
+    """Ask the first question alone.
+
+    Raises:
+        ArbiterError: there is no usable answer.
+    """
+    if error := _one(arbiter, load_judge_questions()[0]).error:
+        raise error
+
+
+def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_JudgeRun]:
+    """The answers to all questions, or to the first ones if the judge cannot be reached."""
+    asked: list[_JudgeRun] = []
+    for question in questions:
+        asked.append(_one(arbiter, question))
+        if len(asked) == _TRIES_TO_REACH and not any(map(_is_reached, asked)):
+            break
+    return asked
+
+
+def _one(arbiter: Arbiter, question: JudgeQuestion) -> _JudgeRun:
+    note = Note(scope=_SCOPE, text=question.note, said_at=_SAID_AT)
+    facts = [
+        Neighbour(fact_id=f"fact-{number}", text=text, cosine=0.9, valid_from=_KNOWN_SINCE)
+        for number, text in enumerate(question.facts, start=1)
+    ]
+    started = time.monotonic()
+    try:
+        made = arbiter.judge(note, facts)
+        check_judgement(made, len(facts))
+    except ArbiterError as error:
+        return _JudgeRun(question, time.monotonic() - started, error=error)
+    return _JudgeRun(question, time.monotonic() - started, made)
+
+
+def _is_reached(asked: _JudgeRun) -> bool:
+    return not isinstance(asked.error, ArbiterUnavailableError)
+
+
+def _found(name: str, asked: Sequence[_JudgeRun], policy: ArbitrationPolicy) -> DoctorCheck:
+    reached = [each for each in asked if _is_reached(each)]
+    if not reached:
+        return DoctorCheck("judge", False, f"{name}: not reached: {asked[-1].error}")
+    judgements = [each.made for each in reached if each.made is not None]
+    expected = sum(each.is_expected for each in asked)
+    seconds = median(each.seconds for each in reached)
+    costs = [cost for made in judgements if (cost := policy.cost_usd(made.usage)) is not None]
+    numbers = {
+        "asked": len(asked),
+        "reached": len(reached),
+        "format_kept": len(judgements),
+        "as_expected": expected,
+        "median_seconds": round(seconds, 3),
+        **({"cost_usd": round(sum(costs), 6)} if costs else {}),
+    }
+    other = "; ".join(each.in_words for each in asked if not each.is_expected)
+    finding = (
+        f"{name}: reached in {len(reached)} of {len(asked)}, format kept in {len(judgements)}, "
+        f"{expected} of {len(asked)} as expected, median {seconds:.1f} s, "
+        f"{_in_dollars(costs)}"
+        f"{f'; otherwise: {other}' if other else ''}"
+    )
+    return DoctorCheck("judge", bool(judgements), finding, numbers)
+
+
+def _in_dollars(costs: Sequence[float]) -> str:
+    if costs:
+        return f"${sum(costs):.4f}"
+    return (
+        "no price known; set arbiter.usd_per_million_input_tokens and "
+        "usd_per_million_output_tokens to see the cost of a judge that tells its tokens"
+    )
+
+
+@in_order
+class DoctorCheck:
+    """One checked part; ``finding`` says what to do if it is not in order.
+
+    Attributes:
+        name: the part.
+        is_ok: whether it is in order.
+        finding: the result, for a person.
+        numbers: counts by name; may be empty.
+    """
+
+    name: str
+    is_ok: bool
+    finding: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
 
 _NONE_YET = "none yet"
 _ROUND_TRIPS = 11
@@ -82,7 +237,7 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
             return [*_checks_without_store(settings, str(error)), *folder]
         graph = open_graph(settings)
     except ReconcilerError as error:
-        return [DoctorCheck(name="engine", is_ok=False, finding=str(error))]
+        return [DoctorCheck("engine", False, str(error))]
     with closing(graph):
         return [*_checks(settings, graph), *folder]
 
@@ -133,7 +288,7 @@ def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
 
 
 def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]:
-    engine = DoctorCheck(name="engine", is_ok=True, finding=finding)
+    engine = DoctorCheck("engine", True, finding)
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
     none_yet = [_check(name, lambda: _NONE_YET) for name in ("disputes", "jobs", "erasures")]
@@ -157,10 +312,10 @@ def _check(
     try:
         found = look() if kept_in is None or _has_schema(kept_in) else _NONE_YET
     except ReconcilerError as error:
-        return DoctorCheck(name=name, is_ok=False, finding=str(error))
+        return DoctorCheck(name, False, str(error))
     if isinstance(found, DoctorCheck):
         return found
-    return DoctorCheck(name=name, is_ok=True, finding=found)
+    return DoctorCheck(name, True, found)
 
 
 def _engine(graph: Graph) -> str:
@@ -173,7 +328,7 @@ def _folder(store: Path) -> list[DoctorCheck]:
     try:
         check_folder_is_writable(store)
     except ReconcilerError as error:
-        return [DoctorCheck(name="folder", is_ok=False, finding=str(error))]
+        return [DoctorCheck("folder", False, str(error))]
     return []
 
 
@@ -202,7 +357,7 @@ def _model(settings: Settings, embedder: Embedder) -> str:
     if not closed:
         return ready
     return (
-        f"{ready}; it cannot read {', '.join(closed)}: such texts are told apart letter by letter, "
+        f"{ready}; it cannot read {', '.join(closed)}: such texts are compared letter by letter, "
         "and recalled by their words alone (RECONCILER_EMBEDDER__MODEL names another model)"
     )
 
@@ -222,7 +377,7 @@ def _hash_key(settings: Settings, store: BindingStore) -> str:
 def _move(models: ModelStore) -> str:
     """The progress of a move to another model; empty without one."""
     move = models.move()
-    how = "`reconciler reembed --model` with that model goes on"
+    how = "`reconciler reembed --model` with that model continues"
     if move.state is MoveState.EMBEDDING:
         return f"; moves to {move.next_model}, {move.moved:,} of {move.facts:,} facts so far; {how}"
     return f"; has not finished its move to that model; {how}" if move.next_model else ""
@@ -263,7 +418,7 @@ def _disputes(facts: FactStore) -> DoctorCheck:
     count = facts.count_conflicts(datetime.now(UTC))
     lists = "; `reconciler disputes --agent …` lists them, `reconciler resolve` settles one"
     finding, numbers = f"{count} open{lists if count else ''}", {"open_disputes": count}
-    return DoctorCheck(name="disputes", is_ok=True, finding=finding, numbers=numbers)
+    return DoctorCheck("disputes", True, finding, numbers)
 
 
 def _has_schema(graph: Graph) -> bool:
@@ -280,7 +435,7 @@ def _erasures(erasures: ErasureStore) -> DoctorCheck:
     count = len(erasures.list_erasures(is_unfinished=True))
     cut_off = f"{count} cut off; `reconciler erasures --finish` finishes them"
     finding, numbers = cut_off if count else "all finished", {"unfinished_erasures": count}
-    return DoctorCheck(name="erasures", is_ok=not count, finding=finding, numbers=numbers)
+    return DoctorCheck("erasures", not count, finding, numbers)
 
 
 def _jobs(report: QueueReport) -> DoctorCheck:
@@ -290,4 +445,4 @@ def _jobs(report: QueueReport) -> DoctorCheck:
         finding += f"; the oldest of them is {numbers['oldest_job_age_seconds']:.0f} s old"
     if has_dead := bool(report.jobs[JobState.DEAD]):
         finding += "; `reconciler jobs --state dead` says why, `reconciler retry` starts one again"
-    return DoctorCheck(name="jobs", is_ok=not has_dead, finding=finding, numbers=numbers)
+    return DoctorCheck("jobs", not has_dead, finding, numbers)

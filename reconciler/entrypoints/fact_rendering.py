@@ -1,8 +1,8 @@
-"""Shows facts on the command line: found ones, current values, evidence, archived ones."""
+"""Shows facts on the command line: found ones, values, evidence, archived ones, health."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -11,30 +11,37 @@ from rich.table import Table
 from rich.text import Text
 
 from reconciler.domain.recalling.filtering import FilterFields
-from reconciler.entrypoints.plain_values import field_lines
 from reconciler.entrypoints.rendering import (
     Line,
     Verbatim,
     fact_lines,
     id_column,
     lines,
+    number_column,
     panel,
     panels,
     recall_outcome,
     recall_table,
     table,
 )
-from reconciler.entrypoints.wording import evidence_lines, value_line
-from reconciler.named_secrets import without_secrets
+from reconciler.reading.named_secrets import without_secrets
+from reconciler.serve.wording import (
+    counted,
+    evidence_lines,
+    field_lines,
+    health_rows,
+    most_troubled,
+    value_line,
+)
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing
-    from reconciler.domain.recalling.current_values import SlotValue
-    from reconciler.domain.recalling.recalled import Recalled
+    from reconciler.domain.recalling.recalled import Recalled, SlotValue
+    from reconciler.domain.records.candidates import FactEvidence
     from reconciler.domain.records.decisions import Archived
     from reconciler.domain.records.erasures import Erasure, ErasureReceipt
-    from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import FoundFact
+    from reconciler.ops.review.health import ContactHealth, HealthReport
 
 
 def recall_view(
@@ -165,9 +172,46 @@ def _advice(receipt: ErasureReceipt) -> Iterator[Line]:
     if not any(receipt.removed.values()):
         yield "Nothing was found; if something should have been there, check the name that you gave"
     if not receipt.is_clean:
-        yield "STILL THERE: something of it is left; `reconciler erasures --finish` goes on", "red"
+        yield "STILL THERE: some of it is left; `reconciler erasures --finish` continues", "red"
     if receipt.shared_texts:
         yield (
             "Shared texts are words or lines that other records or the memory itself use too, such "
             "as an attribute's name, so the files hold them"
         )
+
+
+_CONTACTS_SHOWN_MAX = 20
+
+
+def health_view(report: HealthReport) -> Group:
+    """The numbers of all contacts together, then those of the contacts with most to do."""
+    columns = "", number_column("now"), "what it means"
+    totals = table(f"Health of {report.agent_id}", *columns, rows=health_rows(report))
+    return Group(totals, _contacts(report.contacts))
+
+
+def _contacts(contacts: Iterable[ContactHealth]) -> Text:
+    """The contacts, those with most to do first."""
+    listed = most_troubled(contacts)
+    left_out = len(listed) - _CONTACTS_SHOWN_MAX
+    return lines(
+        *(
+            f"{contact.contact_id}: {', '.join([f'{contact.live} live', *_besides(contact)])}"
+            for contact in listed[:_CONTACTS_SHOWN_MAX]
+        ),
+        f"and {left_out} contacts with less to be done" if left_out > 0 else None,
+    )
+
+
+def _besides(contact: ContactHealth) -> list[str]:
+    """The other counts of a contact, without zeros."""
+    ended = contact.expired + contact.archived + contact.superseded + contact.revoked
+    counts = {
+        f"{ended} ended": ended,
+        counted(contact.duplicated, "duplicate"): contact.duplicated,
+        f"{contact.rivalled_slots} stale": contact.rivalled_slots,
+        counted(contact.disputes.count, "dispute"): contact.disputes.count,
+        counted(contact.questions.count, "question"): contact.questions.count,
+        f"{contact.refusals} refused": contact.refusals,
+    }
+    return [told for told, count in counts.items() if count]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 from rich.console import Group
 
+from reconciler import ops
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
 from reconciler.entrypoints.rendering import print_errors, record_panel, terminal
@@ -88,7 +89,8 @@ def import_file(
         if "://" not in file:
             existing(Path(file))
         with Memory.open(warm_up=True) as memory, bar(system, None, as_json) as advance:
-            report = of_whom(memory, agent, contact, tenant).import_from(
+            report = ops.import_from(
+                of_whom(memory, agent, contact, tenant),
                 system,
                 file,
                 contact_from=contact_from,
@@ -98,8 +100,7 @@ def import_file(
                 database=database,
                 on_progress=advance,
             )
-    seconds = time.perf_counter() - started
-    show(as_json, _values(report, seconds), _view)
+    show(as_json, _values(report, time.perf_counter() - started), _view)
     if report.errors:
         _tell_errors(report, Path(file) if system is None else None)
         raise typer.Exit(1)

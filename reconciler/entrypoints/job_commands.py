@@ -28,7 +28,6 @@ from reconciler.entrypoints.job_rendering import (
     retried_all_words,
     retried_words,
 )
-from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     Agent,
@@ -45,16 +44,20 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.plain_values import json_text
-from reconciler.entrypoints.serving import HealthSeconds
-from reconciler.entrypoints.stopping import StopSignals, stop_signals
+from reconciler.entrypoints.serving import (
+    HealthSeconds,
+    StopSignals,
+    logging_to_stderr,
+    stop_signals,
+)
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory
+from reconciler.serve.wording import json_text
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.jobs import Job
+    from reconciler.domain.records.candidates import Turn
+    from reconciler.domain.records.sessions import Job
     from reconciler.domain.records.transcript_forms import Conversation
-    from reconciler.domain.records.turns import Turn
 
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -249,7 +252,13 @@ def retry(
             "give either the id of one job (`reconciler jobs --state dead` lists it) or --all-dead"
         )
     if job_id is None:
-        _retry_all_dead(agent, contact, tenant, as_json)
+        with Memory.open() as memory:
+            dead = _jobs_of(memory, agent, contact, tenant)(
+                state=JobState.DEAD, limit=_DEAD_JOBS_MAX
+            )
+            # Workers take the job that has been due longest, so the first handed over goes first.
+            begun = [_retried(memory, job) for job in reversed(dead)]
+        show(as_json, begun, lambda dead: retried_all_words(len(dead)))
         return
     if agent is None or contact is None:
         raise InvalidRequestError(
@@ -270,8 +279,7 @@ def drain(as_json: AsJson = False) -> None:
     with stop_signals() as asked, Memory.open(warm_up=True) as memory:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
-    plain = {"extractor": extractor, "jobs": ended}
-    show(as_json, plain, lambda _: drained_view(ended, extractor))
+    show(as_json, {"extractor": extractor, "jobs": ended}, lambda _: drained_view(ended, extractor))
     if (number := asked.number) is not None:
         raise typer.Exit(128 + number)
     if any(job.state is JobState.DEAD for job in ended):
@@ -295,7 +303,7 @@ def worker(
         health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.entrypoints.doctor import describe_extractor
-    from reconciler.entrypoints.metrics import health_of_all, reading_health, serve_metrics
+    from reconciler.ops.metrics import health_of_all, reading_health, serve_metrics
     from reconciler.settings import load_settings
 
     every_seconds = 0 if metrics_port is None else health_seconds
@@ -317,16 +325,6 @@ def worker(
         memory.stop_workers()
     if is_broken:
         raise typer.Exit(1)
-
-
-def _retry_all_dead(
-    agent: str | None, contact: str | None, tenant: str | None, as_json: bool
-) -> None:
-    with Memory.open() as memory:
-        dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
-        # Workers take the job that has been due longest, so the first one handed over goes first.
-        begun = [_retried(memory, job) for job in reversed(dead)]
-    show(as_json, begun, lambda dead: retried_all_words(len(dead)))
 
 
 def _jobs_of(

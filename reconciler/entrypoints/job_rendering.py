@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 
 from reconciler.domain.records.kinds import JobState
-from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import (
     id_column,
     panels,
@@ -20,10 +19,11 @@ from reconciler.entrypoints.rendering import (
     short_column,
     table,
 )
-from reconciler.entrypoints.wording import counted
+from reconciler.reading.visible_text import visible
+from reconciler.serve.wording import counted
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.jobs import Job, Outcomes
+    from reconciler.domain.records.sessions import Job, Outcomes
     from reconciler.domain.tasks.tasks import Task
 
 _STYLES = {
@@ -58,13 +58,13 @@ def handed_over_words(job: Job, turn_count: int) -> str:
     """
     if job.state is JobState.DONE:
         return (
-            f"Job {job.job_id} has it, and is done: {outcomes_words(job.outcomes)}.\n"
+            f"Job {job.job_id} is done: {outcomes_words(job.outcomes)}.\n"
             f"See it: reconciler job {job.job_id} {visible(job.scope.as_options())}"
         )
     if job.advice is not None:
         return (
-            f"Job {job.job_id} has it, and is {job.state}: {visible(job.last_error or 'unknown')}\n"
-            f"Once the cause is gone, begin it again:\n{visible(job.advice)}"
+            f"Job {job.job_id} is {job.state}: {visible(job.last_error or 'unknown')}\n"
+            f"Once the cause is mended, start it again:\n{visible(job.advice)}"
         )
     return (
         f"Job {job.job_id}: session {visible(job.session_id)}, {turn_count} turns handed over.\n"
@@ -91,7 +91,7 @@ def retried_words(job: Job) -> str:
     if job.state is JobState.DONE:
         return f"Job {job.job_id} is done already; there is nothing to retry."
     if job.state is JobState.RUNNING:
-        return f"Job {job.job_id} is being worked on; it was left as it is."
+        return f"Job {job.job_id} is running; nothing was changed."
     return f"Job {job.job_id} waits again, with all its attempts.\n{_TO_READ}"
 
 
@@ -122,7 +122,9 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
                 (job.state, _STYLES[job.state]),
                 (f"{_attempts(job)}, {_span(now - job.submitted_at)}", "dim"),
             ],
-            _outcome(job),
+            outcomes_words(job.outcomes)
+            if job.state is JobState.DONE
+            else _shortened(job.last_error or ""),
         )
         for job in jobs
     )
@@ -137,7 +139,7 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
         jobs: those of the drain, as they stand after it.
         extractor: who read, in words.
     """
-    from reconciler.domain.records.jobs import Outcomes
+    from reconciler.domain.records.sessions import Outcomes
 
     if not jobs:
         return Group("Nothing waited.")
@@ -155,12 +157,6 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     )
 
 
-def _outcome(job: Job) -> str:
-    if job.state is JobState.DONE:
-        return outcomes_words(job.outcomes)
-    return _shortened(job.last_error) if job.last_error else ""
-
-
 def _advice(jobs: Sequence[Job]) -> list[str]:
     given = [job.advice for job in jobs if job.advice is not None]
     if len(given) > 1:
@@ -168,8 +164,8 @@ def _advice(jobs: Sequence[Job]) -> list[str]:
         all_dead = (
             f"reconciler retry --all-dead --tenant {shlex.quote(tenant)}" for tenant in tenants
         )
-        given += ["Or all that are dead at once:", *all_dead]
-    return ["", "Dead; once the cause is gone, begin them again:", *given] if given else []
+        given += ["Or all dead ones at once:", *all_dead]
+    return ["", "Dead; once the cause is mended, start them again:", *given] if given else []
 
 
 def _attempts(job: Job) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,15 +10,12 @@ from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, TypeVar, cast, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, BinaryIO, TypeVar, get_args, get_origin
 
 import typer
 from rich.console import Group
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.contact_memory import ContactMemory
-from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.plain_values import json_text
+from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.entrypoints.rendering import Verbatim, terminal
 from reconciler.errors import (
     GraphLockedError,
@@ -28,6 +24,9 @@ from reconciler.errors import (
     InvalidScopeError,
 )
 from reconciler.memory import Memory
+from reconciler.reading.visible_text import visible
+from reconciler.serve.descriptions import _SECTION, capital, descriptions
+from reconciler.serve.wording import json_text
 
 Agent = Annotated[str, typer.Option("--agent", help="The agent that the memory belongs to.")]
 ContactId = Annotated[str, typer.Option("--contact", help="The contact that the notes are about.")]
@@ -49,29 +48,6 @@ R = TypeVar("R")
 
 STANDARD_INPUT = Path("-")
 _DAY_LENGTH = len("2026-01-31")
-
-_SECTION = re.compile(r"^(?:Args|Attributes|Options):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
-_ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
-
-
-def descriptions(described: Any) -> dict[str, str]:
-    """The descriptions of parameters or attributes in a docstring, by name."""
-    section = _SECTION.search(inspect.getdoc(described) or "")
-    return dict(_ENTRY.findall(section[1])) if section else {}
-
-
-def field_descriptions(fields: Any) -> dict[str, str]:
-    """The descriptions of a ``TypedDict``'s fields; each of its bases describes a part of them."""
-    texts: dict[str, str] = {}
-    for each in vars(sys.modules[fields.__module__]).values():
-        if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
-            texts |= descriptions(each)
-    return texts
-
-
-def capital(text: str) -> str:
-    """The text with a first capital."""
-    return text[:1].upper() + text[1:]
 
 
 def add_commands(app: typer.Typer, commands: Mapping[str, Any], heading: str | None = None) -> None:
@@ -188,7 +164,7 @@ def or_by_its_holder(call: str) -> Iterator[None]:
         yield
     except GraphLockedError as error:
         raise GraphLockedError(
-            f"{error}. Or have the process that has it open call Memory.{call}"
+            f"{error}. Or call reconciler.ops.{call} in the process that has it open"
         ) from None
 
 
@@ -200,19 +176,23 @@ def of_whom(
     return whole if contact is None else whole.contact(contact)
 
 
-def call_of(
-    memory: Memory, name: str, agent: str | None, contact: str | None, tenant: str | None
-) -> Callable[..., Any]:
+def bound_to(
+    call: Callable[..., R],
+    memory: Memory,
+    agent: str | None,
+    contact: str | None,
+    tenant: str | None,
+) -> Callable[..., R]:
     """A call about a contact, about an agent, or about the store if no agent is named.
 
     Raises:
         InvalidScopeError: a contact is named without an agent.
     """
     if agent is not None:
-        return cast("Callable[..., Any]", getattr(of_whom(memory, agent, contact, tenant), name))
+        return partial(call, of_whom(memory, agent, contact, tenant))
     if contact is not None:
         raise InvalidScopeError("a contact belongs to an agent; name the agent, too")
-    return partial(getattr(memory, name), tenant=tenant)
+    return partial(call, memory, tenant=tenant)
 
 
 def show(as_json: bool, result: R, view: Callable[[R], Any]) -> None:

@@ -19,28 +19,28 @@ from rich.table import Column, Table
 from rich.text import Text
 from rich.tree import Tree
 
-from reconciler.domain.quoting import in_quotes
+from reconciler.domain.records.facts import (
+    Contact,
+    Dispute,
+    ExpiringFact,
+    Fact,
+    FactEvent,
+    FactHistory,
+    RankedFact,
+    RefusalCount,
+    Supersession,
+    may_have_changed,
+)
 from reconciler.domain.records.kinds import Action, Disposal, FactState
-from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.plain_values import field_lines
-from reconciler.entrypoints.wording import waiting_lines
+from reconciler.reading.quoting import in_quotes
+from reconciler.reading.visible_text import visible
+from reconciler.serve.wording import field_lines, waiting_lines
 
 if TYPE_CHECKING:
+    from reconciler.domain.explanation import Explanation
     from reconciler.domain.recalling.recalled import Recalled
-    from reconciler.domain.records.assessment import Assessment
+    from reconciler.domain.records.candidates import Assessment
     from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.facts import (
-        Contact,
-        Dispute,
-        ExpiringFact,
-        Fact,
-        FactEvent,
-        FactHistory,
-        RankedFact,
-        RefusalCount,
-        Supersession,
-    )
-    from reconciler.domain.review.explanation import Explanation
     from reconciler.service.writing.note_import import ImportReport
 
 T = TypeVar("T")
@@ -347,7 +347,14 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
                     (f"recency    {hit.recency:.2f}", "dim"),
                     (f"importance {hit.fact.importance:.2f}", "dim"),
                 ],
-                [fact_lines(hit.fact), *_marks(hit), *map(_against, hit.disputed_with)],
+                [
+                    fact_lines(hit.fact),
+                    *_marks(hit),
+                    *(
+                        Text.assemble(("in dispute with ", "red"), shown(other.text))
+                        for other in hit.disputed_with
+                    ),
+                ],
             )
             for hit in ranked
         ),
@@ -356,7 +363,7 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
 
 def _marks(hit: RankedFact) -> Iterator[Line]:
     """Marks of a recalled fact: standing, disputed, not yet or no longer true."""
-    from reconciler.domain.recalling.safety import holds_until_settled
+    from reconciler.domain.recalling.recalled import holds_until_settled
 
     fact = hit.fact
     if hit.is_standing:
@@ -368,8 +375,6 @@ def _marks(hit: RankedFact) -> Iterator[Line]:
     if fact.valid_to is not None:
         yield f"until {_day(fact.valid_to)}", "yellow"
     if fact.may_be_outdated:
-        from reconciler.domain.records.facts import may_have_changed
-
         yield may_have_changed(fact.last_confirmed_at), "yellow"
 
 
@@ -400,10 +405,6 @@ def fact_lines(fact: Fact) -> Text:
 
 def _pointer(fact: Fact) -> Line | None:
     return (f"→ {fact.artefact}", "blue") if fact.artefact else None
-
-
-def _against(other: Fact) -> Text:
-    return Text.assemble(("in dispute with ", "red"), shown(other.text))
 
 
 def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
@@ -493,8 +494,6 @@ def _held(fact: Fact) -> str:
         return f" never held, said {fact.observations}×"
     until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
     if fact.may_be_outdated:
-        from reconciler.domain.records.facts import may_have_changed
-
         until = f", {may_have_changed(fact.last_confirmed_at)}"
     elif fact.valid_to is None and fact.expires_at is not None and not fact.is_live:
         until = f", silent since {_day(fact.expires_at)}"

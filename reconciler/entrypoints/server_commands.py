@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from rich.console import Group
 
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.options import (
     AsJson,
     MaybeContactId,
@@ -36,17 +36,13 @@ from reconciler.entrypoints.serving import (
     Worker,
     address_of,
     check_installed,
+    logging_to_stderr,
     open_memory,
     serve,
     token_file,
 )
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import Group
-
+from reconciler.serve.access.grants import AccessProfile, Grant
 
 _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
@@ -111,7 +107,11 @@ def mcp(
         if transport == "stdio":
             grant = _grant(profile, tenant, agents or [], contact, operator, session)
             check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
-            _serve_stdio(grant, worker)
+            from reconciler.serve.mcp_server.desk import Desk
+            from reconciler.serve.mcp_server.protocol import serve_stdio
+
+            with open_memory(worker) as memory:
+                serve_stdio(Desk(memory), grant, memory.close)
             return
         if agents or contact or session:
             raise InvalidRequestError(
@@ -119,8 +119,8 @@ def mcp(
                 "--session here, and give them to `reconciler token create`"
             )
         check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
-        from reconciler.entrypoints.mcp_server.desk import Desk
-        from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
+        from reconciler.serve.mcp_server.desk import Desk
+        from reconciler.serve.mcp_server.streamable_http import PATH, http_app
 
         address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
         serve(
@@ -133,14 +133,6 @@ def mcp(
             path=PATH,
             as_json=as_json,
         )
-
-
-def _serve_stdio(grant: Grant, worker: bool | None) -> None:
-    from reconciler.entrypoints.mcp_server.desk import Desk
-    from reconciler.entrypoints.mcp_server.stdio import serve_stdio
-
-    with open_memory(worker) as memory:
-        serve_stdio(Desk(memory), grant, memory.close)
 
 
 def create(
@@ -276,7 +268,7 @@ def serve_api(
 
     with logging_to_stderr(logging.WARNING, load_settings().log, "uvicorn", "asyncio"):
         check_installed(_SERVE_EXTRA, "fastapi", "uvicorn")
-        from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
+        from reconciler.serve.http_api.app import BOUNDS, serve_app
 
         address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
         serve(

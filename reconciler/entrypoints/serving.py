@@ -1,14 +1,18 @@
-"""Common parts of the commands that serve over HTTP: options, the address, and the memory.
+"""Common parts of the commands that run on: options, the address, the memory, the log, the stop.
 
 Turns arguments into an address. The caller gives the application; the web server is imported when
-one starts.
+one starts. A command that runs until SIGTERM or Ctrl-C ends at its own moment. The log is that of
+the commands' own processes; the library itself sets nothing up.
 """
 
 from __future__ import annotations
 
 import logging
+import queue
+import signal
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -18,13 +22,16 @@ import typer
 
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.job_context import job_under_way
 from reconciler.memory import Memory
-from reconciler.named_secrets import without_secrets
+from reconciler.reading.named_secrets import without_secrets
+from reconciler.reading.visible_text import visible
 
 if TYPE_CHECKING:
-    from reconciler.entrypoints.access.connections import Bounds
-    from reconciler.entrypoints.access.http_door import Address
-    from reconciler.entrypoints.access.tokens import TokenFile
+    from reconciler.serve.access.connections import Bounds
+    from reconciler.serve.access.http_door import Address
+    from reconciler.serve.access.tokens import TokenFile
+    from reconciler.settings import LogSettings
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,7 +60,7 @@ def address_of(
     Raises:
         InvalidRequestError: a certificate without a key, or the other way around.
     """
-    from reconciler.entrypoints.access.http_door import Address
+    from reconciler.serve.access.http_door import Address
 
     if (certificate is None) is not (key is None):
         raise InvalidRequestError("give --tls-certificate and --tls-key together")
@@ -62,8 +69,8 @@ def address_of(
 
 def token_file(path: Path | None) -> TokenFile:
     """The file of tokens; None for the user's."""
-    from reconciler.entrypoints.access.tokens import TokenFile
     from reconciler.resources import user_data_folder
+    from reconciler.serve.access.tokens import TokenFile
 
     return TokenFile(path or user_data_folder() / "tokens.json")
 
@@ -100,7 +107,7 @@ def serve(
         bounds: the resources of a client without a good token; None for the usual ones.
         as_json: tell the address as JSON.
     """
-    from reconciler.entrypoints.access.http_door import is_loopback, listen, serve_http, tls_of
+    from reconciler.serve.access.http_door import is_loopback, listen, serve_http, tls_of
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
         _LOG.warning(
@@ -117,15 +124,13 @@ def serve(
     with open_memory(worker) as memory, listen(address) as bound:
         port = bound.getsockname()[1]
         scheme = "http" if address.certificate is None else "https"
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        root = f"{scheme}://{host}:{port}"
+        root = f"{scheme}://{address.host_in_url}:{port}"
         if as_json:
             typer.echo(f'{{"url": "{root}{path}"}}')
         else:
             terminal().print(f"Serving at {root}{path}", soft_wrap=True)
             if has_page:
-                told = f"The page for a browser is at {root}/"
-                terminal().print(told, soft_wrap=True)
+                terminal().print(f"The page for a browser is at {root}/", soft_wrap=True)
         serve_http(app_of(memory), address, bound, bounds)
 
 
@@ -140,3 +145,129 @@ def check_installed(needed: str, *modules: str) -> None:
             import_module(module)
     except ImportError as error:
         raise ConfigurationError(needed) from error
+
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StopSignals:
+    """Waits for a signal to stop, or for another thread to end the wait.
+
+    A simple queue, because a handler interrupts its own thread, which may hold an event's lock.
+
+    Attributes:
+        number: the signal that came; None so far.
+    """
+
+    def __init__(self) -> None:
+        self._woken: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self.number: int | None = None
+
+    def take(self, number: int, _: object) -> None:
+        """Handle a signal; a second one ends the process at once."""
+        self.number = number
+        for signal_number in _SIGNALS:
+            signal.signal(signal_number, signal.SIG_DFL)
+        self.wake()
+
+    def wake(self) -> None:
+        """End the wait; may be called from any thread."""
+        self._woken.put(None)
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait for the time-out or until it is woken; true if a signal came."""
+        if self.number is None:
+            with suppress(queue.Empty):
+                self._woken.get(timeout=timeout_seconds)
+        return self.number is not None
+
+
+@contextmanager
+def stop_signals() -> Iterator[StopSignals]:
+    """Signals to stop are kept instead of ending the process, while the block runs."""
+    asked = StopSignals()
+    before = {number: signal.signal(number, asked.take) for number in _SIGNALS}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def quiet_the_driver() -> None:
+    """Leave out the driver's messages about an unavailable server, one for each attempt.
+
+    Our own error says it once, with the remedy. A level that is set for the driver counts.
+    """
+    logger = logging.getLogger("neo4j")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.CRITICAL)
+
+
+@contextmanager
+def logging_to_stderr(level: int, settings: LogSettings, *others: str) -> Iterator[None]:
+    """Print log records on standard error while the block runs.
+
+    It changes only the loggers of this package and those named: a reader who wants details of this
+    package does not want every packet of the driver and of HTTP.
+
+    Args:
+        level: the lowest level of our records; a level in the settings replaces it.
+        settings: the format and the level.
+        *others: loggers of libraries, of which warnings are printed.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_formatter(settings))
+    handler.addFilter(_name_the_job)
+    if settings.level is not None:
+        level = logging.getLevelNamesMapping()[settings.level.upper()]
+    loggers = {logging.getLogger(name): logging.WARNING for name in others}
+    loggers[logging.getLogger("reconciler")] = level
+    before = {logger: logger.level for logger in loggers}
+    for logger, chosen in loggers.items():
+        logger.addHandler(handler)
+        logger.setLevel(chosen)
+    try:
+        yield
+    finally:
+        for logger, chosen in before.items():
+            logger.setLevel(chosen)
+            logger.removeHandler(handler)
+
+
+def _name_the_job(record: logging.LogRecord) -> bool:
+    """Give a record the id of the job that the process works on."""
+    if (job_id := job_under_way()) is not None:
+        record.job_id = job_id
+    return True
+
+
+class _PlainFormatter(logging.Formatter):
+    """One line for each record; an error may quote any answer of a server."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        job_id = getattr(record, "job_id", None)
+        if job_id is not None and job_id not in record.message:
+            record.message = f"job {job_id}: {record.message}"
+        return super().formatMessage(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+def _formatter(settings: LogSettings) -> logging.Formatter:
+    if settings.format == "text":
+        return _PlainFormatter("%(asctime)s %(levelname)-7s %(message)s")
+    from pythonjsonlogger.json import JsonFormatter
+
+    return JsonFormatter(
+        "%(message)s",
+        rename_fields={"levelname": "level", "name": "logger"},
+        timestamp=True,
+        json_ensure_ascii=True,
+        reserved_attrs=[name for name in _RESERVED if name not in {"levelname", "name"}],
+    )
+
+
+_RESERVED = [*vars(logging.makeLogRecord({})), "asctime", "taskName"]
+"""Attributes that every record has."""

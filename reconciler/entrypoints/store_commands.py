@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
-from reconciler.domain.records.model_moves import ReembedReport
+from reconciler import ops
+from reconciler.bound_memory import BoundMemory
+from reconciler.domain.records.erasures import Backup, Erasure, ExportReport, RestoreReport
+from reconciler.domain.records.sessions import ReembedReport
 from reconciler.entrypoints.fact_rendering import erasures_view
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
@@ -21,7 +23,7 @@ from reconciler.entrypoints.options import (
     Overwrite,
     Tenant,
     bar,
-    call_of,
+    bound_to,
     existing,
     or_by_its_holder,
     progress,
@@ -29,9 +31,9 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.rendering import record_panel, terminal
-from reconciler.entrypoints.wording import counted
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
+from reconciler.serve.wording import counted
 
 _STANDARD_OUTPUT = STANDARD_INPUT
 _NAMED_MAX = 5
@@ -53,7 +55,7 @@ def init(
 
         accept_hash_key(load_settings())
     with Memory.open(migrate=True) as memory:
-        made = {**asdict(memory.describe()), "embedding_model": memory.model_move().model}
+        made = {**asdict(memory.describe()), "embedding_model": ops.model_move(memory).model}
     show(as_json, made, "Ready: {engine} {version} at {location}".format_map)
 
 
@@ -68,7 +70,7 @@ def backup(
         file: the archive to write.
     """
     with or_by_its_holder("backup"), Memory.open(must_exist=True) as memory:
-        made = memory.backup(file, overwrite=overwrite)
+        made = ops.backup(memory, file, overwrite=overwrite)
     show(as_json, made, _backup_text)
 
 
@@ -104,7 +106,7 @@ def export(
         Memory.open(must_exist=True) as memory,
         bar("contacts", None, quiet) as advance,
     ):
-        report = call_of(memory, "export", agent, contact, tenant)(
+        report = bound_to(ops.export, memory, agent, contact, tenant)(
             target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=advance
         )
     if out == _STANDARD_OUTPUT:
@@ -122,12 +124,12 @@ def _export_page(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    from reconciler.bootstrap import write_new
+    from reconciler.ops.store_backups import write_new
 
     if agent is None or contact is None:
         raise InvalidRequestError("--html is a document about one contact; give --agent, --contact")
-    with or_by_its_holder("export_page"), Memory.open(must_exist=True) as memory:
-        page = memory.contact(agent, contact, tenant=tenant).export_page().encode()
+    with or_by_its_holder("contact_page"), Memory.open(must_exist=True) as memory:
+        page = ops.contact_page(memory.contact(agent, contact, tenant=tenant)).encode()
     if out == _STANDARD_OUTPUT:
         sys.stdout.buffer.write(page)
         return
@@ -148,7 +150,7 @@ def restore(
             idempotency keys are then not recognised.
     """
     with progress(file.name, as_json) as advance:
-        done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
+        done = ops.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
         show(as_json, done, _restored_text)
     else:
@@ -209,15 +211,15 @@ def _restore_text(report: RestoreReport) -> str:
         text += f"\nEmbedded again: {counted(report.embedded, 'fact')}."
     if not report.keeps_ids:
         text += (
-            "\nIds are made with another key than before: idempotency keys and turns of before are "
+            "\nIds are made with another key than before: earlier idempotency keys and turns are "
             "not recognised. To keep them, restore an export that was made with --keys into an "
             "empty store."
         )
     if report.keeps_hashes is False:
         text += (
-            "\nThe key of the hashes is another one: a value that was taken out of a text gets "
-            "another token from now on, and what was forgotten before is not recognised if it is "
-            "said again. To keep both, restore an export that was made with --keys."
+            "\nThe key of the hashes is another one: a value that is removed from a text gets "
+            "another token from now on, and a note that repeats forgotten words is not "
+            "recognised. To keep both, restore an export that was made with --keys."
         )
     return text
 
@@ -250,19 +252,19 @@ def reembed(
         status: only show the progress of a move; change nothing.
         cancel: cancel a move and keep the present model.
     """
-    from reconciler import bootstrap
+    from reconciler.ops.store_moves import opened_reembedding, reembed_store
     from reconciler.settings import load_settings
 
     if sum((status, cancel, model is not None)) != 1 or model == "":
         raise InvalidRequestError("give either --model, --status or --cancel")
     settings = load_settings()
-    with or_by_its_holder("reembed"), bootstrap.opened_reembedding(settings) as reembedding:
+    with or_by_its_holder("reembed"), opened_reembedding(settings) as reembedding:
         if model is None:
             move = reembedding.cancel() if cancel else reembedding.status()
             show(as_json, move, lambda move: record_panel(move, "Embedding model"))
             return
         with progress("facts", as_json) as advance:
-            report = bootstrap.reembed(
+            report = reembed_store(
                 reembedding,
                 settings,
                 model,
@@ -278,13 +280,13 @@ def _report_text(report: ReembedReport) -> str:
     before = f", and {report.resumed:,} before" if report.resumed else ""
     text = (
         f"{report.embedded:,} facts were embedded{before}. The store is bound to {report.model} "
-        f"({report.dimension} numbers a vector).\nSet from here on, and start every process again "
+        f"({report.dimension} numbers a vector).\nFrom now on set these, and restart every process "
         "that has it open:"
     )
     text += "".join(f"\n  {name}={value}" for name, value in report.settings.items())
     if not report.is_calibrated:
         text += (
-            "\nThe thresholds of that profile were measured on no model: calibrate with "
+            "\nThe thresholds of that profile were not measured on any model: calibrate with "
             "`reconciler calibrate`."
         )
     return text
@@ -308,11 +310,15 @@ def erasures(
             with bar("records", None, as_json) as advance:
                 finished = memory.finish_erasures(on_progress=advance)
         else:
-            finished = call_of(memory, "erasures", agent, contact, tenant)(limit=limit)
+            finished = bound_to(_erasures, memory, agent, contact, tenant)(limit=limit)
     none = "No erasure is left to finish." if finish else "Nothing was forgotten."
     show(as_json, finished, lambda found: erasures_view(found, none))
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
         raise typer.Exit(1)
+
+
+def _erasures(whose: Memory | BoundMemory, **asked: Any) -> list[Erasure]:
+    return whose.erasures(**asked)
 
 
 COMMANDS = {

@@ -22,7 +22,7 @@ from cachetools import LRUCache
 if TYPE_CHECKING:
     from claude_agent_sdk import McpSdkServerConfig
 
-    from reconciler.contact_memory import ContactMemory
+    from reconciler.bound_memory import ContactMemory
     from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["claude_agent_context", "claude_agent_server"]

@@ -47,6 +47,7 @@ from reconciler.domain.records.kinds import AnySourceKind
 from reconciler.integrations.langchain import CallableTool, sent_back
 
 if TYPE_CHECKING:
+    from reconciler.bound_memory import ContactMemory
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Fact, RankedFact
     from reconciler.memory import Memory
@@ -59,6 +60,8 @@ __all__ = [
     "langgraph_context",
     "langgraph_tools",
 ]
+
+Namespace = tuple[str, ...]
 
 _RUNS_MAX = 1_000
 _SHOWN = "reconciler_shown"
@@ -305,6 +308,9 @@ class ReconcilerStore(BaseStore):
             return self._list_namespaces(op)
         raise InvalidRequestError(f"there is no operation {type(op).__name__}")
 
+    def _about(self, namespace: Namespace) -> ContactMemory:
+        return self._memory.contact(*_contact(namespace), tenant=self._tenant)
+
     def _put(self, op: PutOp, value: Mapping[str, Any]) -> None:
         agent_id, contact_id = _contact(op.namespace)
         if not isinstance(value, Mapping):
@@ -333,7 +339,7 @@ class ReconcilerStore(BaseStore):
         at first. A live fact that this value itself wrote does not count, so that a retry finds its
         own decision. Texts cannot be compared: the gate redacts them.
         """
-        chains = self._memory.contact(*_contact(op.namespace), tenant=self._tenant).history()
+        chains = self._about(op.namespace).history()
         put = [fact for chain in chains for fact in chain.facts if op.key in fact.tags]
         put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
         before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
@@ -351,19 +357,15 @@ class ReconcilerStore(BaseStore):
             raise InvalidRequestError(
                 "a value holds itself, or is nested too deeply; give plain texts and numbers"
             ) from None
-        whose = self._memory.contact(*_contact(op.namespace), tenant=self._tenant)
-        return f"store-{whose.digest(said)}"
+        return f"store-{self._about(op.namespace).digest(said)}"
 
-    def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
+    def _wrote(self, namespace: Namespace, idempotency_key: str) -> str | None:
         """The id of the fact that the note of a key became; None if it is unknown."""
         with suppress(UnknownDecisionError, DamagedRecordError):
-            decision = self._memory.contact(*_contact(namespace), tenant=self._tenant).decision(
-                idempotency_key=idempotency_key
-            )
-            return decision.fact_id
+            return self._about(namespace).decision(idempotency_key=idempotency_key).fact_id
         return None
 
-    def _get(self, namespace: tuple[str, ...], key: str) -> Item | None:
+    def _get(self, namespace: Namespace, key: str) -> Item | None:
         fact = self._fact(namespace, key)
         if fact is None:
             return None
@@ -375,9 +377,9 @@ class ReconcilerStore(BaseStore):
             updated_at=fact.last_confirmed_at,
         )
 
-    def _fact(self, namespace: tuple[str, ...], key: str) -> Fact | None:
+    def _fact(self, namespace: Namespace, key: str) -> Fact | None:
         """The present fact of the value that was put under a key last; None without one."""
-        chains = self._memory.contact(*_contact(namespace), tenant=self._tenant).history()
+        chains = self._about(namespace).history()
         hides_expired = self._memory.settings.life.expired == "hidden"
         facts = [
             (fact.recorded_at, chain.facts[0])
@@ -393,7 +395,8 @@ class ReconcilerStore(BaseStore):
         asked = op.filter or {}
         if not isinstance(asked, Mapping):
             raise InvalidRequestError(f"a filter is a dictionary, not {type(asked).__name__}")
-        if wrong := [name for name, one in asked.items() if not _is_filter(name, one)]:
+        usable = {name for name, one in asked.items() if name in _FILTERS and isinstance(one, str)}
+        if wrong := [name for name in asked if name not in usable]:
             raise InvalidRequestError(
                 f"a filter compares {', '.join(_FILTERS)} with one value each, not {wrong[0]!r}"
             )
@@ -409,12 +412,12 @@ class ReconcilerStore(BaseStore):
     def _delete(self, op: PutOp) -> None:
         if self._deletes_as is None:
             raise InvalidRequestError(
-                "this store deletes nothing: no agent may end what is known. Give it deletes_as "
+                "this store deletes nothing: no agent may end a fact. Give it deletes_as "
                 "with an operator's name, or call ContactMemory.revoke or ContactMemory.forget"
             )
         fact = self._fact(op.namespace, op.key)
         while fact is not None:
-            self._memory.contact(*_contact(op.namespace), tenant=self._tenant).revoke(
+            self._about(op.namespace).revoke(
                 fact.fact_id, by=self._deletes_as, reason="deleted from the store"
             )
             # A fact that a revocation brings back goes, too, if it was put under this key.
@@ -422,7 +425,7 @@ class ReconcilerStore(BaseStore):
             if fact is not None and op.key not in fact.tags:
                 fact = None
 
-    def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         _check_counts(op)
         conditions = op.match_conditions or ()
         prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
@@ -460,9 +463,9 @@ def _named(given: Mapping[str, Any], name: str) -> str:
     return named
 
 
-def _each_once(namespaces: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+def _each_once(namespaces: Iterable[Namespace]) -> Iterator[Namespace]:
     """The namespaces in their order, each once; lazily."""
-    seen: set[tuple[str, ...]] = set()
+    seen: set[Namespace] = set()
     for namespace in namespaces:
         if namespace not in seen:
             seen.add(namespace)
@@ -473,7 +476,7 @@ def _label(identifier: str) -> str:
     return identifier.replace("%", "%25").replace(".", "%2E")
 
 
-def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
+def _contact(namespace: Namespace) -> tuple[str, str]:
     """Agent and contact of a namespace.
 
     Raises:
@@ -518,7 +521,7 @@ def _value(fact: Fact) -> dict[str, Any]:
     }
 
 
-def _found(hit: RankedFact, namespace: tuple[str, ...]) -> SearchItem:
+def _found(hit: RankedFact, namespace: Namespace) -> SearchItem:
     fact = hit.fact
     return SearchItem(
         namespace=namespace,
@@ -530,11 +533,7 @@ def _found(hit: RankedFact, namespace: tuple[str, ...]) -> SearchItem:
     )
 
 
-def _is_filter(name: str, wanted: object) -> bool:
-    return name in _FILTERS and isinstance(wanted, str)
-
-
-def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
+def _matches(namespace: Namespace, condition: MatchCondition) -> bool:
     path = condition.path
     if len(path) > len(namespace):
         return False

@@ -25,7 +25,7 @@ import anyio.to_thread
 if TYPE_CHECKING:
     from agents.tool_context import ToolContext
 
-    from reconciler.contact_memory import ContactMemory
+    from reconciler.bound_memory import ContactMemory
     from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["openai_agents_context", "openai_agents_tools"]

@@ -29,7 +29,7 @@ except ImportError as error:
 from pydantic_core import SchemaValidator, core_schema
 
 if TYPE_CHECKING:
-    from reconciler.contact_memory import ContactMemory
+    from reconciler.bound_memory import ContactMemory
     from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["pydantic_ai_context", "pydantic_ai_tools"]

@@ -29,7 +29,6 @@ class Arbiter(Protocol):
     @property
     def name(self) -> str:
         """Model and prompt version, as recorded on a decision."""
-        ...
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """How the note relates to the neighbours, nearest first, 1 to 5 of them.
@@ -39,8 +38,6 @@ class Arbiter(Protocol):
             ArbiterRefusedError: the model declined.
             ArbiterAnswerError: the answer was cut off or is not what was asked for.
         """
-        ...
 
     def close(self) -> None:
         """Close its connections; harmless when called again."""
-        ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from reconciler.domain.floats import Floats
+from reconciler.floats import Floats
 
 __all__ = ["Embedder", "EmbedsQueries", "KnowsUnread"]
 
@@ -32,12 +32,10 @@ class Embedder(Protocol):
     @property
     def model_id(self) -> str:
         """Name and fingerprint of the weights, for example ``all-MiniLM-L6-v2@53aa5117``."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Length of a vector; 0 for an embedder that does not embed."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One unit vector a text: float32, shape (n, dimension).
@@ -45,7 +43,6 @@ class Embedder(Protocol):
         Raises:
             EmbeddingError: the model failed; nothing is returned for any of the texts.
         """
-        ...
 
     def warm_up(self) -> float:
         """Load the model and embed once; returns the seconds until it was ready.
@@ -53,11 +50,9 @@ class Embedder(Protocol):
         Raises:
             ConfigurationError: the model cannot be loaded; the text says what to install or set.
         """
-        ...
 
     def close(self) -> None:
         """Stop what runs behind; harmless when called again."""
-        ...
 
 
 @runtime_checkable
@@ -70,7 +65,6 @@ class EmbedsQueries(Protocol):
         Raises:
             EmbeddingError: the model failed; nothing is returned for any of the texts.
         """
-        ...
 
 
 @runtime_checkable
@@ -89,4 +83,3 @@ class KnowsUnread(Protocol):
             EmbeddingError: the embedder is closed.
             ConfigurationError: first use, and the model cannot be loaded.
         """
-        ...

@@ -35,7 +35,6 @@ class Extractor(Protocol):
     @property
     def name(self) -> str:
         """Which extractor, model and prompt version, as recorded on a job and its decisions."""
-        ...
 
     def extract(self, window: Window) -> Extraction:
         """The window's facts that are worth remembering.
@@ -45,11 +44,9 @@ class Extractor(Protocol):
             ExtractionRefusedError: the model declined.
             ExtractionAnswerError: the answer was cut off or is not what was asked for.
         """
-        ...
 
     def close(self) -> None:
         """Close its connections; harmless when called again."""
-        ...
 
 
 @runtime_checkable
@@ -62,4 +59,3 @@ class ReadsKnown(Protocol):
     @property
     def reads_known(self) -> bool:
         """Whether ``Window.known`` is read."""
-        ...

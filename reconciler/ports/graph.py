@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 
 __all__ = ["Engine", "EngineDescription", "Graph", "Purged", "Row"]
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 """One result row: strings, numbers, booleans, UTC-aware datetimes, lists, maps or None."""
 
 
-@frozen
+@in_order
 class EngineDescription:
     """The engine, for ``doctor``: its name, version and place."""
 
@@ -71,7 +71,6 @@ class Graph(Protocol):
     @property
     def engine(self) -> str:
         """``neo4j``, ``embedded`` or another: which dialect folder its queries come from."""
-        ...
 
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
@@ -92,7 +91,6 @@ class Graph(Protocol):
             QueryError: the engine rejected it.
             GraphStorageError: the disk is full or failing, or what is kept is damaged.
         """
-        ...
 
     def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
         """Begin to ``run`` a read; what is returned waits for its rows, or its error.
@@ -100,11 +98,9 @@ class Graph(Protocol):
         A distant engine reads meanwhile. A near one may read at the end; either sees what was
         written before.
         """
-        ...
 
     def schema_version(self) -> int:
         """The version of the schema in the store; 0 where there is none yet."""
-        ...
 
     def migrate(self, embedding_dimension: int) -> int:
         """Bring the schema to the newest version, which is returned; harmless when it is there.
@@ -112,7 +108,6 @@ class Graph(Protocol):
         Args:
             embedding_dimension: length of the vectors that the store will hold; 0 for none.
         """
-        ...
 
     def check_purge(self) -> None:
         """Let a purge be prepared, if there will be room for it; asked before anything is removed.
@@ -120,7 +115,6 @@ class Graph(Protocol):
         Raises:
             GraphStorageError: the disk has no room; the text says how much is needed.
         """
-        ...
 
     def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
         """Keep what is about to be removed until ``purge`` has searched the files for it.
@@ -135,7 +129,6 @@ class Graph(Protocol):
         Raises:
             GraphStorageError: they could not be written; nothing may be removed yet.
         """
-        ...
 
     def purge(self, key: str = "") -> Purged:
         """Let go of the bytes of what was overwritten or removed; harmless when made again.
@@ -147,11 +140,9 @@ class Graph(Protocol):
             GraphUnavailableError: the engine is unavailable or was busy for too long; retryable.
             GraphStorageError: the disk has no room for it; nothing was changed.
         """
-        ...
 
     def describe(self) -> EngineDescription:
         """Engine, version and location, without any secret in it."""
-        ...
 
     def copy_store(self, target: Path) -> None:
         """Write a copy of all that is kept into a new file, as it stands at one moment.
@@ -161,11 +152,9 @@ class Graph(Protocol):
             GraphUnavailableError: not now; retryable.
             OSError: the copy could not be written.
         """
-        ...
 
     def close(self) -> None:
         """Give connections and locks back; harmless when called again."""
-        ...
 
 
 class Engine(Protocol):
@@ -185,7 +174,6 @@ class Engine(Protocol):
             ConfigurationError: it cannot be opened with these settings.
             GraphLockedError: another process has its file open.
         """
-        ...
 
     def file_of(self, settings: Any) -> Path | None:
         """Where the engine keeps its file, which to open it would make; None for a server.
@@ -193,4 +181,3 @@ class Engine(Protocol):
         Raises:
             ConfigurationError: the path cannot be used.
         """
-        ...

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
-from reconciler.frozen import frozen
+from reconciler.frozen import in_order
 
 __all__ = ["Carried", "NotCarried", "PeerMemory", "PeerSystem"]
 
 PeerSystem: TypeAlias = Literal["mem0", "graphiti", "neo4j-agent-memory", "langmem"]
 
 
-@frozen
+@in_order
 class Carried:
     """A record that says something about a contact.
 
@@ -28,7 +28,7 @@ class Carried:
     line: Mapping[str, Any]
 
 
-@frozen
+@in_order
 class NotCarried:
     """A record that is left where it is, and why.
 
@@ -52,4 +52,3 @@ class PeerMemory(Protocol):
                 does not name its owner; the message says which record.
             ConfigurationError: the database cannot be reached.
         """
-        ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from reconciler.sensitive_data import SensitiveSpan
+    from reconciler.reading.sensitive_data import SensitiveSpan
 
 __all__ = ["SensitiveDataFinder"]
 
@@ -21,4 +21,3 @@ class SensitiveDataFinder(Protocol):
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The sensitive spans of a text, first to last; empty where there are none."""
-        ...

@@ -14,8 +14,14 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from reconciler.domain.erasing.planning import ContactRecords, plan_of, said_by
-from reconciler.domain.erasing.redaction import without_argument, without_telling, without_words
+from reconciler.domain.erasing.planning import (
+    ContactRecords,
+    plan_of,
+    said_by,
+    without_argument,
+    without_telling,
+    without_words,
+)
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
     ERASED,
@@ -25,12 +31,11 @@ from reconciler.domain.records.erasures import (
     ErasureReceipt,
     ErasureState,
     ErasureTarget,
+    check_person,
 )
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, is_of_the_day
-from reconciler.domain.records.persons import check_person
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope, check_text, is_of_the_day
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     GraphConflictError,
     InvalidSessionError,
@@ -38,11 +43,11 @@ from reconciler.errors import (
     UnknownFactError,
 )
 from reconciler.frozen import frozen
-from reconciler.service.batches import batches
-from reconciler.service.moving.damage import Damage, DamagedNode
-from reconciler.service.moving.lines import KEY_OF
+from reconciler.service.checking.damage import Damage, DamagedNode
+from reconciler.service.checking.lines import KEY_OF
 from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
-from reconciler.service.stores.retry import call_with_retries
+from reconciler.service.stores.patient_graph import call_with_retries
+from reconciler.service.stores.rows import batches
 from reconciler.service.writing.forgotten import keys_of
 from reconciler.service.writing.ids import IdCheck
 from reconciler.service.writing.ledger import Ledger
@@ -66,7 +71,7 @@ class Erasures:
     """Forgets for good what a contact or an operator asks to be forgotten.
 
     Args:
-        store: what is forgotten in.
+        erasure_store: what is forgotten in.
         damage: finds what cannot be read, and takes its words.
         ledger: gives the turns that keep this process's writers away while a contact is marked.
         ids: lets the names of those who ask through.
@@ -76,7 +81,7 @@ class Erasures:
         clock: the time now, UTC-aware.
     """
 
-    store: ErasureStore
+    erasure_store: ErasureStore
     damage: Damage
     ledger: Ledger
     ids: IdCheck
@@ -110,13 +115,22 @@ class Erasures:
             started_at=self.clock(),
         )
         if dry_run:
-            return self._previewed(asked, on_progress)
-        unfinished = self.store.list_erasures([scope], is_unfinished=True)
+            read, damaged = self._read(asked, on_progress)
+            found = self._with_remains(self._known(asked, read), damaged, asked.scope)
+            _check_known(asked, found, damaged)
+            drafted = self._drafted(asked, found)
+            receipt = ErasureReceipt(
+                removed=_counted(self._going(drafted, found)),
+                tombstones=len(self._tombstones(found, drafted)),
+                is_dry_run=True,
+            )
+            return replace(drafted, receipt=receipt)
+        unfinished = self.erasure_store.list_erasures([scope], is_unfinished=True)
         finished = [(erasure, self.finish(erasure, on_progress)) for erasure in unfinished]
         for begun, done in finished:
             if _is_same(begun, target):
                 return done
-        self.store.check_purge()
+        self.erasure_store.check_purge()
         erasure, known = self._marked(asked, on_progress)
         return self._finished(erasure, on_progress, known)
 
@@ -135,30 +149,18 @@ class Erasures:
         if erasure.state is ErasureState.PENDING:
             erasure = self._removed(erasure, on_progress, known)
         if erasure.state is ErasureState.REMOVED:
-            receipt = replace(erasure.receipt, **asdict(self.store.purge(erasure)))
+            receipt = replace(erasure.receipt, **asdict(self.erasure_store.purge(erasure)))
             if receipt.texts_in_files:
-                return self.store.move(erasure, ErasureState.REMOVED, receipt, None)
-            erasure = self.store.move(erasure, ErasureState.DONE, receipt, self.clock())
+                return self.erasure_store.move(erasure, ErasureState.REMOVED, receipt, None)
+            erasure = self.erasure_store.move(erasure, ErasureState.DONE, receipt, self.clock())
         return erasure
-
-    def _previewed(self, asked: Erasure, on_progress: Progress) -> Erasure:
-        read, damaged = self._read(asked, on_progress)
-        known = self._with_remains(self._known(asked, read), damaged, asked.scope)
-        _check_known(asked, known, damaged)
-        drafted = self._drafted(asked, known)
-        receipt = ErasureReceipt(
-            removed=_counted(self._going(drafted, known)),
-            tombstones=len(self._tombstones(known, drafted)),
-            is_dry_run=True,
-        )
-        return replace(drafted, receipt=receipt)
 
     def _known(self, erasure: Erasure, read: _Read) -> ContactRecords:
         """The known records that a plan is made on; comparisons are left out if everything goes."""
         decisions = read.get("Decision")
         if erasure.kind is not ErasureKind.CONTACT:
-            decisions = self.store.list_compared(erasure.scope)
-        return self.store.load_known(erasure.scope, read.get("Fact"), decisions)
+            decisions = self.erasure_store.list_compared(erasure.scope)
+        return self.erasure_store.load_known(erasure.scope, read.get("Fact"), decisions)
 
     def _with_remains(
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
@@ -198,23 +200,23 @@ class Erasures:
 
         def once(number: int) -> tuple[Erasure, ContactRecords | None]:
             if number > 1:  # the answer to an earlier try may have been lost, and not its mark
-                begun = self.store.list_erasures([scope], is_unfinished=True)
+                begun = self.erasure_store.list_erasures([scope], is_unfinished=True)
                 if own := [each for each in begun if each.erasure_id == asked.erasure_id]:
                     return own[0], None
-            version = self.store.standing(scope).version
+            version = self.erasure_store.standing(scope).version
             read, damaged = self._read(asked, on_progress)
             known = self._known(asked, read)
             _check_known(asked, known, damaged)  # before anything is emptied
             if damaged:
-                self.store.expect_mark(scope, _words_of(damaged))
+                self.erasure_store.expect_mark(scope, _words_of(damaged))
                 self.damage.empty(scope, damaged, self.clock())
                 known = self._known(asked, {})
             drafted = self._drafted(asked, known)
             # The mark puts what is left of an episode in its place: its words go with it.
             emptied = drafted.plan.episodes if drafted.plan else {}
             said = (episode.text for episode in known.judged if episode.episode_id in emptied)
-            self.store.expect_mark(scope, said)
-            if not self.store.mark(drafted, version, self._marks(known, drafted)):
+            self.erasure_store.expect_mark(scope, said)
+            if not self.erasure_store.mark(drafted, version, self._marks(known, drafted)):
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
                 )
@@ -245,7 +247,7 @@ class Erasures:
     def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
         keys = self._tombstones(known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
-            ended = self.store.list_session_keys(drafted.scope, handed_over=True)
+            ended = self.erasure_store.list_session_keys(drafted.scope, handed_over=True)
             return Marks(tombstone_keys=keys, ended_keys=tuple(ended))
         plan = drafted.plan or ErasurePlan()
         if drafted.kind is ErasureKind.SESSION:
@@ -274,27 +276,29 @@ class Erasures:
         with self.ledger.turn_at(scope) as take_turn:
             take_turn()
             self.forget_answers()
-            current = self.store.find(erasure)
+            current = self.erasure_store.find(erasure)
             if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
                 return current
             if known is None:
                 read, damaged = self._read(erasure, on_progress)
-                self.store.expect_purge(erasure, _words_of(damaged))
+                self.erasure_store.expect_purge(erasure, _words_of(damaged))
                 self.damage.empty(scope, damaged, self.clock())
-                known = self.store.load_known(scope, read.get("Fact"), read.get("Decision"))
+                known = self.erasure_store.load_known(scope, read.get("Fact"), read.get("Decision"))
             going = self._going(erasure, known)
             # Again: while it is pending nothing new is written, so all that was seen is to go.
-            current = self.store.find(erasure)
+            current = self.erasure_store.find(erasure)
             if current.state is not ErasureState.PENDING:
                 return current
-            self.store.expect_purge(erasure, self._texts(erasure, known, going))
+            self.erasure_store.expect_purge(erasure, self._texts(erasure, known, going))
             looked = self._looked_for(erasure, known, going, on_progress)
         receipt = replace(
-            looked, removed=_counted(going), tombstones=len(self.store.list_tombstones(scope))
+            looked,
+            removed=_counted(going),
+            tombstones=len(self.erasure_store.list_tombstones(scope)),
         )
         if receipt.remaining_ids:
             return replace(erasure, receipt=receipt)
-        return self.store.move(erasure, ErasureState.REMOVED, receipt, None)
+        return self.erasure_store.move(erasure, ErasureState.REMOVED, receipt, None)
 
     def _looked_for(
         self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
@@ -306,7 +310,7 @@ class Erasures:
         words = said_by(*_going_of(known, erasure.plan or ErasurePlan(), erasure.kind))
         for _ in range(_REMOVALS_MAX):
             self._remove(erasure, known, going, on_progress)
-            known = self.store.load_known(erasure.scope)
+            known = self.erasure_store.load_known(erasure.scope)
             receipt = self._verified(erasure, known, going, words)
             if not receipt.remaining_ids:
                 break
@@ -317,7 +321,7 @@ class Erasures:
         self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
     ) -> None:
         """Decisions first and facts last; each may be done again, and changes nothing then."""
-        store, plan, at = self.store, going.plan, erasure.started_at
+        store, plan, at = self.erasure_store, going.plan, erasure.started_at
         own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
         gone = frozenset(plan.fact_ids)
         emptied = (without_words(e, at) for e in known.decisions if e.decision_id in own)
@@ -345,7 +349,7 @@ class Erasures:
 
     def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
         """The ids that go: the planned ones, or all."""
-        plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self.store
+        plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self.erasure_store
         sessions: Sequence[str] | None = plan.session_keys
         if erasure.kind is ErasureKind.CONTACT:
             sessions = None
@@ -371,7 +375,7 @@ class Erasures:
         keys |= {*plan.session_keys, *going.job_ids, *going.task_keys}
         is_whole = erasure.kind is ErasureKind.CONTACT
         yield from (erasure.target.attribute or "", erasure.target.subject or "")
-        for words in self.store.words(erasure.scope, known):
+        for words in self.erasure_store.words(erasure.scope, known):
             if is_whole or not keys.isdisjoint(words.key.split()):
                 yield words.text
 
@@ -379,7 +383,7 @@ class Erasures:
         self, erasure: Erasure, known: ContactRecords, going: _Going, words: set[str]
     ) -> ErasureReceipt:
         """The remaining words of everything in scope, which was read again."""
-        read, plan = self.store.words(erasure.scope, known), going.plan
+        read, plan = self.erasure_store.words(erasure.scope, known), going.plan
         gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
         gone |= {key for key, text in plan.episodes.items() if text == ERASED}
         is_whole = erasure.kind is ErasureKind.CONTACT

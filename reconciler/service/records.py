@@ -8,42 +8,44 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.evidence import evidence_of, mentions, restated_beneath
 from reconciler.domain.recalling.history import (
     HeldFacts,
     chains,
     events_of,
+    evidence_of,
     head_of,
     held_at,
     made_by,
+    mentions,
+    restated_beneath,
     strand_ids,
 )
 from reconciler.domain.reconciling.reverting import order_of
-from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
-from reconciler.domain.records.far_ahead import later
-from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
-from reconciler.domain.records.places import is_after
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.facts import (
+    Conflict,
+    Contact,
+    Dispute,
+    ExpiringFact,
+    Fact,
+    FactEvent,
+    FactHistory,
+    PlaceInHistory,
+    Supersession,
+)
+from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action, is_after, later
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.frozen import frozen
-from reconciler.service.batches import batches
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore, unknown_fact
+from reconciler.service.stores.rows import batches
 
 if TYPE_CHECKING:
-    from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import RecallFilter
+    from reconciler.domain.recalling.recalled import SlotValue
+    from reconciler.domain.records.candidates import FactEvidence
     from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.evidence import FactEvidence
-    from reconciler.domain.records.facts import (
-        Conflict,
-        Contact,
-        Dispute,
-        Fact,
-        FactHistory,
-        Supersession,
-    )
     from reconciler.domain.values.attributes import AttributeBook
 
 _HELD_AT_ONCE = 50
@@ -93,7 +95,13 @@ class Records:
             first = 0 if after is None else _place_after(after, map(_ids_of, histories), scope, at)
             return histories[first:][:limit]
         if after is None and limit is None:
-            return self._histories(scope)
+            # Links before facts: a fact written in between is then a chain of its own, and no
+            # link points at a fact that was not read.
+            now = self.clock()
+            links = self.fact_store.list_supersessions(scope)
+            conflicts = self.fact_store.list_conflicts(scope)
+            facts = [fact.as_of(now) for fact in self.fact_store.list_facts(scope)]
+            return chains(facts, links, _between_live(facts, conflicts), self._events(scope))
         links = self.fact_store.list_supersessions(scope)
         place = None if after is None else self._place_of(scope, links, after)
         return self._page(scope, links, self._heads(scope, links, place, limit))
@@ -124,15 +132,6 @@ class Records:
         )
         made = self.decision_store.list_made(scope)
         return held_at(at, known, made), made_by(at, made)
-
-    def _histories(self, scope: Scope) -> list[FactHistory]:
-        # Links before facts: a fact written in between is then a chain of its own, and no link
-        # points at a fact that was not read.
-        now = self.clock()
-        links = self.fact_store.list_supersessions(scope)
-        conflicts = self.fact_store.list_conflicts(scope)
-        facts = [fact.as_of(now) for fact in self.fact_store.list_facts(scope)]
-        return chains(facts, links, _between_live(facts, conflicts), self._events(scope))
 
     def _place_of(
         self, scope: Scope, links: Iterable[Supersession], fact_id: str
@@ -204,8 +203,7 @@ class Records:
         attributes: AttributeBook,
     ) -> list[SlotValue]:
         """As ``current_values``, from facts and open conflicts that are already read."""
-        from reconciler.domain.recalling.current_values import current_values
-        from reconciler.domain.recalling.suspended import suspended_ids
+        from reconciler.domain.recalling.recalled import current_values, suspended_ids
 
         now = self.clock()
         told = [
@@ -237,7 +235,7 @@ class Records:
 
         Expired facts that are still recalled come first, then those that expire soonest.
         """
-        from reconciler.domain.gate.questions import revalidation
+        from reconciler.domain.gate.disposing import revalidation
 
         now = self.clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
@@ -254,7 +252,7 @@ class Records:
 
     def to_renew(self, scope: Scope, facts: Iterable[Fact], limit: int) -> list[ExpiringFact]:
         """Which of a contact's facts they may be asked about again, the most important first."""
-        from reconciler.domain.gate.questions import revalidation
+        from reconciler.domain.gate.disposing import revalidation
 
         if self.hides_expired:
             return []
@@ -367,7 +365,7 @@ class Records:
         asked = list(self.decision_store.list_pending([decision.scope], self.clock()))
         if not any(held.question for held in asked):
             return False
-        from reconciler.domain.gate.questions import answer_to
+        from reconciler.domain.gate.disposing import answer_to
 
         _, facts = self.fact_store.find_facts(decision.scope, [decision.fact_id])
         return any(held.question and answer_to(held, facts.values()) for held in asked)
@@ -416,7 +414,7 @@ class Records:
 
     def _is_against(self, held: Decision, list_facts: Callable[[Scope], list[Fact]]) -> bool:
         """Whether a held note says otherwise than a live fact."""
-        from reconciler.domain.gate.questions import contradicted
+        from reconciler.domain.gate.disposing import contradicted
 
         told = held.proposal.relations
         if (held.note.slot is None or held.note.slot.key is None) and told is None:
@@ -430,7 +428,7 @@ class Records:
 
         Of a thousand texts few may be an answer, and only those facts are read.
         """
-        from reconciler.domain.gate.questions import answer_to, may_answer
+        from reconciler.domain.gate.disposing import answer_to, may_answer
 
         scopes = list(dict.fromkeys(decision.scope for decision in held))
         said = self.fact_store.list_said_since(scopes, min(each.note.said_at for each in held))

@@ -160,11 +160,8 @@ class _PendingCounts:
         try:
             self._write(counts)
         except (GraphError, ConfigurationError):
-            self._take_back(counts)
+            with self._lock:
+                for key, count in counts.items():
+                    later = self._counts.get(key)
+                    self._counts[key] = count.with_later(later) if later else count
             raise
-
-    def _take_back(self, counts: Mapping[str, Use]) -> None:
-        with self._lock:
-            for key, count in counts.items():
-                later = self._counts.get(key)
-                self._counts[key] = count.with_later(later) if later else count

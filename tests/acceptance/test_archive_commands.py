@@ -57,7 +57,7 @@ def test_a_store_that_is_open_elsewhere_says_who_can_back_it_up(
 ) -> None:
     with Memory.open(embedder=HashingEmbedder(16), **engine.settings_arguments):
         code, _, err = run("backup", str(tmp_path / "one.zip"))
-    assert (code, "call Memory.backup" in err) == (4, True)
+    assert (code, "call reconciler.ops.backup" in err) == (4, True)
 
 
 def test_a_contact_s_document_is_written_for_a_person(run: Run, tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.records.jobs import Job, Outcomes
-from reconciler.domain.records.kinds import Category, JobState
-from reconciler.domain.records.sessions import Turn
+from reconciler.domain.records.candidates import Turn
+from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.sessions import Job, Outcomes
 from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.reading.kinds import Category
 from reconciler.resources import resource_path
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from reconciler import Decision, Memory
+from reconciler import Decision, Memory, ops
 from reconciler.adapters import model_arbiter
 from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
 from reconciler.entrypoints import demo
@@ -83,4 +83,4 @@ def test_each_note_is_told_at_its_own_time(judged: Shown) -> None:
         priya = memory.contact(DEMO_AGENT, "priya")
         before = [chain.facts[0].text for chain in priya.history(at=moved.at - timedelta(days=1))]
         assert "She lives in Pune" in before
-        assert len(re.findall(r'<th scope="row">\d{4}-', priya.report())) > 5
+        assert len(re.findall(r'<th scope="row">\d{4}-', ops.report(priya))) > 5

@@ -29,7 +29,7 @@ from reconciler import Memory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import FactHistory
 from reconciler.domain.records.kinds import Action
-from reconciler.entrypoints.browser_pack import saved_queries
+from reconciler.entrypoints.browser_commands import saved_queries
 from tests.chromium import Chromium, chromium_or_skip
 from tests.conftest import CHOICE
 from tests.engines import OWN_LINES

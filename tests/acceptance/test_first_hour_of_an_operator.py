@@ -21,7 +21,7 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
-from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.serve.access.tokens import TokenFile
 from tests.command_line import Run, environment_of
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.mcp_server import HttpServer, called

@@ -100,7 +100,7 @@ def test_withdraw_takes_it_back(run: Run) -> None:
     assert back["verdict"]["action"] == "WITHDRAW"
     assert back["proposal"]["settles_id"] is not None
     assert json_of(run, "pending", *AGENT) == []
-    assert "operator took it back" in run("withdraw", _hold(run), *SCOPE, "--by", "operator")[1]
+    assert "operator withdrew it" in run("withdraw", _hold(run), *SCOPE, "--by", "operator")[1]
 
 
 def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
@@ -253,7 +253,7 @@ def test_bad_input_ends_with_exit_code_two_and_nothing_printed(run: Run) -> None
 
 def test_an_answer_that_is_not_this_persons_to_give_ends_with_exit_code_two(run: Run) -> None:
     decision_id = _hold(run)
-    for by, mend in (("operator", "who proposed it"), ("agent:crm", "no agent may")):
+    for by, mend in (("operator", "the proposer"), ("agent:crm", "neither an agent")):
         code, out, err = run("confirm", decision_id, *SCOPE, "--by", by)
         assert (code, out, mend in err) == (2, "", True)
     assert len(json_of(run, "pending", *AGENT)) == 1

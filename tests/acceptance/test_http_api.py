@@ -19,7 +19,7 @@ import pytest
 from reconciler import Memory
 from reconciler.errors import GraphUnavailableError
 from reconciler.service import records
-from reconciler.service.stores import contact_queries
+from reconciler.service.stores import rows
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.http_api import PRIYA, Api, TenantApi, serving_api, serving_api_in
@@ -291,7 +291,7 @@ def test_later_pages_of_what_waits_read_what_they_give(
             about.note("Lives in Pune.")
             about.note("Lives in Goa.", source_kind="operator")
             about.submit_session("chat", [{"role": "user", "content": "Lives in Pune."}])
-    monkeypatch.setattr(contact_queries, "_PAGE", 3)
+    monkeypatch.setattr(rows, "_PAGE", 3)
     monkeypatch.setattr(records, "_HELD_AT_ONCE", 3)
     read = list[int]()
     real = memory._services.decision_store._decisions

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.domain.records.jobs import Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
-from reconciler.entrypoints.metrics import QueueCollector
+from reconciler.domain.records.sessions import Outcomes, QueueReport
 from reconciler.errors import GraphUnavailableError
+from reconciler.ops.metrics import QueueCollector
 from tests.anthropic_server import EXTRACTOR_REPLIES, AnthropicServer, Reply, Request
 from tests.command_line import Run, json_of
 from tests.engines import EngineUnderTest

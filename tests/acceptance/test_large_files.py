@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.adapters.peers import readers
+from reconciler.ops.peers import readers
 from tests.command_line import Run
 
 WHO = ("--agent", "crm", "--contact", "priya")

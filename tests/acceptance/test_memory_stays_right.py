@@ -100,7 +100,6 @@ FOUR_WORDINGS = (
 )
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("profile", ["seed", "minilm"])
 def test_a_changed_channel_ends_four_wordings_of_the_old_one(
     open_memory: Open, profile: str
@@ -171,7 +170,6 @@ def test_a_new_credit_limit_is_in_no_dispute_with_payment_terms(memory: Memory) 
     assert memory.contact(AGENT, ANNA).disputes() == []
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("known", "said"),
     [
@@ -194,7 +192,6 @@ def test_a_colleague_who_left_ends_no_job_of_the_contacts(memory: Memory) -> Non
     assert (value.attribute, value.value) == ("employer", "Nordlys")
 
 
-@pytest.mark.on_neo4j_too
 def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", attribute="city", value="Pune")
     [wrong] = memory.contact(AGENT, ANNA).recall()
@@ -208,7 +205,6 @@ def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     assert chain(memory) == ["Lives in Mumbai.", "Lives in Pune."]
 
 
-@pytest.mark.on_neo4j_too
 def test_what_comes_after_an_expired_value_continues_its_chain(
     memory: Memory, calendar: Calendar
 ) -> None:
@@ -228,7 +224,6 @@ def test_what_is_said_again_after_it_expired_is_live_again(
     assert live(memory) == ["Lives in Pune."]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_lesser_source_fills_the_empty_slot_of_what_it_confirms(memory: Memory) -> None:
     said = "Met her at the Chatter convention; her employer is Brightwave."
     tell(memory, said)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.testing import HashingEmbedder
 from tests.command_line import Run
 
@@ -66,7 +66,7 @@ def stop(done: int, _: int) -> None:
 @pytest.mark.usefixtures("noop_store")
 def test_the_doctor_says_how_far_a_move_is(run: Run) -> None:
     with Memory.open() as memory, pytest.raises(StoppedError):
-        memory.reembed(HashingEmbedder(), uncalibrated=True, batch_size=1, on_progress=stop)
+        ops.reembed(memory, HashingEmbedder(), uncalibrated=True, batch_size=1, on_progress=stop)
     code, out, _ = run("doctor", "--json")
     [store] = [check for check in json.loads(out) if check["name"] == "store"]
     assert (code, store["is_ok"]) == (0, True)

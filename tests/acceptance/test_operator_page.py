@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from reconciler import AgentMemory, ContactMemory, Memory
-from reconciler.entrypoints.operator_page import views
+from reconciler.serve.operator_page import views
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder
 from tests import faults
@@ -260,7 +260,7 @@ def test_a_side_of_which_none_holds_was_withdrawn(anna: Browser, memory: Tenant)
 
 def fact_list(page: Page, text: str) -> str:
     """What the list of facts says after a text."""
-    return page.text.partition("What holds")[2].partition(text)[2][:60]
+    return page.text.partition("Facts that hold")[2].partition(text)[2][:60]
 
 
 def test_a_correction_in_a_list_names_who_made_it(anna: Browser, memory: Tenant) -> None:
@@ -357,7 +357,7 @@ def test_decisions_are_filtered_and_counted_by_source(anna: Browser, memory: Ten
     )
     assert "2 decisions : 1 by the contact, 1 by a guess of the model." in page.text
     assert "She may like opera." not in anna.get("/decisions", **asked, source="user_explicit").text
-    assert "Nothing was decided" in anna.get("/decisions", **asked, until="2020-01-01").text
+    assert "No decision matches" in anna.get("/decisions", **asked, until="2020-01-01").text
     added = anna.get("/decisions", agent="crm", became="remembered", since="2020-01-01").text
     assert "She may like opera." not in added
     assert "Keeps bees." in added
@@ -954,7 +954,7 @@ def test_pages_ask_no_other_host_for_anything(reader: Browser) -> None:
 def test_the_wheel_holds_the_templates(built: Path) -> None:
     [wheel] = built.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if "operator_page/" in name}
-    folder = Path(__file__).resolve().parents[2] / "reconciler/entrypoints/operator_page"
+    folder = Path(__file__).resolve().parents[2] / "reconciler/serve/operator_page"
     kept = {path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
     assert {str(path.relative_to(folder.parents[2])) for path in kept} <= names
 

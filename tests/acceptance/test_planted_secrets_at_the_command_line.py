@@ -56,7 +56,7 @@ def test_no_command_repeats_a_secret(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a secret may be typed for the name of a file that is made
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))  # what serves it ends at once
-    monkeypatch.setattr("reconciler.entrypoints.access.http_door.serve_http", _served)
+    monkeypatch.setattr("reconciler.serve.access.http_door.serve_http", _served)
     for typed in COMMANDS[command]:
         _, out, err = run(*command.split(), *typed)
         assert "Quw7xKp" not in out + err, typed

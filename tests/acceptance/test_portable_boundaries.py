@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Memory, Turn, as_prompt
+from reconciler import Action, Turn, as_prompt, ops
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.recalling.prompting import token_count
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.mcp_server.desk import Desk
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store
 from tests.clocks import Clock
@@ -137,7 +137,7 @@ def test_background_work_makes_nothing_of_two_scopes(opened: Open, engine: Engin
     clock.pass_days(60)
     for scope in scopes.values():
         assert call_about(memory, "archive")(**scope, floor=0.9)
-    memory.reembed(OtherModel(), uncalibrated=True)
+    ops.reembed(memory, OtherModel(), uncalibrated=True)
     memory.close()
     again = opened(embedder=OtherModel(), clock=clock, reconcile={"profile": "seed"})
     for name, scope in scopes.items():
@@ -181,7 +181,7 @@ def test_every_fact_that_can_reach_a_prompt_rests_on_an_episode_that_is_there(
         "add_contact_note", {"text": "Plays the cello.", "source_kind": "user_explicit"}
     )
     memory.import_notes([json.dumps(ADA | {"text": "Was born in Oslo."})])
-    memory.contact(**ADA).import_from("mem0", PEER_EXPORT)
+    ops.import_from(memory.contact(**ADA), "mem0", PEER_EXPORT)
     memory.contact(**ADA).submit_session(
         session_id="chat", turns=[Turn(role="contact", text="My dog is Rex.")]
     )
@@ -257,11 +257,11 @@ def test_vectors_that_are_made_again_lose_no_fact(
     for each, token in tokens.items():
         say(memory, f"Calls her {each} {token}.")
     copy, rebuilt = tmp_path / "copy.jsonl", embedded_engine(tmp_path / "new")
-    memory.export(copy, keys=True)
+    ops.export(memory, copy, keys=True)
     assert '"vector"' not in copy.read_text("utf-8")
-    report = Memory.restore(copy, embedder=OtherModel(), **rebuilt.settings_arguments)
+    report = ops.restore(copy, embedder=OtherModel(), **rebuilt.settings_arguments)
     assert report.embedded == len(tokens)  # type: ignore[union-attr]
-    memory.reembed(OtherModel(), uncalibrated=True)
+    ops.reembed(memory, OtherModel(), uncalibrated=True)
     memory.close()
     seed = {"embedder": OtherModel(), "reconcile": {"profile": "seed"}}
     for again in (opened(**seed), opened(**seed | rebuilt.settings_arguments)):

@@ -14,16 +14,15 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Memory, Turn
+from reconciler import Action, Memory, Turn, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.mcp_server.desk import Desk
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.mcp_server.desk import Desk
 from reconciler.testing import ScriptedExtractor
 from tests.command_line import Run, environment_of
 from tests.engines import EngineUnderTest
@@ -116,7 +115,7 @@ def by_confirmation(memory: Memory, text: str) -> None:
 def from_mem0(memory: Memory, text: str, folder: Path) -> None:
     record = {"id": "1", "memory": text, "user_id": "ada", "created_at": "2025-03-02T09:00:00Z"}
     (folder / "mem0.json").write_text(json.dumps({"results": [record]}), "utf-8")
-    memory.contact(**ADA).import_from("mem0", folder / "mem0.json")
+    ops.import_from(memory.contact(**ADA), "mem0", folder / "mem0.json")
 
 
 Door = Callable[[Memory, str], Any]

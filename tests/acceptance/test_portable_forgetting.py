@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, Memory, Turn
+from reconciler import Action, Decision, Memory, Turn, ops
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import FactState, GateReason, SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidArchiveError
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store
@@ -224,8 +223,8 @@ def leaks(memory: Memory, token: str) -> set[str]:
         "decisions": lambda: memory.contact(**ADA).decisions(limit=1000),
         "profile": lambda: memory.contact(**ADA).profile(),
         "briefing": lambda: memory.contact(**ADA).briefing(),
-        "report": lambda: memory.contact(**ADA).report(),
-        "export page": lambda: memory.contact(**ADA).export_page(),
+        "report": lambda: ops.report(memory.contact(**ADA)),
+        "export page": lambda: ops.contact_page(memory.contact(**ADA)),
         "export": lambda: sorted(holding(exported(memory), token)),
         "jobs": lambda: memory.contact(**ADA).jobs(),
         "tasks": lambda: memory.contact(**ADA).tasks(),
@@ -255,7 +254,7 @@ def test_what_was_forgotten_is_gone_after_background_work_and_a_restart(
     memory.contact(**ADA).forget(**ASKED)
     memory.drain()
     memory.agent("crm").archive(floor=1.0)
-    memory.reembed(OtherModel(), uncalibrated=True)
+    ops.reembed(memory, OtherModel(), uncalibrated=True)
     memory.close()
     again = opened(**SEED)
     assert leaks(again, "Quoxaville") == set()
@@ -271,12 +270,12 @@ def test_a_copy_from_before_an_erasure_does_not_bring_it_back(
     """deletion.absent_from_shared_copies"""
     memory, copy = opened(), tmp_path / "copy.jsonl"
     lives_in(memory, "Quoxaville")
-    memory.export(copy, keys=True)
+    ops.export(memory, copy, keys=True)
     memory.contact(**ADA).forget(**ASKED)
     memory.close()
     where = engine.settings_arguments
     with pytest.raises(InvalidArchiveError, match="was erased in this store"):
-        Memory.restore(copy, embedder=OtherModel.__base__(), **where)
+        ops.restore(copy, embedder=OtherModel.__base__(), **where)
     again = opened()
     texts = [
         line["properties"]["text"]
@@ -288,7 +287,7 @@ def test_a_copy_from_before_an_erasure_does_not_bring_it_back(
     assert "Quoxaville" not in prompt(again)
     # Into a store that never heard of the erasure it goes as it was: the file is the operator's.
     other = embedded_engine(tmp_path / "other").settings_arguments
-    Memory.restore(copy, embedder=OtherModel.__base__(), **other)
+    ops.restore(copy, embedder=OtherModel.__base__(), **other)
     fresh = opened(**other)
     assert "Quoxaville" in prompt(fresh)
 
@@ -368,7 +367,7 @@ def test_a_correction_outlives_vectors_that_are_made_again(
     memory = opened(embedder=minilm)
     make(memory)
     before = states(memory)
-    memory.reembed(OtherModel(), uncalibrated=True)
+    ops.reembed(memory, OtherModel(), uncalibrated=True)
     memory.close()
     again = opened(**SEED)
     told = prompt(again)

@@ -24,7 +24,7 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 OLD, NEW = "Likes short calls.", "She likes short calls best."
 AMENDED = "amended   She likes short calls best.  (the judge calls it replaces)"
 REJUDGE = ("rejudge", "--agent", "crm")
-NOTHING_LEFT = "Everything that wanted a judge was judged."
+NOTHING_LEFT = "No decision waits for a judge."
 
 
 @pytest.fixture

@@ -13,32 +13,30 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.assessment import Assessment, CheckFinding, ScorePart
+from reconciler.domain.records.candidates import Assessment, CheckFinding, ScorePart
 from reconciler.domain.records.facts import Contact, Dispute, ExpiringFact
-from reconciler.domain.records.jobs import Job
 from reconciler.domain.records.kinds import Disposal, JobState
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import SessionRecord
-from reconciler.domain.review.health import ContactHealth, Waiting
-from reconciler.domain.review.replay import Replayed, replay
-from reconciler.domain.visible_text import visible, without_widthless
+from reconciler.domain.records.sessions import Job, SessionRecord
 from reconciler.entrypoints import (
-    calibration_report,
     cli,
     doctor,
     fact_rendering,
-    health_rendering,
     import_command,
     job_rendering,
+    judging_commands,
     rendering,
     server_commands,
 )
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ReconcilerError
+from reconciler.ops.review.calibration import Replayed, replay
+from reconciler.ops.review.health import ContactHealth, Waiting
+from reconciler.reading.visible_text import visible, without_widthless
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.access.tokens import AccessToken
 from reconciler.service.writing.note_import import ImportReport, LeftOut, LineError
 from tests.command_line import Run, json_of
 
@@ -125,7 +123,7 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     replayed = [
         _replayed(each) for each in memory.contact(*WHO).all_decisions() if each.action == "ADD"
     ]
-    yield "replay_changes", (calibration_report.replay_changes_table(replayed),)
+    yield "replay_changes", (judging_commands.replay_changes_table(replayed),)
     yield from _rendered_jobs()
     yield "a string", (HOSTILE,)
 
@@ -168,7 +166,7 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     yield "disputes", (rendering.disputes_view([dispute]),)
     yield "expiring", (rendering.expiring_view([soon]),)
     yield "erasure", (fact_rendering.erasures_view([erased]),)
-    yield "health", (health_rendering.health_view(hostile(memory.agent("crm").health())),)
+    yield "health", (fact_rendering.health_view(hostile(ops.health(memory.agent("crm")))),)
     yield "tokens", (server_commands._tokens_view([_token().to_dict(NOW)]),)
 
 
@@ -185,7 +183,7 @@ def _token() -> AccessToken:
 
 
 def _explained(decision: Any) -> Any:
-    from reconciler.domain.review.explanation import explain
+    from reconciler.domain.explanation import explain
 
     return explain(decision)
 
@@ -216,7 +214,7 @@ def _replayed(decision: Any) -> Replayed:
 
 
 def _rendered_jobs() -> Iterator[tuple[str, tuple[Any, ...]]]:
-    from reconciler.domain.records.jobs import Outcomes
+    from reconciler.domain.records.sessions import Outcomes
 
     session = SessionRecord(
         session_id=NAMED,
@@ -329,7 +327,7 @@ def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
     waiting = Waiting(day=100)
     troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
     contact = ContactHealth(contact_id=LONG_ID, disputes=waiting, questions=waiting, **troubles)
-    text = " ".join(printed(health_rendering._contacts([contact]), width=80).split())
+    text = " ".join(printed(fact_rendering._contacts([contact]), width=80).split())
     told = ("ended", "duplicates", "stale", "disputes", "questions", "refused")
     assert LONG_ID in text
     assert [each for each in told if f"100 {each}" not in text] == []

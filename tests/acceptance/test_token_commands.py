@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.entrypoints.access import http_door
-from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.serve.access import http_door
+from reconciler.serve.access.tokens import TokenFile
 from tests.command_line import Run, json_of
 from tests.mcp_server import granted
 

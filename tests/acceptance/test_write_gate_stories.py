@@ -23,11 +23,11 @@ from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
-from reconciler.domain.records.kinds import Category, Disposal, GateReason
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.visible_text import without_widthless
+from reconciler.domain.records.kinds import Disposal, GateReason
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidAnswerError, InvalidRequestError
+from reconciler.reading.kinds import Category
+from reconciler.reading.visible_text import without_widthless
 from reconciler.resources import resource_path
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
@@ -415,7 +415,7 @@ def test_the_source_check_alone_keeps_every_tools_word_out(open_memory: Open) ->
     memory = open_memory(on=("source",))
     decision = propose_to(memory, from_tool(FRAGMENT, page=FRAGMENT))
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
-    assert decision.reason == "tool_output is never written without somebody's yes"
+    assert decision.reason == "tool_output is never written without a person's yes"
     assert known(memory) == []
 
 
@@ -467,7 +467,7 @@ def test_a_directive_is_found_in_what_comes_with_a_note(open_memory: Open) -> No
 def test_a_quarantined_directive_is_not_the_contacts_to_release(open_memory: Open) -> None:
     memory = open_memory()
     held = propose_to(memory, from_tool(RULE))
-    with pytest.raises(InvalidAnswerError, match="for an operator"):
+    with pytest.raises(InvalidAnswerError, match="only an operator may answer"):
         memory.contact("crm", "alice").confirm(held.decision_id, CONTACT)
     assert known(memory) == []
 

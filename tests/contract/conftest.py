@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from reconciler import Memory
 from reconciler.ports.graph import Graph
 from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest, embedded_engine
+from tests.engines import EngineUnderTest
 from tests.kept_stores import KeptStore
 
 
@@ -50,8 +49,7 @@ def graph(kept: KeptStore) -> Graph:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """An empty memory on the embedded engine, for the tools of frameworks."""
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as opened:
         yield opened

@@ -31,7 +31,7 @@ from reconciler.adapters.local_embedder import (
     SentenceTransformerModel,
     Windows,
 )
-from reconciler.adapters.minilm_weights import SHA256, WEIGHTS, weights_folder
+from reconciler.adapters.model_files import SHA256, WEIGHTS, weights_folder
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.onnx_minilm import GRAPH, OnnxMinilm
 from reconciler.adapters.openai_embedder import OpenAIEmbedder
@@ -100,7 +100,7 @@ OBSERVER = """
 import json, os, signal, sys, warnings
 from pathlib import Path
 from reconciler.adapters.local_embedder import LocalEmbedder
-from reconciler.adapters.minilm_weights import weights_folder
+from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.adapters.local_embedder import SentenceTransformerModel
 def heavy():

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
 from reconciler.errors import (
     GraphClosedError,
     GraphConflictError,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
 from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Graph
 from reconciler.service.stores.decision_store import DecisionStore

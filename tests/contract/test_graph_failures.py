@@ -23,9 +23,9 @@ import neo4j
 import pytest
 from neo4j.exceptions import AuthError, Neo4jError
 
-from reconciler import Embedder, Memory
+from reconciler import Embedder, Memory, ops
 from reconciler.adapters import neo4j_graph
-from reconciler.adapters.neo4j_logins import logins_of
+from reconciler.adapters.neo4j_drivers import logins_of
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
 from reconciler.errors import (
@@ -837,7 +837,7 @@ def test_nothing_is_written_over_a_file_of_the_open_memory(
     with opened(embedded) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
         with pytest.raises(ConfigurationError, match="of the open memory itself"):
-            getattr(memory, writes)(target, overwrite=True)
+            getattr(ops, writes)(memory, target, overwrite=True)
     with opened(embedded) as memory:
         assert len(memory.contact("crm", "alice").history()) == 1
 

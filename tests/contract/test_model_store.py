@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from reconciler.bootstrap import open_graph
-from reconciler.domain.records.model_moves import ModelMove, MoveState
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.sessions import ModelMove, MoveState
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_queries
+from reconciler.service.stores.binding_store import ModelStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.model_store import ModelStore
 from reconciler.settings import load_settings
 from tests.commit_maps import (
     ALICE,

@@ -19,14 +19,12 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.packaged_arbiter import FILE, SHA256, PackagedArbiter
-from reconciler.domain.reconciling.by_model import check_judgement
+from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterUnavailableError
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.settings import load_settings

@@ -24,9 +24,10 @@ from reconciler.adapters.phone_finder import find_phones
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, Find
 from reconciler.adapters.street_address_finder import find_street_addresses
 from reconciler.adapters.told_secrets_finder import find_told_secrets
-from reconciler.named_secrets import find_named_secrets, shapes
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-from reconciler.sensitive_data import SensitiveKind
+from reconciler.reading.named_secrets import find_named_secrets, shapes
+from reconciler.reading.sensitive_data import SensitiveKind
+from tests.tables import every
 
 SINGLE: dict[str, tuple[Find, ...]] = {
     "announced": (find_named_secrets, shapes.find_tokens),
@@ -176,7 +177,7 @@ def test_no_text_holds_the_search_for_what_is_said_of_secrets_up(before: str, pi
 
 @pytest.mark.parametrize("signs", ["=", ":"])
 @pytest.mark.parametrize("count", [1, 4, 19, 20, 21, 22, 100, 5_000])
-@pytest.mark.parametrize("name", ["password", "the password for the portal", "api key", "PIN"])
+@every("name", ["password", "the password for the portal", "api key", "PIN"])
 def test_a_secret_is_found_behind_any_number_of_signs(name: str, count: int, signs: str) -> None:
     value = "482193" if name == "PIN" else "Blue42abc"
     text = f"{name}{signs * count}{value}, since May"
@@ -240,7 +241,7 @@ def test_a_long_word_that_is_called_an_account_does_not_hold_the_search_up() -> 
         "de89370400440532013001",
     ],
 )
-@pytest.mark.parametrize("after", ["", ".", " and more", " AB1c", ", IBAN"])
+@every("after", ["", ".", " and more", " AB1c", ", IBAN"])
 def test_an_announced_account_is_found_as_a_whole(number: str, after: str) -> None:
     text = f"Her IBAN is {number}{after}"
     (span,) = finder("personal-data").find(text)

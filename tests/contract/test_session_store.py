@@ -12,17 +12,17 @@ from typing import Any, TypeVar
 
 import pytest
 
-from reconciler.domain.records.jobs import Outcomes
-from reconciler.domain.records.kinds import Category, JobState
+from reconciler.domain.records.candidates import Role
+from reconciler.domain.records.facts import Relations
+from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode
-from reconciler.domain.records.turns import Role
+from reconciler.domain.records.sessions import Episode, Outcomes
 from reconciler.domain.sessions.extraction import Claim, Extracted
 from reconciler.errors import LeaseLostError
 from reconciler.ports.graph import Graph
-from reconciler.service.stores.retry import call_with_retries
+from reconciler.reading.kinds import Category
+from reconciler.service.stores.patient_graph import call_with_retries
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

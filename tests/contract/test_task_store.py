@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.tasks.task_states import TaskState
-from reconciler.domain.tasks.tasks import Task
+from reconciler.domain.tasks.tasks import Task, TaskState
 from reconciler.errors import UnknownTaskError
 from reconciler.ports.graph import Graph
-from reconciler.service.stores.retry import call_with_retries
-from reconciler.service.stores.task_store import TaskStore
+from reconciler.service.stores.patient_graph import call_with_retries
+from reconciler.service.stores.session_store import TaskStore
 
 ALICE, BOB = Scope("acme", "crm", "alice"), Scope("acme", "crm", "bob")
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

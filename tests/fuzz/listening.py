@@ -77,7 +77,7 @@ def load_everything() -> None:
                 importlib.import_module(module.name)
     from reconciler import Memory
     from reconciler.adapters.noop_embedder import NoopEmbedder
-    from reconciler.lexicon import Cues
+    from reconciler.reading.lexicon import Cues
     from tests.fuzz.texts import SENTENCES, WORDS
 
     with (

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, load_settings
+from reconciler import Memory, load_settings, ops
 from reconciler.errors import GraphError, InvalidArchiveError
 from reconciler.settings import Settings
 from reconciler.testing import HashingEmbedder
@@ -45,7 +45,7 @@ class Place:
         folder = self._folder / str(next(self._numbers))
         engine = embedded_engine(folder)
         settings = load_settings(**settings_of(engine))
-        refused = refusal(door, lambda: Memory.restore(file, settings=settings, embedder=EMBEDDER))
+        refused = refusal(door, lambda: ops.restore(file, settings=settings, embedder=EMBEDDER))
         if refused is None:
             if door == "exports":
                 check_ledger(nodes_of(engine), links_of(engine))
@@ -63,7 +63,7 @@ class Place:
 def read(settings: Settings) -> None:
     """Read all that a memory holds, as it is kept and as it is shown."""
     with Memory.open(settings, embedder=EMBEDDER) as memory:
-        memory.export(io.BytesIO(), vectors=True)
+        ops.export(memory, io.BytesIO(), vectors=True)
         memory.agent("crm").decisions(limit=1000)
         memory.contact(*WHO).recall("Where does she live?")
         memory.contact(*WHO).history()
@@ -78,8 +78,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 def archives(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an export and a backup of the bench's store."""
     folder = tmp_path_factory.mktemp("archives")
-    bench.memory.export(folder / "all.jsonl", keys=True, vectors=True)
-    bench.memory.backup(folder / "memory.zip")
+    ops.export(bench.memory, folder / "all.jsonl", keys=True, vectors=True)
+    ops.backup(bench.memory, folder / "memory.zip")
     return folder
 
 
@@ -204,7 +204,10 @@ def peer(seed: int, bench: Bench, tmp_path: Path) -> None:
     else:
         data = json.dumps(bent(records, chance)).encode("utf-8", "surrogatepass")
         file.write_bytes(bent_bytes(data, chance) if chance.random() < 0.2 else data)
-    bench.attempt("peer memories", lambda memory: memory.agent("crm").import_from(system, file))
+    bench.attempt(
+        "peer memories",
+        lambda memory: ops.import_from(memory.agent("crm"), system, file),
+    )
 
 
 def json_lines(name: str) -> Callable[[], Any]:

@@ -10,17 +10,16 @@ import pytest
 from hypothesis import strategies as st
 
 from reconciler import Memory
-from reconciler.agent_memory import AgentMemory
-from reconciler.contact_memory import ContactMemory
+from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.kinds import (
-    Category,
     Disposal,
     GateReason,
     JobState,
     Relation,
     SourceKind,
 )
+from reconciler.reading.kinds import Category
 from tests.fuzz.bench import WHO, Bench
 from tests.fuzz.texts import ODD, TEXTS, TIMES, sometimes
 from tests.fuzz.trying import each_of

@@ -22,11 +22,11 @@ import pytest
 import typer
 from hypothesis import strategies as st
 
-from reconciler import Memory
-from reconciler.entrypoints import stopping
-from reconciler.entrypoints.access import http_door
+from reconciler import Memory, ops
+from reconciler.entrypoints import serving
 from reconciler.entrypoints.cli import app, main
-from reconciler.entrypoints.mcp_server import stdio
+from reconciler.serve.access import http_door
+from reconciler.serve.mcp_server import protocol
 from tests import faults
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.fuzz.bench import check_ledger, ids_of, told
@@ -165,8 +165,8 @@ class Shell:
         engine = embedded_engine(self._template / "store")
         with Memory.open(**engine.settings_arguments) as memory:
             told(memory)
-            memory.export(self._template / "all.jsonl", keys=True)
-            memory.backup(self._template / "memory.zip")
+            ops.export(memory, self._template / "all.jsonl", keys=True)
+            ops.backup(memory, self._template / "memory.zip")
             ids = ids_of(memory)
         notes = ('{"text": "Lives in Pune."}', "{", '{"text": "", "tags": 7}', "null")
         (self._template / "notes.jsonl").write_text("\n".join(notes))
@@ -197,9 +197,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
         patch.setenv("RECONCILER_EMBEDDED_PATH", str(folder / "work" / "store" / "memory.lbug"))
         patch.setenv("COLUMNS", "80")
         patch.setattr(webbrowser, "open", lambda *_: True)
-        patch.setattr(stopping.StopSignals, "wait", lambda *_: True)
+        patch.setattr(serving.StopSignals, "wait", lambda *_: True)
         patch.setattr(http_door, "serve_http", lambda *_: None)
-        patch.setattr(stdio, "serve_stdio", lambda *_: None)
+        patch.setattr(protocol, "serve_stdio", lambda *_: None)
         yield Shell(folder)
         os.chdir(at)
         sys.argv = argv

@@ -19,11 +19,11 @@ from pydantic import BaseModel
 from reconciler import Memory
 from reconciler.adapters.structured_calls import read_prompt
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
-from reconciler.entrypoints.access.tokens import TokenFile
-from reconciler.lexicon import Cues, read_lexicon
+from reconciler.ops.calibration import read_pairs
 from reconciler.queries import parse_query
+from reconciler.reading.lexicon import Cues, read_lexicon
 from reconciler.resources import resource_path
-from reconciler.service.calibration import read_pairs
+from reconciler.serve.access.tokens import TokenFile
 from reconciler.service.json_lines import read_lines
 from reconciler.settings import Settings, load_settings
 from tests.engines import embedded_engine

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import strategies as st
 
 from reconciler.domain.records.handles import handle_of
-from reconciler.entrypoints.access.grants import Grant
-from reconciler.entrypoints.mcp_server.desk import Desk, UnknownNameError
+from reconciler.serve.access.grants import Grant
+from reconciler.serve.mcp_server.desk import Desk, UnknownNameError
 from tests.fuzz.bench import Bench
 from tests.fuzz.bending import bent, bent_bytes
 from tests.fuzz.texts import JSON_VALUES, TEXTS, sometimes

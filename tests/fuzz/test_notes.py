@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from reconciler import Memory
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import Category, SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.errors import ReconcilerError
+from reconciler.reading.kinds import Category
 from reconciler.service.writing.doors import AgentFields, NoteFields
 from tests.engines import EngineUnderTest
 from tests.fuzz.bench import WHO, Bench

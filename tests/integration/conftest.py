@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import datetime
 
 import pytest
 
 from reconciler import Memory
+from reconciler.bootstrap.chosen_models import utc_now
 from reconciler.testing import HashingEmbedder
-from tests.clocks import Clock
 from tests.engines import EngineUnderTest
+from tests.kept_stores import KeptMemory
 
 
 @pytest.fixture
-def memory(kept_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    """An empty memory at the time of the module's own ``clock``."""
+def clock() -> Callable[[], datetime]:
+    """This machine's; a module that moves the time has its own."""
+    return utc_now
+
+
+@pytest.fixture
+def memory(
+    kept_engine: EngineUnderTest, shared_memory: KeptMemory, clock: Callable[[], datetime]
+) -> Iterator[Memory]:
+    """An empty memory at the time of the module's own ``clock``.
+
+    On the embedded engine other tests have it too, and each is a tenant of its own. So it is not
+    for a test that looks into the store from behind, opens it again, or counts all tenants.
+    """
+    if kept_engine.name == "embedded":
+        yield shared_memory.of(str(uuid.uuid4()), clock)
+        return
     arguments = kept_engine.settings_arguments
     with Memory.open(embedder=HashingEmbedder(), clock=clock, **arguments) as opened:
         yield opened

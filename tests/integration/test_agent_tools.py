@@ -18,10 +18,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from reconciler import AgentTools, Memory, SourceKind, ToolReply
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import Category
-from reconciler.domain.tools.contact_tools import AGENT_SOURCES
-from reconciler.domain.tools.tool import Style
-from reconciler.entrypoints.mcp_server.answers import LENGTH_MAX, pending_words
+from reconciler.domain.tools.tool import AGENT_SOURCES, Style
 from reconciler.entrypoints.rendering import pending_view
 from reconciler.errors import (
     EmbeddingError,
@@ -34,7 +31,10 @@ from reconciler.errors import (
     InvalidScopeError,
     ReconcilerError,
 )
+from reconciler.reading.kinds import Category
+from reconciler.serve.mcp_server.operator_desk import LENGTH_MAX, pending_words
 from reconciler.testing import HashingEmbedder
+from tests import faults
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.tables import every
 
@@ -50,14 +50,6 @@ BUILDERS_OWN = (
     *("confirmed_by", "contact_name", "budget_tokens", "limit", "self"),
 )
 PLACES = re.compile(r"/|\\|\.lbug|bolt|Traceback|127\.0\.0\.1")
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """An open memory without anything in it."""
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -648,7 +640,7 @@ NAMES = strategies.sampled_from(
 
 
 @settings(
-    max_examples=150,
+    max_examples=faults.times(50, 150),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -267,7 +267,6 @@ def ends(memory: Memory, fact_id: str) -> tuple[datetime | None, datetime | None
 DROPPED = [revoke, revert, forget]
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("drop", DROPPED)
 def test_one_of_two_plans_of_a_day_is_dropped_and_the_other_stays(
     memory: Memory, planned: Decision, works: Decision, clock: Clock, drop: Any
@@ -278,7 +277,6 @@ def test_one_of_two_plans_of_a_day_is_dropped_and_the_other_stays(
     assert (cities(memory), employers(memory)) == (["Lisbon"], ["Globex"])
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("drop", DROPPED)
 def test_a_dropped_plan_gives_back_a_lifetime_and_an_end(
     memory: Memory, clock: Clock, drop: Any
@@ -336,7 +334,6 @@ def test_a_change_that_was_made_meanwhile_is_reverted_and_the_plan_stays(
     assert cities(memory) == ["Copenhagen"]
 
 
-@pytest.mark.on_neo4j_too
 def test_what_was_ended_meanwhile_is_restored_and_the_plan_stays(
     memory: Memory, clock: Clock
 ) -> None:
@@ -380,7 +377,6 @@ def test_a_plan_that_is_reverted_twice_is_no_evidence_for_what_it_ends(
     assert len(memory.contact("crm", "alice").evidence(str(lisbon.fact_id)).turns) == 1
 
 
-@pytest.mark.on_neo4j_too
 def test_a_plan_that_began_is_forgotten_and_what_it_ended_stays_over(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -389,7 +385,6 @@ def test_a_plan_that_began_is_forgotten_and_what_it_ended_stays_over(
     assert cities(memory) == []
 
 
-@pytest.mark.on_neo4j_too
 def test_a_fact_that_two_plans_end_ends_with_the_one_that_is_left(
     memory: Memory, clock: Clock
 ) -> None:
@@ -433,7 +428,6 @@ def test_a_plan_said_again_in_other_words_gives_way(
     assert cities(memory) == ["Copenhagen"]
 
 
-@pytest.mark.on_neo4j_too
 def test_an_operator_corrects_a_plan_which_stays_one(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -485,7 +479,6 @@ def test_a_dispute_that_a_plan_wins_ends_the_other_side_on_its_day(
     assert told(memory) == {"Lives in Copenhagen.": False}
 
 
-@pytest.mark.on_neo4j_too
 def test_a_dispute_that_a_plan_won_is_open_again_once_that_is_reverted(
     memory: Memory, doubted: Decision, clock: Clock
 ) -> None:
@@ -549,7 +542,6 @@ def test_an_agent_relates_a_plan_and_hears_what_holds_until_then(memory: Memory)
     assert f"Until then stays: {handles[False]}." in reply.text
 
 
-@pytest.mark.on_neo4j_too
 def test_a_change_in_the_batch_of_a_plan_ends_with_it(memory: Memory, clock: Clock) -> None:
     lives_in(memory, "Lisbon")
     lines = [
@@ -591,7 +583,6 @@ def test_a_reverted_change_gives_back_an_end_that_was_known(memory: Memory) -> N
     assert own_end(memory, "Lisbon") == (JULY, JULY)
 
 
-@pytest.mark.on_neo4j_too
 def test_what_holds_again_once_a_session_is_forgotten_ends_with_its_plan(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -604,7 +595,6 @@ def test_what_holds_again_once_a_session_is_forgotten_ends_with_its_plan(
     assert own_end(memory, "Lisbon") == (JUNE, JUNE)
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("is_said_again", [False, True])
 def test_a_forgotten_session_ends_nothing_by_a_relation_whose_day_is_ahead(
     memory: Memory, clock: Clock, is_said_again: bool
@@ -659,7 +649,6 @@ def leaves(memory: Memory, rents: Decision, day: datetime, **given: Any) -> Deci
     return say(memory, text, ends=[str(rents.fact_id)], valid_to=day, **given)
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("given", [{}, {"valid_from": MAY - 99 * DAY}])
 def test_what_is_said_to_end_on_a_day_ahead_holds_until_then(
     memory: Memory, rents: Decision, clock: Clock, given: dict[str, Any]
@@ -683,7 +672,6 @@ def test_what_is_said_to_have_ended_ended_then(
     assert told(memory) == {rents.text: False}
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("drop", DROPPED)
 def test_a_dropped_end_on_a_day_leaves_what_it_was_to_end(
     memory: Memory, rents: Decision, clock: Clock, drop: Any
@@ -739,7 +727,6 @@ def test_a_tool_says_that_a_fact_ends_today(memory: Memory, rents: Decision, clo
     assert told(memory) == {text: False}
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("by", ["id", "handle"])
 def test_a_keyed_note_that_ended_a_fact_on_a_past_day_may_be_sent_again(
     memory: Memory, rents: Decision, clock: Clock, by: str

@@ -33,16 +33,15 @@ from typer.main import get_command
 
 from reconciler import AsyncMemory, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.contact_memory import ContactMemory
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.bound_memory import ContactMemory
 from reconciler.entrypoints.cli import app, main
-from reconciler.entrypoints.http_api.app import api
-from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.operator_page.acts import FORMS
-from reconciler.entrypoints.operator_page.erasing import READS, WRITES
-from reconciler.entrypoints.operator_page.views import PAGES
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.http_api.app import api
+from reconciler.serve.mcp_server.desk import Desk
+from reconciler.serve.operator_page.acts import FORMS, READS
+from reconciler.serve.operator_page.views import PAGES
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.command_line import environment_of
@@ -570,7 +569,7 @@ def visits(ids: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
 def test_no_login_of_another_sees_or_settles_anything_on_the_page(
     world: World, attempts: Attempts, everything: bool, tmp_path: Path
 ) -> None:
-    reads, writes = {*PAGES, *READS}, {*FORMS, *WRITES}
+    reads, writes = {*PAGES, *READS}, {*FORMS}
     assert PLACES.keys() == reads | writes
     ids = chosen(world.one_of_each_id(), everything=everything, few=2)
     operators = chosen(

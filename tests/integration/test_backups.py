@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters.embedded_files import EmbeddedFiles
-from reconciler.domain.records.archives import Backup
+from reconciler.domain.records.erasures import Backup
 from reconciler.errors import (
     ConfigurationError,
     GraphLockedError,
@@ -53,7 +53,7 @@ def archive(source: EngineUnderTest, tmp_path_factory: pytest.TempPathFactory) -
     """Its backup."""
     path = tmp_path_factory.mktemp("backup") / "memory.zip"
     with opened(source) as memory:
-        memory.backup(path)
+        ops.backup(memory, path)
     return path
 
 
@@ -64,7 +64,7 @@ def target(tmp_path: Path) -> EngineUnderTest:
 
 
 def restored(engine: EngineUnderTest, path: Path) -> Any:
-    return Memory.restore(path, embedder=EMBEDDER, **engine.settings_arguments)
+    return ops.restore(path, embedder=EMBEDDER, **engine.settings_arguments)
 
 
 # What it holds
@@ -84,9 +84,9 @@ def test_what_was_written_while_it_was_open_is_in_it_and_what_follows_is_not(
     live = embedded_engine(tmp_path / "live")
     with opened(live) as memory:
         memory.add_contact_note("crm", "priya", "Has two children.")
-        memory.backup(tmp_path / "one.zip")
+        ops.backup(memory, tmp_path / "one.zip")
         memory.add_contact_note("crm", "priya", "Drives a red car.")
-        memory.backup(tmp_path / "two.zip")
+        ops.backup(memory, tmp_path / "two.zip")
         restored(target, tmp_path / "one.zip")
         with opened(target) as other:
             assert [e.fact.text for e in other.contact("crm", "priya").recall()] == [
@@ -111,9 +111,7 @@ def test_the_key_goes_with_it_so_that_a_value_has_the_same_token(
 
 def test_what_a_restore_makes_is_the_owner_s_alone(archive: Path, tmp_path: Path) -> None:
     store, key = tmp_path / "store" / "memory.lbug", tmp_path / "keys" / "hash.key"
-    Memory.restore(
-        archive, embedder=EMBEDDER, embedded_path=store, gate={"hash_key_file": str(key)}
-    )
+    ops.restore(archive, embedder=EMBEDDER, embedded_path=store, gate={"hash_key_file": str(key)})
     made = (store.parent, store, key.parent, key)
     assert [each.stat().st_mode & 0o077 for each in made] == [0, 0, 0, 0]
 
@@ -121,11 +119,11 @@ def test_what_a_restore_makes_is_the_owner_s_alone(archive: Path, tmp_path: Path
 def test_a_store_is_whole_after_a_backup_however_its_process_ends(tmp_path: Path) -> None:
     """After it, the main file says that it needs no log, until something is written again."""
     script = (
-        "import os, sys; from pathlib import Path; from reconciler import Memory; "
+        "import os, sys; from pathlib import Path; from reconciler import Memory, ops; "
         "from reconciler.testing import HashingEmbedder\n"
         "m = Memory.open(embedder=HashingEmbedder(16), embedded_path=Path(sys.argv[1]))\n"
         "m.add_contact_note('crm', 'priya', 'Has two children.')\n"
-        "m.backup(Path(sys.argv[2]))\n"
+        "ops.backup(m, Path(sys.argv[2]))\n"
         "m.add_contact_note('crm', 'priya', 'Drives a red car.')\n"
         "os._exit(0)"
     )
@@ -159,7 +157,7 @@ def test_writers_and_readers_go_on_while_backups_are_made(
         writer.start()
         count = 0
         while not is_over.is_set():
-            memory.backup(tmp_path / "one.zip", overwrite=True)
+            ops.backup(memory, tmp_path / "one.zip", overwrite=True)
             count += 1
         writer.join()
         assert count > 0
@@ -175,7 +173,7 @@ def test_another_process_is_kept_off_the_store_after_a_backup(
     """To copy a file may not give back the lock that the engine holds on it."""
     opening = "import sys, ladybug; ladybug.Database(sys.argv[1])"
     with opened(source) as memory:
-        memory.backup(tmp_path / "one.zip")
+        ops.backup(memory, tmp_path / "one.zip")
         tried = subprocess.run(
             [sys.executable, "-c", opening, str(path_of(source))],
             capture_output=True,
@@ -195,9 +193,9 @@ def test_a_file_that_is_there_is_not_replaced_unasked(
     path.write_text("precious")
     with opened(source) as memory:
         with pytest.raises(ConfigurationError, match="already exists"):
-            memory.backup(path)
+            ops.backup(memory, path)
         assert path.read_text() == "precious"
-        memory.backup(path, overwrite=True)
+        ops.backup(memory, path, overwrite=True)
     assert [each.name for each in tmp_path.iterdir()] == ["one.zip"]
 
 
@@ -206,7 +204,7 @@ def test_a_backup_into_no_folder_says_so_and_leaves_nothing(
 ) -> None:
     why = r"one\.zip cannot be written: No such file or directory$"
     with opened(source) as memory, pytest.raises(ConfigurationError, match=why):
-        memory.backup(tmp_path / "none" / "one.zip")
+        ops.backup(memory, tmp_path / "none" / "one.zip")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -219,7 +217,7 @@ def test_a_backup_beside_a_full_disk_says_that_the_disk_is_full(
         with monkeypatch.context() as patch:
             patch.setattr(shutil, "disk_usage", lambda _: full)
             with pytest.raises(GraphStorageError, match=r"the disk is full.* free some space"):
-                memory.backup(tmp_path / "one.zip")
+                ops.backup(memory, tmp_path / "one.zip")
     assert list(tmp_path.iterdir()) == []
     with opened(source) as memory:
         assert memory.contact("crm", "priya").recall("cello")
@@ -228,13 +226,13 @@ def test_a_backup_beside_a_full_disk_says_that_the_disk_is_full(
 def test_a_server_is_backed_up_by_its_own_means(one_neo4j: EngineUnderTest, tmp_path: Path) -> None:
     said = r"neo4j-admin .* `reconciler export`"
     with opened(one_neo4j) as memory, pytest.raises(ConfigurationError, match=said):
-        memory.backup(tmp_path / "one.zip")
+        ops.backup(memory, tmp_path / "one.zip")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_backup_is_not_restored_into_a_server(archive: Path) -> None:
     with pytest.raises(ConfigurationError, match="backup of the embedded engine"):
-        Memory.restore(archive, graph="neo4j", neo4j={"password": "unused-password"})
+        ops.restore(archive, graph="neo4j", neo4j={"password": "unused-password"})
 
 
 def test_a_backup_is_not_restored_where_a_memory_is(archive: Path, target: EngineUnderTest) -> None:

@@ -8,7 +8,7 @@ from http.client import HTTPConnection, HTTPResponse
 
 import pytest
 
-from reconciler.entrypoints.browser_pack import (
+from reconciler.entrypoints.browser_commands import (
     docker_name,
     pack_files,
     saved_queries,

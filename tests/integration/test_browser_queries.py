@@ -9,8 +9,8 @@ import neo4j
 import pytest
 from neo4j.graph import Node, Path, Relationship
 
-from reconciler import Memory
-from reconciler.entrypoints.browser_pack import SavedQuery, saved_queries
+from reconciler import Memory, ops
+from reconciler.entrypoints.browser_commands import SavedQuery, saved_queries
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.integration.test_captions import session_of
@@ -111,7 +111,7 @@ def test_they_say_what_the_memory_says(session: neo4j.Session, one_neo4j: Engine
         decisions = list(memory.contact("crm", "priya").all_decisions())
         pending = memory.contact("crm", "priya").pending()
         disputes = memory.contact("crm", "priya").disputes()
-        [health] = memory.contact("crm", "priya").health().contacts
+        [health] = ops.health(memory.contact("crm", "priya")).contacts
     assert len(disputes) == len(pending) - 1 == 1
     facts = {fact.fact_id: fact for chain in chains for fact in chain.facts}
     links = [link for chain in chains for link in chain.supersessions]

@@ -15,28 +15,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.config_files import load_attribute_book, load_profile
 from reconciler.domain.records.decisions import Comparison, Decision, Judgement
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
-from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.profile import Profile
-from reconciler.domain.review.calibration import (
-    CalibrationGoal,
-    LabelledPair,
-    MeasuredPair,
-    PairLabel,
-)
-from reconciler.domain.review.replay import replay, summarise
+from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.entrypoints.calibration_report import (
+from reconciler.entrypoints.judging_commands import (
     calibration_tables,
     errors_table,
     replay_changes_table,
     replay_table,
 )
 from reconciler.errors import ConfigurationError, InvalidRequestError
-from reconciler.service.calibration import (
+from reconciler.ops.calibration import (
     CalibrationReport,
     calibrate,
     measure_pairs,
@@ -44,6 +36,14 @@ from reconciler.service.calibration import (
     provenance_of,
     read_pairs,
     write_profile,
+)
+from reconciler.ops.review.calibration import (
+    CalibrationGoal,
+    LabelledPair,
+    MeasuredPair,
+    PairLabel,
+    replay,
+    summarise,
 )
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
@@ -419,7 +419,7 @@ def memory(engine: EngineUnderTest) -> Iterator[Memory]:
 
 def test_the_graphs_own_decisions_give_labelled_pairs(memory: Memory) -> None:
     [found] = pairs_from_decisions(
-        memory.contact("crm", "alice").decisions(), memory.model_move().model
+        memory.contact("crm", "alice").decisions(), ops.model_move(memory).model
     )
     assert (found.pair.fact_text, found.pair.note_text) == ("Likes tea", "Likes coffee")
     assert (found.pair.label, found.cosine) == (PairLabel.DISTINCT, pytest.approx(0.9, abs=1e-6))

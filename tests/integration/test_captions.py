@@ -11,7 +11,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from reconciler import Memory, Turn
+from reconciler import Memory, Turn, ops
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -151,10 +151,8 @@ def test_a_restored_memory_has_them_too(
     embedded = embedded_engine(tmp_path).settings_arguments
     with Memory.open(embedder=HashingEmbedder(), **embedded) as source:
         fill(source)
-        source.export(tmp_path / "out.jsonl", vectors=True)
-    Memory.restore(
-        tmp_path / "out.jsonl", embedder=HashingEmbedder(), **one_neo4j.settings_arguments
-    )
+        ops.export(source, tmp_path / "out.jsonl", vectors=True)
+    ops.restore(tmp_path / "out.jsonl", embedder=HashingEmbedder(), **one_neo4j.settings_arguments)
     check_captions(nodes(one_neo4j))
     check_labels(one_neo4j)
     check_cosines(cosines(one_neo4j))

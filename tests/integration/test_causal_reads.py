@@ -115,7 +115,7 @@ def test_a_follower_that_lags_behind_counts_as_away_and_not_as_another_writer(
     with closing(Neo4jGraph(**server)) as graph:
         graph.schema_version()
         graph._bookmarks.update_bookmarks([], [_of_the_future(wire.given()[-1])])
-        with pytest.raises(GraphUnavailableError, match="has not caught up"):
+        with pytest.raises(GraphUnavailableError, match="does not have the last writes"):
             graph.schema_version()
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler import AgentMemory, ContactMemory, Memory
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from tests.engines import embedded_engine
+from tests.engines import EngineUnderTest
+from tests.ops_calls import call_of, ops_of
 
 USUAL: Mapping[str, Any] = {
     "agent_id": "crm",
@@ -35,7 +35,7 @@ VIEWS: Mapping[type, Callable[[Memory], Any]] = {
 FLAGS = [
     (kind, name, flag.name)
     for kind in VIEWS
-    for name, method in inspect.getmembers(kind, callable)
+    for name, method in {**dict(inspect.getmembers(kind, callable)), **ops_of(kind)}.items()
     if not name.startswith("_")
     for flag in inspect.signature(method).parameters.values()
     if flag.annotation == "bool"
@@ -44,8 +44,8 @@ LONG = "x" * 500
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as opened:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(**kept_engine.settings_arguments) as opened:
         yield opened
 
 
@@ -58,8 +58,8 @@ def test_there_are_flags() -> None:
 def test_nothing_but_true_or_false_is_taken_for_a_flag(memory: Memory, value: object) -> None:
     """The text "false" would count as true."""
     for kind, name, flag in FLAGS:
-        of_class = name in ("open", "restore")  # which no memory that is open takes
-        method = getattr(Memory if of_class else VIEWS[kind](memory), name)
+        is_of_class = name == "open"  # which no memory that is open takes
+        method = Memory.open if is_of_class else call_of(VIEWS[kind](memory), name)
         wanted = inspect.signature(method).parameters.values()
         given = {each.name: USUAL[each.name] for each in wanted if each.name in USUAL}
         with pytest.raises(InvalidRequestError, match=f"{flag} must be True or False, not"):

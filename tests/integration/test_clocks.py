@@ -56,9 +56,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+def engine(kept_engine: EngineUnderTest) -> EngineUnderTest:
     """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
-    return any_engine
+    return kept_engine
 
 
 def opened(engine: EngineUnderTest, clock: Clock, **given: Any) -> Memory:
@@ -69,13 +69,6 @@ def opened(engine: EngineUnderTest, clock: Clock, **given: Any) -> Memory:
 @pytest.fixture
 def memory(engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
     with opened(engine, clock) as memory:
-        yield memory
-
-
-@pytest.fixture
-def embedded(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
-    """As ``memory``, for what the engine has no part in."""
-    with opened(embedded_engine(tmp_path), clock) as memory:
         yield memory
 
 
@@ -216,11 +209,11 @@ def test_facts_with_different_beginnings_end_together_after_the_latest(
 
 
 def test_what_stands_beside_is_no_older_than_what_it_stands_beside(
-    embedded: Memory, clock: Clock
+    memory: Memory, clock: Clock
 ) -> None:
-    say(embedded, PUNE)
+    say(memory, PUNE)
     clock.now -= HOUR
-    beside = say(embedded, GOA, source_kind=SourceKind.APPROVED_DOC)
+    beside = say(memory, GOA, source_kind=SourceKind.APPROVED_DOC)
     assert (beside.decided_by, beside.note.holds_from) == (DecidedBy.TRUST, NOON)
     assert beside.answer.endswith(
         "A more trusted statement, which it may contradict, stays beside it."
@@ -239,17 +232,15 @@ def test_an_arbiter_is_told_of_no_note_that_is_older_than_what_it_is_shown(
     assert note.holds_from == shown[0].valid_from == NOON
 
 
-def test_another_topic_does_not_take_over_a_wrong_clocks_time(
-    embedded: Memory, clock: Clock
-) -> None:
+def test_another_topic_does_not_take_over_a_wrong_clocks_time(memory: Memory, clock: Clock) -> None:
     clock.now += timedelta(days=365)
-    say(embedded, PUNE)
+    say(memory, PUNE)
     clock.now = NOON
-    assert say(embedded, {"text": "Likes tea"}).note.holds_from == NOON
+    assert say(memory, {"text": "Likes tea"}).note.holds_from == NOON
 
 
 def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_of_arrival(
-    embedded: Memory, clock: Clock
+    memory: Memory, clock: Clock
 ) -> None:
     contacts = (f"contact {number}" for number in count())
 
@@ -264,9 +255,9 @@ def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_o
         contact_id, texts = next(contacts), []
         for which, seconds in told:
             clock.now = NOON + timedelta(seconds=seconds)
-            texts.append(say(embedded, WAYS[way][which % len(WAYS[way])], contact_id).text)
-            assert live(embedded, contact_id) == texts[-1:]
-        facts = chain(embedded, contact_id)
+            texts.append(say(memory, WAYS[way][which % len(WAYS[way])], contact_id).text)
+            assert live(memory, contact_id) == texts[-1:]
+        facts = chain(memory, contact_id)
         assert [fact.text for fact in facts] == texts[::-1]
         assert [fact.valid_to for fact in facts[1:]] == [fact.valid_from for fact in facts[:-1]]
         assert all(new.valid_from >= old.valid_from for new, old in pairwise(facts))
@@ -289,9 +280,9 @@ def test_what_the_caller_dates_keeps_its_place_and_the_answer_says_so(
 
 
 @pytest.mark.parametrize("dated", [{"said_at": NOON - HOUR}, {"valid_from": NOON - HOUR}])
-def test_either_date_is_a_date(embedded: Memory, dated: dict[str, datetime]) -> None:
-    say(embedded, PUNE)
-    assert say(embedded, GOA, **dated).is_history
+def test_either_date_is_a_date(memory: Memory, dated: dict[str, datetime]) -> None:
+    say(memory, PUNE)
+    assert say(memory, GOA, **dated).is_history
 
 
 # Answers, ends, imports
@@ -309,11 +300,11 @@ def test_a_yes_holds_from_then_on_although_the_clock_stepped_back(
 
 
 def test_what_agrees_with_a_faster_hosts_fact_is_not_asked_about(
-    embedded: Memory, clock: Clock
+    memory: Memory, clock: Clock
 ) -> None:
-    say(embedded, PUNE)
+    say(memory, PUNE)
     clock.now -= MINUTES
-    again = say(embedded, PUNE, source_kind=SourceKind.TOOL_OUTPUT)
+    again = say(memory, PUNE, source_kind=SourceKind.TOOL_OUTPUT)
     assert (again.action, again.note.said_at) == (Action.SKIP, NOON)
 
 
@@ -332,13 +323,13 @@ def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> 
 
 
 def test_lines_of_an_import_that_nobody_dated_count_in_their_order(
-    embedded: Memory, clock: Clock
+    memory: Memory, clock: Clock
 ) -> None:
-    say(embedded, PUNE)
+    say(memory, PUNE)
     clock.now -= HOUR
     lines = [json.dumps(said) for said in (GOA, DELHI)]
-    embedded.import_notes(lines, agent_id="crm", contact_id="alice")
-    assert [fact.text for fact in chain(embedded)] == [each["text"] for each in (DELHI, GOA, PUNE)]
+    memory.import_notes(lines, agent_id="crm", contact_id="alice")
+    assert [fact.text for fact in chain(memory)] == [each["text"] for each in (DELHI, GOA, PUNE)]
 
 
 # Conversations without dates
@@ -365,36 +356,36 @@ def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
 
 
 def test_what_was_said_live_after_the_hand_over_is_newer_than_the_session(
-    embedded: Memory, clock: Clock
+    memory: Memory, clock: Clock
 ) -> None:
-    embedded.contact("crm", "alice").submit_session("first", turns("Pune"))
+    memory.contact("crm", "alice").submit_session("first", turns("Pune"))
     clock.now += HOUR
-    say(embedded, GOA, source_kind=SourceKind.USER_EXPLICIT)
-    embedded.drain()
-    assert live(embedded) == [GOA["text"]]
+    say(memory, GOA, source_kind=SourceKind.USER_EXPLICIT)
+    memory.drain()
+    assert live(memory) == [GOA["text"]]
 
 
-def test_turns_that_somebody_dated_keep_their_date(embedded: Memory, clock: Clock) -> None:
-    say(embedded, PUNE)
-    embedded.contact("crm", "alice").submit_session("chat", turns("Goa", said_at=NOON - HOUR))
-    embedded.drain()
-    assert [fact.valid_from for fact in chain(embedded)] == [NOON, NOON - HOUR]
+def test_turns_that_somebody_dated_keep_their_date(memory: Memory, clock: Clock) -> None:
+    say(memory, PUNE)
+    memory.contact("crm", "alice").submit_session("chat", turns("Goa", said_at=NOON - HOUR))
+    memory.drain()
+    assert [fact.valid_from for fact in chain(memory)] == [NOON, NOON - HOUR]
 
 
 def test_turns_from_the_future_are_refused_also_where_another_host_is_ahead(
-    embedded: Memory, clock: Clock
+    memory: Memory, clock: Clock
 ) -> None:
-    say(embedded, PUNE)
+    say(memory, PUNE)
     clock.now -= HOUR
     with pytest.raises(InvalidSessionError, match="has not come yet"):
-        embedded.contact("crm", "alice").submit_session("chat", turns("Goa", said_at=NOON))
+        memory.contact("crm", "alice").submit_session("chat", turns("Goa", said_at=NOON))
 
 
-def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: Clock) -> None:
-    say(embedded, PUNE)
+def test_what_a_task_logs_is_newer_than_what_it_loaded(memory: Memory, clock: Clock) -> None:
+    say(memory, PUNE)
     clock.now -= HOUR
     goal = "Move the delivery"
-    task = embedded.contact("crm", "alice").task("move", goal=goal, keeps_outcome=False)
+    task = memory.contact("crm", "alice").task("move", goal=goal, keeps_outcome=False)
     task.observed()
     [first, second] = [task.log_episode(turn) for turn in turns("Goa") * 2]
     assert NOON < first.said_at < second.said_at
@@ -405,31 +396,26 @@ def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: 
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=10), timedelta(days=10)])
 def test_a_session_that_came_by_a_clock_far_ahead_is_read_at_once(
-    embedded: Memory, clock: Clock, ahead: timedelta
+    memory: Memory, clock: Clock, ahead: timedelta
 ) -> None:
     clock.now += ahead
-    embedded.contact("crm", "alice").submit_session(
-        "chat-1", [{"role": "user", "content": "Hello."}]
-    )
+    memory.contact("crm", "alice").submit_session("chat-1", [{"role": "user", "content": "Hello."}])
     clock.now -= ahead
-    [job] = embedded.drain()
+    [job] = memory.drain()
     assert job.state == "done"
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("state", ["waiting", "running"])
 def test_a_job_that_is_due_by_a_clock_far_ahead_keeps_no_one_waiting(
-    embedded: Memory, clock: Clock, state: str
+    memory: Memory, clock: Clock, state: str
 ) -> None:
-    embedded.contact("crm", "alice").submit_session(
-        "chat-1", [{"role": "user", "content": "Hello."}]
-    )
+    memory.contact("crm", "alice").submit_session("chat-1", [{"role": "user", "content": "Hello."}])
     due = "MATCH (job:Job) SET job.state = $state, job.attempts = 1, job.due_at = $at"
-    graph = embedded._services._graph
+    graph = memory._services._graph
     with graph._connections.for_writing() as connection:
         at = (clock.now + timedelta(days=1)).replace(tzinfo=None)
         connection.rows(due, {"state": state, "at": at})
-    assert embedded.drain() == []
+    assert memory.drain() == []
 
 
 def test_at_the_end_of_all_times_nothing_runs_over(tmp_path: Path) -> None:

@@ -23,9 +23,8 @@ import pytest
 from reconciler import Decision, Memory
 from reconciler.bootstrap import open_graph
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.notes import Note as NewNote
+from reconciler.domain.records.notes import Note as NewNote, Scope
 from reconciler.domain.records.policies import ReconcilePolicy, RetryPolicy
-from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphUnavailableError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.decision_store import DecisionStore
@@ -350,7 +349,7 @@ class Writer:
         fact_store, decision_store = FactStore(patient), DecisionStore(patient)
         embedder = HashingEmbedder()
         ledger = Ledger(
-            store=decision_store,
+            decision_store=decision_store,
             neighbourhoods=Neighbourhoods(fact_store, embedder.model_id, facts_max),
             retry_policy=RETRIES,
             clock=lambda: NOON,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,18 +11,8 @@ import pytest
 from reconciler import AgentMemory, ContactMemory, Memory, Note, Scope, Turn
 from reconciler.errors import InvalidNoteError, InvalidScopeError
 from reconciler.service.writing.doors import as_candidate
-from reconciler.testing import HashingEmbedder
-from tests.engines import embedded_engine
 
 TURNS = [Turn(role="contact", text="Remember that I only take calls after 5 pm.")]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """An open memory without anything in it."""
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 def test_the_memorys_own_two_calls_about_a_contact_only_add_whose_it_is() -> None:

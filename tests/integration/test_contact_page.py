@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Memory, Turn
+from reconciler import Memory, Turn, ops
 from reconciler.errors import InvalidRequestError
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
@@ -58,17 +58,17 @@ class Sections(HTMLParser):
 
 @pytest.fixture(scope="module")
 def page(memory: Memory) -> str:
-    return memory.contact("crm", "alice").export_page()
+    return ops.contact_page(memory.contact("crm", "alice"))
 
 
 @pytest.mark.parametrize(
     ("section", "words"),
     [
-        ("What is known now", "Lives in Goa."),
-        ("What is known now", "by the word of the contact, said once"),
-        ("What was known before", "Lives in Pune."),
-        ("What waits for an answer", "diabetic"),
-        ("What was decided, the newest first", 'was put in the place of "Lives in Pune."'),
+        ("Present facts", "Lives in Goa."),
+        ("Present facts", "by the word of the contact, said once"),
+        ("Former facts", "Lives in Pune."),
+        ("Open questions", "diabetic"),
+        ("Decisions, newest first", 'was put in the place of "Lives in Pune."'),
         ("Conversations", "Remember that I only take calls after 5 pm."),
         ("Tasks", "Move house"),
     ],
@@ -78,7 +78,7 @@ def test_each_part_says_what_is_kept(page: str, section: str, words: str) -> Non
 
 
 def test_what_ended_is_not_told_as_known_now(page: str) -> None:
-    assert "Lives in Pune." not in Sections(page).found["What is known now"]
+    assert "Lives in Pune." not in Sections(page).found["Present facts"]
 
 
 def test_it_holds_nobody_else_and_no_secret_of_the_store(page: str) -> None:
@@ -99,11 +99,11 @@ def test_it_needs_nothing_beside_itself(page: str) -> None:
 
 def test_a_contact_that_nobody_knows_is_an_error(memory: Memory) -> None:
     with pytest.raises(InvalidRequestError, match="nothing is known about contact alise"):
-        memory.contact("crm", "alise").export_page()
+        ops.contact_page(memory.contact("crm", "alise"))
 
 
 def test_what_ended_says_from_when_to_when_and_promises_no_longer_keeping(page: str) -> None:
-    before = " ".join(Sections(page).found["What was known before"].split())
+    before = " ".join(Sections(page).found["Former facts"].split())
     assert "ended, held from" in before
     assert "at the longest" not in before
     assert "ended since" not in page

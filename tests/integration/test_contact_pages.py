@@ -12,10 +12,9 @@ from typing import Any
 import neo4j
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters.neo4j_graph import _in_one_row, _of_one_map
-from reconciler.entrypoints.doctor import checkup
-from reconciler.entrypoints.judge_check import DoctorCheck
+from reconciler.entrypoints.doctor import DoctorCheck, checkup
 from reconciler.errors import SchemaError
 from reconciler.queries import load_queries
 from reconciler.settings import load_settings
@@ -127,13 +126,13 @@ def test_what_is_written_names_its_contact_whatever_becomes_of_it(
 ) -> None:
     with opened(one_neo4j) as memory:
         fill(memory, FEW)
-        memory.export(tmp_path / "all.jsonl")
+        ops.export(memory, tmp_path / "all.jsonl")
         for label in ("Fact", "Decision"):
             raw_store.query(one_neo4j, DAMAGE.format(label))
         memory.contact(AGENT, "zoe").forget(by="dana", reason="Asked for it.")
         assert raw_store.query(one_neo4j, NAMELESS) == []
     raw_store.query(one_neo4j, "MATCH (node) DETACH DELETE node")
-    Memory.restore(
+    ops.restore(
         tmp_path / "all.jsonl", embedder=HashingEmbedder(16), **one_neo4j.settings_arguments
     )
     assert raw_store.query(one_neo4j, NAMELESS) == []

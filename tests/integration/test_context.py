@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reconciler import AsyncMemory, Memory, Turn
-from reconciler.contact_memory import ContactMemory
+from reconciler.bound_memory import ContactMemory
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, Turn
+from reconciler import Memory, Turn, ops
 from reconciler.errors import DamagedRecordError, ReconcilerError
 from reconciler.testing import HashingEmbedder
 from tests import faults, raw_store
@@ -153,8 +153,8 @@ def asked_for(memory: Memory) -> dict[str, Callable[[], Any]]:
         "recall": lambda: memory.contact(*ANN).recall("What does she keep?"),
         "history": lambda: memory.contact(*ANN).history(),
         "decisions": lambda: memory.contact(*ANN).decisions(),
-        "page": lambda: memory.contact(*ANN).export_page(),
-        "health": lambda: memory.contact(*ANN).health(),
+        "page": lambda: ops.contact_page(memory.contact(*ANN)),
+        "health": lambda: ops.health(memory.contact(*ANN)),
         "profile": lambda: memory.contact(*ANN).profile(),
         "briefing": lambda: memory.contact(*ANN).briefing(),
         "pending": lambda: memory.contact(*ANN).pending(),
@@ -201,15 +201,15 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
 ) -> None:
     _, cats = ids
     with opened(one_of_each) as memory:
-        [counted] = memory.contact(*ANN).health(check_records=True).contacts
-        report = memory.export(tmp_path / "all.jsonl")
+        [counted] = ops.health(memory.contact(*ANN), check_records=True).contacts
+        report = ops.export(memory, tmp_path / "all.jsonl")
         links = [each for each in report.damaged_ids if each.split()[0].isupper()]
         assert len(report.damaged_ids) - len(links) == counted.damaged
         assert bool(report.damaged_ids) is (names != ("a tombstone without a time",))
     given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "new.lbug"}
-    Memory.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
+    ops.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
     with Memory.open(embedder=HashingEmbedder(), **given) as memory:
-        assert memory.contact(*ANN).health(check_records=True).contacts[0].damaged == 0
+        assert ops.health(memory.contact(*ANN), check_records=True).contacts[0].damaged == 0
         assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
 
 
@@ -219,9 +219,9 @@ def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
 ) -> None:
     lorry, cats = ids
     with opened(one_of_each) as memory:
-        damaged = memory.contact(*ANN).health(check_records=True).contacts[0].damaged
+        damaged = ops.health(memory.contact(*ANN), check_records=True).contacts[0].damaged
         planned = memory.contact(*ANN).forget(fact_id=lorry, dry_run=True, **ASKED)
-        assert memory.contact(*ANN).health(check_records=True).contacts[0].damaged == damaged
+        assert ops.health(memory.contact(*ANN), check_records=True).contacts[0].damaged == damaged
         done = memory.contact(*ANN).forget(fact_id=lorry, **ASKED)
         assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
         assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
@@ -239,12 +239,12 @@ def test_a_contact_is_forgotten_with_its_damaged_records(
     with opened(one_of_each) as memory:
         done = memory.contact(*ANN).forget(**ASKED)
         assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
-        assert memory.contact(*ANN).health(check_records=True).contacts[0].damaged == 0
-        memory.export(tmp_path / "all.jsonl")
+        assert ops.health(memory.contact(*ANN), check_records=True).contacts[0].damaged == 0
+        ops.export(memory, tmp_path / "all.jsonl")
     everything = "\n".join(raw_store.everything(one_of_each)).casefold()
     assert not {word for word in (SECRET, "lorry", "cats", "yodel") if word in everything}
     given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "new.lbug"}
-    Memory.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
+    ops.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
 
 
 def test_a_damaged_key_of_the_store_is_told_without_a_quotation(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters import embedded_graph
 from reconciler.errors import GraphStorageError
 from reconciler.testing import HashingEmbedder
@@ -40,7 +40,7 @@ WRITES: dict[str, Callable[[Memory], Any]] = {
         "call", [{"role": "user", "content": "I row."}]
     ),
     "forget": lambda memory: memory.contact("crm", "priya").forget(by="dana", reason="Asked."),
-    "backup": lambda memory: memory.backup(memory.settings.embedded_path.with_name("backup")),
+    "backup": lambda memory: ops.backup(memory, memory.settings.embedded_path.with_name("backup")),
 }
 
 
@@ -67,9 +67,9 @@ def test_no_write_is_acknowledged_and_what_there_was_can_still_be_exported(
         assert [each.fact.text for each in memory.contact("crm", "priya").recall()] == [
             "Likes tea."
         ]
-        memory.export(tmp_path / "export.jsonl")
+        ops.export(memory, tmp_path / "export.jsonl")
     new = {"graph": "embedded", "embedded_path": tmp_path / "new.lbug"}
-    Memory.restore(tmp_path / "export.jsonl", embedder=HashingEmbedder(16), **new)
+    ops.restore(tmp_path / "export.jsonl", embedder=HashingEmbedder(16), **new)
     with Memory.open(embedder=HashingEmbedder(16), **new) as again:
         assert len(again.contact("crm", "priya").decisions()) == 1
 

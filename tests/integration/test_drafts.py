@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters.drafts import draft_folder, remove_abandoned_drafts
 from reconciler.testing import HashingEmbedder
 from tests import faults, raw_store
@@ -37,7 +37,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(20):
             memory.add_contact_note("crm", "priya", f"Collects {WORD} of {number}.")
     with memory_at(path) as memory:
-        memory.backup(path.with_name("memory.zip"))
+        ops.backup(memory, path.with_name("memory.zip"))
     return path
 
 
@@ -89,7 +89,7 @@ def test_an_export_that_was_killed_has_no_name_or_is_whole_and_the_next_one_remo
         assert not out.exists() or is_whole_export(out)
         words_left += drafts_with_the_word(path.parent)
         with memory_at(path) as memory:
-            memory.export(out, overwrite=True)
+            ops.export(memory, out, overwrite=True)
         assert is_whole_export(out)
         assert list(path.parent.glob(DRAFTS)) == []
     assert words_left
@@ -104,7 +104,7 @@ def test_a_backup_that_was_killed_has_no_name_or_is_whole_and_the_next_one_remov
         assert not out.exists() or is_whole_backup(out)
         words_left += drafts_with_the_word(path.parent)
         with memory_at(path) as memory:
-            memory.backup(out, overwrite=True)
+            ops.backup(memory, out, overwrite=True)
         assert is_whole_backup(out)
         assert list(path.parent.glob(DRAFTS)) == []
     assert words_left
@@ -121,7 +121,7 @@ def test_a_restore_of_a_backup_that_was_killed_leaves_a_whole_store_or_none(
         words_left += drafts_with_the_word(target.parent)
         given = {"graph": "embedded", "embedded_path": target}
         if not is_there:
-            Memory.restore(path.with_name("memory.zip"), embedder=EMBEDDER, **given)
+            ops.restore(path.with_name("memory.zip"), embedder=EMBEDDER, **given)
         assert raw_store.everything(EngineUnderTest("embedded", given)) == whole
         if is_there:
             with memory_at(target) as memory:

@@ -14,9 +14,12 @@ from typing import Any
 import ladybug
 import pytest
 
-from reconciler.adapters import embedded_connections, embedded_plans
-from reconciler.adapters.embedded_connections import CONNECTIONS_MAX, EmbeddedConnections
-from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.adapters import embedded_connections
+from reconciler.adapters.embedded_connections import (
+    CONNECTIONS_MAX,
+    EmbeddedConnections,
+    PlanningConnection,
+)
 from reconciler.errors import GraphUnavailableError
 from tests.interrupts import interrupt_everywhere
 
@@ -279,7 +282,7 @@ def test_statements_are_planned_again_as_the_store_grows(
 def test_there_are_never_too_many_plans(
     database: ladybug.Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded_plans, "_PLANS_MAX", 3)
+    monkeypatch.setattr(embedded_connections, "_PLANS_MAX", 3)
     pool = connections(database)
     with pool.for_reading() as connection:
         for number in range(20):
@@ -291,7 +294,7 @@ def test_there_are_never_too_many_plans(
 def test_the_plans_that_were_used_last_are_kept(
     database: ladybug.Database, planned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded_plans, "_PLANS_MAX", 3)
+    monkeypatch.setattr(embedded_connections, "_PLANS_MAX", 3)
     pool = connections(database)
     with pool.for_reading() as connection:
         for number in range(20):

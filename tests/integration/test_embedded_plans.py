@@ -20,6 +20,7 @@ from reconciler.adapters.embedded_statements import bound, bound_together
 from reconciler.queries import Statement, load_queries
 from tests.embedded_plans import scanned_tables
 from tests.sent_maps import Tree, sent_trees
+from tests.tables import every
 
 QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
@@ -215,7 +216,7 @@ def _with_key(statement: Statement, given: Mapping[str, Any]) -> Mapping[str, An
     return {**given, "node": {"name": "1"}} if "+= $node" in statement.text else given
 
 
-@pytest.mark.parametrize("name", sorted(set(QUERIES) - COLD))
+@every("name", sorted(set(QUERIES) - COLD))
 def test_no_statement_reads_a_whole_table_however_large_the_store_is(
     graph: EmbeddedGraph, name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -242,7 +243,7 @@ def test_a_scan_of_a_whole_table_is_seen(graph: EmbeddedGraph) -> None:
 def test_whatever_the_engine_plans_on_a_growing_store_ends_no_process(tmp_path: Path) -> None:
     """Where plans are kept, a statement that the engine cannot plan is met by luck alone."""
     told = (
-        "from reconciler.adapters.embedded_plans import PlanningConnection\n"
+        "from reconciler.adapters.embedded_connections import PlanningConnection\n"
         "from reconciler.__main__ import main\n"
         "PlanningConnection._keep = lambda self, key, plan: None\n"
         "import sys; sys.argv = ['reconciler', 'demo']\n"

@@ -14,9 +14,9 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters import embedded_graph
+from reconciler.adapters.embedded_connections import PlanningConnection
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_graph import EmbeddedGraph
-from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.ports.graph import Row
 from reconciler.testing import HashingEmbedder
 

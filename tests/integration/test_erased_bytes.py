@@ -185,7 +185,7 @@ def test_an_erasure_that_was_cut_off_still_knows_what_to_look_for(
 EMPTYING = """
 import os, signal, sys
 from pathlib import Path
-from reconciler.service.moving.damage import Damage
+from reconciler.service.checking.damage import Damage
 from tests.integration.test_erased_bytes import ASKED, opened
 
 empty = Damage.empty

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Memory
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.erasures import Erasure, ErasureState
-from reconciler.domain.records.kinds import Category, GateReason
-from reconciler.domain.records.sessions import Turn
+from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
-from reconciler.domain.tasks.task_states import TaskState
+from reconciler.domain.tasks.tasks import TaskState
 from reconciler.errors import ErasedError, ReconcilerError, UnknownTaskError
+from reconciler.reading.kinds import Category
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.domain.records.erasures import ErasureState
 from reconciler.testing import HashingEmbedder
 from tests import faults, raw_store
@@ -80,10 +80,10 @@ def given_out(memory: Memory, contacts: Sequence[str], folder: Path) -> Iterator
     """All that can be exported, by what it is."""
     for vectors in (False, True):
         path = folder / f"vectors-{vectors}.jsonl"
-        memory.export(path, vectors=vectors, keys=vectors, overwrite=True)
+        ops.export(memory, path, vectors=vectors, keys=vectors, overwrite=True)
         yield path.name, path.read_text()
     for contact_id in contacts:
-        yield f"page of {contact_id}", memory.contact(AGENT, contact_id).export_page()
+        yield f"page of {contact_id}", ops.contact_page(memory.contact(AGENT, contact_id))
 
 
 @pytest.mark.slow

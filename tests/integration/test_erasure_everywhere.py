@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, Turn
+from reconciler import Memory, Turn, ops
 from reconciler.errors import ReconcilerError
 from tests import faults, raw_store
 from tests.conftest import cases_of_each
@@ -96,12 +96,12 @@ def reports(memory: Memory, contact_id: str) -> Iterator[object]:
     yield memory.contact(*about).pending()
     yield memory.contact(*about).disputes()
     yield memory.agent(AGENT).refusals()
-    yield memory.contact(*about).health()
+    yield ops.health(memory.contact(*about))
     yield memory.contact(*about).jobs()
     yield memory.contact(*about).tasks()
     yield memory.agent(AGENT).contacts()
     yield memory.agent(AGENT).erasures()
-    yield memory.contact(*about).export_page()
+    yield ops.contact_page(memory.contact(*about))
 
 
 def given_out(memory: Memory, contact_id: str, folder: Path, engine: EngineUnderTest) -> str:
@@ -117,10 +117,10 @@ def given_out(memory: Memory, contact_id: str, folder: Path, engine: EngineUnder
             said.append(str(error))
             break
     for vectors in (False, True):
-        memory.export(folder / "all.jsonl", vectors=vectors, keys=vectors, overwrite=True)
+        ops.export(memory, folder / "all.jsonl", vectors=vectors, keys=vectors, overwrite=True)
         said.append((folder / "all.jsonl").read_text())
     if engine.name == "embedded":
-        memory.backup(folder / "memory.zip", overwrite=True)
+        ops.backup(memory, folder / "memory.zip", overwrite=True)
         with zipfile.ZipFile(folder / "memory.zip") as archive:
             said += [archive.read(each).decode("latin-1") for each in archive.namelist()]
     return "\n".join(said).casefold()

@@ -17,13 +17,11 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from reconciler import Action, Memory
+from reconciler import Action, Memory, ops
 from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.facts import Relations
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -39,7 +37,7 @@ PARTS = ("contact", "fact", "session", "attribute", "fact that cannot be read")
 
 ERASED_BY = {
     "Fact": "take it out of cypher/fields/fact_left.txt",
-    "Decision.record": "take it out of STAYS in domain/erasing/redaction.py",
+    "Decision.record": "take it out of STAYS in domain/erasing/planning.py",
     "Decision": "set it in cypher/*/remove_decisions.cypher",
     "Episode": "set it to NULL in cypher/*/remove_episodes.cypher",
     "Session": "set it to NULL in cypher/shared/remove_session_words.cypher",
@@ -162,7 +160,7 @@ def _remedy(place: str) -> str:
 
 def in_files(memory: Memory, engine: EngineUnderTest, folder: Path) -> str:
     """An export, and for the embedded engine what its files hold once it is closed."""
-    memory.export(folder / "all.jsonl", vectors=True, keys=True, overwrite=True)
+    ops.export(memory, folder / "all.jsonl", vectors=True, keys=True, overwrite=True)
     memory.close()
     said = [(folder / "all.jsonl").read_text()]
     if engine.name == "embedded":

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory, SourceKind
-from reconciler.domain.records.evidence import FactEvidence
-from reconciler.domain.records.kinds import Category
-from reconciler.domain.records.sessions import Turn
+from reconciler.domain.records.candidates import FactEvidence, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.reading.kinds import Category
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
 

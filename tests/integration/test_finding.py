@@ -11,7 +11,7 @@ from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.facts import FoundFact
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
-from reconciler.service import finding
+from reconciler.service import recall
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.tables import every
@@ -47,7 +47,7 @@ def test_a_name_finds_the_facts_of_one_contact(memory: Memory) -> None:
 def test_a_name_finds_those_of_the_agents_other_contacts_where_that_is_asked(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "_PAGE_ROWS", 1)
+    monkeypatch.setattr(recall, "_PAGE_ROWS", 1)
     found = memory.agent("crm").recall_about("ACME")
     assert texts(found) == [("alice", "Works at Acme."), ("bob", "Acme owes him money.")]
 
@@ -124,7 +124,7 @@ def test_the_nearest_facts_of_all_contacts_are_found_the_nearest_first(memory: M
 def test_a_wider_look_finds_what_others_facts_stood_before(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "_OVERFETCH", 2)
+    monkeypatch.setattr(recall, "_OVERFETCH", 2)
     for number in range(10):
         memory.add_contact_note("other", f"c{number}", "Has three children.")
     assert texts(memory.agent("crm").find("Has three children", limit=1))[0][0] == "bob"

@@ -17,8 +17,8 @@ from reconciler.domain.records.kinds import Action
 from reconciler.errors import GraphUnavailableError, QueryError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.writing import gathered_commits
-from reconciler.service.writing.gathered_commits import AT_ONCE_MAX, BATCH_MAX
+from reconciler.service.writing import ledger
+from reconciler.service.writing.ledger import AT_ONCE_MAX, BATCH_MAX
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.commits import committed
@@ -81,7 +81,7 @@ def held(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> HeldGraph:
     patient: Any = memory._services.fact_store.graph
     graph = HeldGraph(patient.graph)
     monkeypatch.setattr(patient, "graph", graph)
-    monkeypatch.setattr(gathered_commits, "STALLED_SECONDS", 60.0)
+    monkeypatch.setattr(ledger, "STALLED_SECONDS", 60.0)
     return graph
 
 
@@ -256,7 +256,7 @@ def test_an_interrupted_waiter_strands_nobody(
     monkeypatch: pytest.MonkeyPatch,
     place: int,
 ) -> None:
-    monkeypatch.setattr(gathered_commits._Asked, "wait", _wait_briefly)
+    monkeypatch.setattr(ledger._Asked, "wait", _wait_briefly)
     writing = gathering(memory, held, threads)
     asked = list(memory._services.ledger._commits._waiting)[place]
     until(lambda: asked in WAITERS)
@@ -284,7 +284,7 @@ def test_one_that_does_not_come_back_is_overtaken(
     threads: ThreadPoolExecutor,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gathered_commits, "STALLED_SECONDS", 0.1)
+    monkeypatch.setattr(ledger, "STALLED_SECONDS", 0.1)
     for number in range(AT_ONCE_MAX):
         threads.submit(note, memory, f"held-{number}")
         assert held.arrived.acquire(timeout=60)
@@ -295,7 +295,7 @@ def test_one_that_does_not_come_back_is_overtaken(
 def test_a_contact_that_another_process_keeps_locked_hangs_no_other(
     one_neo4j: EngineUnderTest, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathered_commits, "BATCH_SECONDS_MAX", 1.0)
+    monkeypatch.setattr(ledger, "BATCH_SECONDS_MAX", 1.0)
     server = one_neo4j.settings_arguments["neo4j"]
     with (
         Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory,

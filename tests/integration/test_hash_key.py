@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import accept_hash_key, open_graph
 from reconciler.entrypoints.doctor import checkup
@@ -139,9 +139,9 @@ def test_an_export_is_restored_by_no_host_without_the_stores_key(
 ) -> None:
     bind(one_of_each)
     with host(one_of_each, hash_key=ONE) as memory, (tmp_path / "all.jsonl").open("wb") as file:
-        memory.export(file)
+        ops.export(memory, file)
     before = raw_store.everything(one_of_each)
     settings = settings_of(one_of_each, hash_key=OTHER)
     with pytest.raises(ConfigurationError, match=ANOTHERS):
-        Memory.restore(tmp_path / "all.jsonl", settings=settings)
+        ops.restore(tmp_path / "all.jsonl", settings=settings)
     assert raw_store.everything(one_of_each) == before

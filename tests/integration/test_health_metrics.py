@@ -18,12 +18,12 @@ from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from reconciler import Memory
-from reconciler.domain.records.jobs import Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
-from reconciler.domain.review.health import HealthReport
-from reconciler.entrypoints.http_api.app import api
-from reconciler.entrypoints.metrics import Read, health_of_all, reading_health, serve_metrics
+from reconciler.domain.records.sessions import Outcomes, QueueReport
 from reconciler.errors import GraphUnavailableError
+from reconciler.ops.metrics import Read, health_of_all, reading_health, serve_metrics
+from reconciler.ops.review.health import HealthReport
+from reconciler.serve.http_api.app import api
 from reconciler.testing import HashingEmbedder
 from tests.documents import ROOT
 from tests.engines import EngineUnderTest
@@ -34,8 +34,8 @@ CRM = ("acme", "crm")
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as memory:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as memory:
         yield memory
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from reconciler import Decision, Memory, SourceKind
+from reconciler import Decision, Memory, SourceKind, ops
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.kinds import Action, GateReason
-from reconciler.domain.review.health import ContactHealth
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
+from reconciler.ops.review.health import ContactHealth
 from reconciler.queries import load_queries
-from reconciler.service.moving.lines import load_export_schema
-from reconciler.service.stores.archive_store import IN_COLUMNS
+from reconciler.service.checking.lines import load_export_schema
+from reconciler.service.stores.contact_store import IN_COLUMNS
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
@@ -63,7 +63,7 @@ def guess(memory: Memory, city: str, day: float) -> Decision:
 
 
 def alice(memory: Memory) -> ContactHealth:
-    [found] = memory.contact("crm", "alice").health().contacts
+    [found] = ops.health(memory.contact("crm", "alice")).contacts
     return found
 
 
@@ -90,7 +90,7 @@ def test_a_vector_that_was_cut_short_is_compared_with_none(
     cut = "MATCH (f:Fact {text: $said}) SET f.embedding_bytes = $cut"
     raw_store.query(one_neo4j, cut, said="Has two cats", cut=b"x" * length)
     with Memory.open(embedder=embedder, **settings) as memory:
-        [found] = memory.agent("crm").health().contacts
+        [found] = ops.health(memory.agent("crm")).contacts
         assert (found.live, found.near_pairs) == (3, 1)
 
 
@@ -116,10 +116,10 @@ def test_health_asks_about_contacts_together_and_finds_those_with_damaged_record
     )
     with opened(embedder=HashingEmbedder()) as memory:
         asked.clear()
-        quick = memory.agent("crm").health()
+        quick = ops.health(memory.agent("crm"))
         assert len(asked) <= 12
         asked.clear()
-        found = memory.agent("crm").health(check_records=True).contacts
+        found = ops.health(memory.agent("crm"), check_records=True).contacts
     assert (quick.total.damaged, len(quick.contacts)) == (None, len(names))
     damaged = {contact.contact_id: contact.damaged for contact in found if contact.damaged}
     assert damaged == dict.fromkeys(("contact-07", "contact-09", "contact-11", "contact-12"), 1)
@@ -172,7 +172,7 @@ def test_a_recall_of_somebody_unknown_makes_nobody_known(opened: Open) -> None:
         memory.contact("crm", "nobody").recall()
     with opened(embedder=HashingEmbedder()) as memory:
         assert [each.contact_id for each in memory.agent("crm").contacts()] == ["alice"]
-        assert (alice(memory).recalls, memory.agent("crm").health().total.recalls) == (0, 0)
+        assert (alice(memory).recalls, ops.health(memory.agent("crm")).total.recalls) == (0, 0)
 
 
 def test_counting_recalls_moves_no_version(memory: Memory) -> None:
@@ -195,10 +195,10 @@ def test_an_erased_contact_keeps_its_counts_which_hold_no_word(opened: Open) -> 
 
 
 def test_health_of_nobody_is_empty(memory: Memory) -> None:
-    report = memory.contact("crm", "nobody").health()
+    report = ops.health(memory.contact("crm", "nobody"))
     assert (report.contacts, report.total.live, report.total.empty_recall_rate) == ((), 0, None)
     with pytest.raises(InvalidScopeError):
-        memory.agent("").health()
+        ops.health(memory.agent(""))
 
 
 def test_an_answer_is_counted_and_a_question_is_not_an_answer(memory: Memory) -> None:
@@ -213,7 +213,7 @@ def test_later_words_of_the_contact_answer_a_question(memory: Memory) -> None:
     held = guess(memory, "Pune", 0)
     say(memory, "Lives in Goa", 1, attribute="city", value="Goa")
     assert memory.contact("crm", "alice").pending() == []
-    with pytest.raises(InvalidAnswerError, match="answered by what was said later: 'Lives in Goa'"):
+    with pytest.raises(InvalidAnswerError, match="answered by a later statement: 'Lives in Goa'"):
         memory.contact("crm", "alice").confirm(held.decision_id, "contact")
 
 

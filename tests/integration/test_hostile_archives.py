@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.errors import GraphStorageError, InvalidArchiveError
-from reconciler.service.moving.lines import KEY_OF, LINKS, PropertyTypes, load_export_schema
+from reconciler.service.checking.lines import KEY_OF, LINKS, PropertyTypes, load_export_schema
 from reconciler.testing import HashingEmbedder
 from tests.submissions import call_about
 
@@ -40,8 +40,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.contact("crm", "bob").submit_session(
             "chat-17", [{"role": "user", "content": "Hello."}]
         )
-        memory.export(folder / "all.jsonl", keys=True, vectors=True)
-        memory.backup(folder / "memory.zip")
+        ops.export(memory, folder / "all.jsonl", keys=True, vectors=True)
+        ops.backup(memory, folder / "memory.zip")
     return folder
 
 
@@ -49,7 +49,7 @@ def refused(path: Path, folder: Path, match: str = ".") -> None:
     """A file is refused, and nothing is there afterwards that was not there before."""
     target = folder / "target" / "memory.lbug"
     with pytest.raises(InvalidArchiveError, match=match):
-        Memory.restore(path, embedder=EMBEDDER, graph="embedded", embedded_path=target)
+        ops.restore(path, embedder=EMBEDDER, graph="embedded", embedded_path=target)
     assert not target.parent.exists() or list(target.parent.iterdir()) == []
 
 
@@ -193,13 +193,13 @@ BENT: dict[str, tuple[Callable[[Lines], None], str]] = {
         "cannot be read.*recorded_at",
     ),
     "a fact without its text": (without_value("Fact", "text"), "cannot be read.*text"),
-    "a live fact that was superseded": (holding_again, "still holds, though .* took its place"),
+    "a live fact that was superseded": (holding_again, "still holds, although .* replaced it"),
     "a live fact that has ended": (
         lambda lines: superseded(lines).__setitem__("state", "live"),
         "is live, and has ended",
     ),
-    "a live fact above another": (turned_round, "still holds, though .* took its place"),
-    "a fact that was superseded twice": (twice("SUPERSEDES"), "both took the place"),
+    "a live fact above another": (turned_round, "still holds, although .* replaced it"),
+    "a fact that was superseded twice": (twice("SUPERSEDES"), "both replaced"),
     "a fact that nobody wrote": (without("WROTE"), "no decision wrote fact"),
     "a fact that was written twice": (twice("WROTE"), "writes no fact, or wrote another one"),
     "an episode in no session": (without("IN"), "Episode .* lacks its IN"),
@@ -286,7 +286,7 @@ def test_vectors_that_the_model_does_not_make_are_refused_and_no_store_is_made(
     lines[0]["embedding_dimension"] = 12
     given = {"embedder": EMBEDDER, "graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
     with pytest.raises(InvalidArchiveError, match=r"line \d+ .*12 numbers.*makes 16"):
-        Memory.restore(sealed(lines, tmp_path / "bent.jsonl"), **given)
+        ops.restore(sealed(lines, tmp_path / "bent.jsonl"), **given)
     assert [each.name for each in tmp_path.iterdir()] == ["bent.jsonl"]
 
 
@@ -343,9 +343,9 @@ def test_a_backup_with_one_byte_changed_is_refused_or_the_same(made: Path, tmp_p
             refused(path, tmp_path)
         except pytest.fail.Exception:
             store = {"graph": "embedded", "embedded_path": tmp_path / f"{number}.lbug"}
-            Memory.restore(path, embedder=EMBEDDER, **store)
+            ops.restore(path, embedder=EMBEDDER, **store)
             with Memory.open(embedder=EMBEDDER, **store) as memory:
-                memory.export(tmp_path / f"{number}.jsonl", keys=True, vectors=True)
+                ops.export(memory, tmp_path / f"{number}.jsonl", keys=True, vectors=True)
             again = (tmp_path / f"{number}.jsonl").read_text().splitlines()[1:-1]
             assert again == (made / "all.jsonl").read_text().splitlines()[1:-1]
             shutil.rmtree(tmp_path / "target")
@@ -434,7 +434,7 @@ def test_a_store_whose_bytes_were_altered_says_so_where_they_are_read(
     made: Path, tmp_path: Path
 ) -> None:
     store = {"embedder": EMBEDDER, "graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
-    Memory.restore(rewritten(made, tmp_path / "bent.zip", altered), **store)
+    ops.restore(rewritten(made, tmp_path / "bent.zip", altered), **store)
     with Memory.open(**store) as memory:
         for read in (
             call_about(memory, "recall"),
@@ -444,7 +444,7 @@ def test_a_store_whose_bytes_were_altered_says_so_where_they_are_read(
             with pytest.raises(GraphStorageError, match=r"is damaged.*restore a backup"):
                 read("crm", "alice")
         with pytest.raises(GraphStorageError, match="is damaged"):
-            memory.export(tmp_path / "all.jsonl")
+            ops.export(memory, tmp_path / "all.jsonl")
         assert not list(tmp_path.glob("all.jsonl"))
         assert memory.add_contact_note("crm", "carol", "Keeps a dog.").action == "ADD"
 

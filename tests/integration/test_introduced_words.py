@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-from reconciler import Memory
-from reconciler.domain.records.kinds import Category, Speech
+from reconciler import ContactMemory, Memory
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
+from reconciler.reading.kinds import Category, Speech
 from reconciler.testing import ScriptedExtractor
 
 INTRODUCED = """
@@ -75,7 +73,19 @@ OWN_BESIDE_A_MODEL = """
 """
 
 
-def reader(span: str, speech: Speech | None = None) -> ScriptedExtractor:
+def outcomes(
+    folder: Path, told: Sequence[Sequence[str]], speech: Speech | None = None
+) -> dict[str, tuple[list[str], list[str], bool]]:
+    """What is live of each text, the gate's reasons, and whether the contact is asked anything."""
+    read = ScriptedExtractor([reading(span, speech) for _, span in told])
+    with Memory.open(embedded_path=folder / str(speech), extractor=read) as memory:
+        return {
+            text: outcome(memory, memory.contact("crm", f"ana-{number}"), text)
+            for number, (text, _) in enumerate(told)
+        }
+
+
+def reading(span: str, speech: Speech | None) -> Extraction:
     found = Extracted(
         text="The contact runs a kiosk.",
         category=Category.FACT,
@@ -84,51 +94,36 @@ def reader(span: str, speech: Speech | None = None) -> ScriptedExtractor:
         citations=(Citation(episode=1, span=span),),
         speech=speech or Speech.LITERAL,
     )
-    return ScriptedExtractor([Extraction(candidates=(found,), tells_quotes=bool(speech))])
+    return Extraction(candidates=(found,), tells_quotes=bool(speech))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Path]:
-    return tmp_path / "store"
+def outcome(memory: Memory, contact: ContactMemory, text: str) -> tuple[list[str], list[str], bool]:
+    job = contact.submit_session("chat", [{"role": "user", "content": text}])
+    memory.drain()
+    assert contact.job(job).outcomes.candidates == 1
+    live = [each.fact.text for each in contact.recall()]
+    held = sum(contact.job(job).held_because.values())
+    assert held == contact.job(job).outcomes.held
+    reasons = [str(each.gate.reason) for each in contact.all_decisions() if each.gate]
+    return live, reasons, any(each.question for each in contact.pending())
 
 
-def outcome(
-    store: Path, text: str, span: str, speech: Speech | None = None
-) -> tuple[list[str], list[str], bool]:
-    """What is live, the gate's reasons, and whether the contact is asked anything."""
-    with Memory.open(embedded_path=store, extractor=reader(span, speech)) as memory:
-        contact = memory.contact("crm", "ana")
-        job = contact.submit_session("chat", [{"role": "user", "content": text}])
-        memory.drain()
-        assert contact.job(job).outcomes.candidates == 1
-        live = [each.fact.text for each in contact.recall()]
-        held = sum(contact.job(job).held_because.values())
-        assert held == contact.job(job).outcomes.held
-        reasons = [str(each.gate.reason) for each in contact.all_decisions() if each.gate]
-        return live, reasons, any(each.question for each in contact.pending())
+def test_introduced_words_are_held_without_a_question(tmp_path: Path) -> None:
+    told = outcomes(tmp_path, rows(INTRODUCED))
+    assert told == dict.fromkeys(told, ([], ["not_said_plainly"], False))
 
 
-@pytest.mark.parametrize(("text", "span"), rows(INTRODUCED))
-def test_introduced_words_are_held_without_a_question(store: Path, text: str, span: str) -> None:
-    assert outcome(store, text, span) == ([], ["not_said_plainly"], False)
+def test_plain_words_beside_other_sentences_are_the_contacts(tmp_path: Path) -> None:
+    told = outcomes(tmp_path, [*rows(OWN), *rows(OWN_BEHIND_A_COLON)])
+    kept = {text for text, (live, why, _) in told.items() if live and "not_said_plainly" not in why}
+    assert kept == set(told)
 
 
-@pytest.mark.parametrize(("text", "span"), [*rows(OWN), *rows(OWN_BEHIND_A_COLON)])
-def test_plain_words_beside_other_sentences_are_the_contacts(
-    store: Path, text: str, span: str
-) -> None:
-    live, reasons, _ = outcome(store, text, span)
-    assert live
-    assert "not_said_plainly" not in reasons
-
-
-@pytest.mark.parametrize(("text", "span"), rows(OWN_BESIDE_A_MODEL))
-def test_a_weak_hint_counts_only_if_no_model_told_whose_words_they_are(
-    tmp_path: Path, text: str, span: str
-) -> None:
-    assert outcome(tmp_path / "asked", text, span, Speech.LITERAL)[0]
-    live, _, is_asked = outcome(tmp_path / "quoted", text, span, Speech.QUOTED)
-    assert (live, is_asked) == ([], False)
+def test_a_weak_hint_counts_only_if_no_model_told_whose_words_they_are(tmp_path: Path) -> None:
+    told = rows(OWN_BESIDE_A_MODEL)
+    literal, quoted = (outcomes(tmp_path, told, how) for how in (Speech.LITERAL, Speech.QUOTED))
+    assert all(live for live, _, _ in literal.values())
+    assert [(live, is_asked) for live, _, is_asked in quoted.values()] == [([], False)] * len(told)
 
 
 def test_what_was_introduced_is_known_once_the_contact_says_it_plainly(tmp_path: Path) -> None:

@@ -23,20 +23,15 @@ from typing import Any
 
 import pytest
 
-from reconciler import AsyncMemory, Memory, Scope, Turn
-from reconciler.agent_memory import AgentMemory
-from reconciler.async_calls import AsyncAgentMemory, AsyncContactMemory
-from reconciler.contact_memory import ContactMemory
+from reconciler import AsyncMemory, Memory, Scope, Turn, ops
+from reconciler.async_memory import AsyncAgentMemory, AsyncContactMemory
+from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.mcp_server.desk import (
-    AGENT_TOOL_NAMES,
-    OPERATOR_TOOL_NAMES,
-    Desk,
-)
 from reconciler.errors import InvalidRequestError
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.mcp_server.desk import AGENT_TOOL_NAMES, OPERATOR_TOOL_NAMES, Desk
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
@@ -44,6 +39,7 @@ from reconciler.service.writing.doors import as_candidate
 from reconciler.testing import HashingEmbedder
 from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
+from tests.ops_calls import OPS, call_of, ops_of
 from tests.submissions import propose_to
 from tests.whole_graph import links_of, nodes_of
 
@@ -82,7 +78,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         **dict.fromkeys(
             (
                 *("backup", "cancel_reembed", "close", "describe", "drain", "finish_erasures"),
-                *("agents", "model_move", "open", "queue", "reembed", "restore"),
+                *("agents", "model_move", "open", "queue", "reembed"),
                 *("start_worker", "stop_workers", "warm_up", "worker"),
             ),
             (WHOLE,),
@@ -108,14 +104,14 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         "task": (OWN, "task_id", "session_id"),
         "propose": (OWN,),
         **dict.fromkeys(
-            (*BOTH, "briefing", "context", "digest", "evidence_about", "export_page", "profile"),
+            (*BOTH, "briefing", "context", "digest", "evidence_about", "contact_page", "profile"),
             (SCOPED,),
         ),
         **dict.fromkeys(("recall", "value", "version"), (SCOPED,)),
     },
 }
-"""Every public method of a memory and of its views: what comes of it, and the parameters that take
-an id."""
+"""Every public method of a memory and of its views, and every function of ``ops``: what comes of
+it, and the parameters that take an id."""
 
 PARTS: Mapping[type, set[str]] = {
     MemoryContext: {
@@ -249,8 +245,8 @@ def world(one_of_each: EngineUnderTest) -> Iterator[World]:
 
 
 def public(kind: type) -> dict[str, inspect.Signature]:
-    found = inspect.getmembers(kind, callable)
-    return {name: inspect.signature(each) for name, each in found if not name.startswith("_")}
+    found = {**dict(inspect.getmembers(kind, callable)), **ops_of(kind)}
+    return {name: inspect.signature(found[name]) for name in found if not name.startswith("_")}
 
 
 def view(memory: Memory, kind: type, scope: Scope) -> Memory | AgentMemory | ContactMemory:
@@ -325,11 +321,20 @@ def test_a_call_of_a_memory_takes_the_scope_that_it_is_about() -> None:
 
 
 def test_a_call_of_a_view_takes_no_scope_beside_its_own() -> None:
-    for name, signature in public(AgentMemory).items():
-        narrowed = {"contact_id"} if name in ("contact", "contacts") else set()
+    for kind, (name, signature) in itertools.chain(
+        itertools.product([AgentMemory], public(AgentMemory).items()),
+        itertools.product([ContactMemory], public(ContactMemory).items()),
+    ):
+        narrows = kind is AgentMemory and name in ("contact", "contacts")
+        narrowed = {"contact_id"} if narrows else {"tenant"} if name == "export" else set()
         assert SCOPE_PARTS & signature.parameters.keys() == narrowed, name
-    for name, signature in public(ContactMemory).items():
-        assert SCOPE_PARTS.isdisjoint(signature.parameters), name
+
+
+@pytest.mark.parametrize("kind", [AgentMemory, ContactMemory])
+def test_an_export_of_a_view_takes_no_other_tenant(world: World, kind: type) -> None:
+    part = view(world.memory, kind, VICTIM)
+    with pytest.raises(InvalidRequestError, match="leave out tenant"):
+        ops.export(part, io.BytesIO(), tenant="globex")
 
 
 @every_view
@@ -340,8 +345,9 @@ def test_whoever_awaits_takes_the_same(kind: type) -> None:
         ContactMemory: AsyncContactMemory,
     }
     made = public(awaited[kind])
-    assert made.keys() == CALLS[kind].keys()
-    for name, signature in public(kind).items():
+    assert made.keys() - {"run"} == CALLS[kind].keys() - {*OPS[kind]}
+    for name in made.keys() - {"run"}:
+        signature = public(kind)[name]
         assert ids_taken(made[name]) == ids_taken(signature), name
         parts = SCOPE_PARTS & made[name].parameters.keys()
         assert parts == SCOPE_PARTS & signature.parameters.keys(), name
@@ -415,7 +421,7 @@ def test_what_is_made_or_asked_in_one_scope_touches_and_tells_nothing_of_another
             parameters = signatures[name].parameters
             given = {part: value for part, value in of(scope).items() if part in parameters}
             given |= arguments(signatures[name]) | {each: world.ids[each][0] for each in taken}
-            told(getattr(asked, name), **given)
+            told(call_of(asked, name), **given)
         world.check_unchanged(own=True)
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.jobs import Job, Stage
 from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.sessions import Job, Stage
 from tests import faults, raw_store
 from tests.conftest import ON_ANY_ONE, cases_of_each
 from tests.engines import EngineUnderTest
@@ -320,7 +320,7 @@ def dead_job(one_of_each: EngineUnderTest) -> Job:
 def test_a_job_that_ends_all_its_workers_is_dead_and_says_why(dead_job: Job) -> None:
     assert dead_job.state is JobState.DEAD
     assert dead_job.last_error
-    assert "without a word" in dead_job.last_error
+    assert "without a report" in dead_job.last_error
 
 
 @ON_ANY_ONE

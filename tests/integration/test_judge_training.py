@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconciler.adapters.minilm_weights import weights_folder
+from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.packaged_arbiter import ENDED, SAME, PackagedArbiter
 from reconciler.errors import InvalidRequestError
 

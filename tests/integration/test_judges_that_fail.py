@@ -62,13 +62,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnthropicServer]:
 
 
 @pytest.fixture
-def open_shop(any_engine: EngineUnderTest, server: AnthropicServer) -> OpenShop:
+def open_shop(kept_engine: EngineUnderTest, server: AnthropicServer) -> OpenShop:
     def _open(provider: str, seconds: float = 20.0) -> Memory:
         where = {"provider": provider, "base_url": f"{server.base_url}{PATHS[provider]}"}
         bounds = {"reach": 0.4, "timeout_seconds": seconds, "retries_max": 0}
         vectors = {OLD: [1.0, 0.0], NEW: [0.5, 0.75**0.5]}
         return Memory.open(
-            load_settings(**any_engine.settings_arguments, arbiter={**where, **bounds}),
+            load_settings(**kept_engine.settings_arguments, arbiter={**where, **bounds}),
             embedder=TableEmbedder(vectors, 2),
             clock=lambda: NOON + timedelta(days=2),
         )

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from reconciler import Action, Decision, Memory, Turn, as_prompt
-from reconciler.domain.records.kinds import Category
-from reconciler.domain.tasks.task_states import TaskState
-from reconciler.domain.tasks.tasks import Task
+from reconciler.domain.tasks.tasks import Task, TaskState
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.reading.kinds import Category
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
 from tests.tables import every

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,6 @@ STAND = "Their stand is in hall 7."
 @pytest.fixture
 def clock() -> Clock:
     return Clock(NOON)
-
-
-@pytest.fixture
-def memory(clock: Clock, tmp_path: Path) -> Iterator[Memory]:
-    with opened(clock, tmp_path) as memory:
-        yield memory
 
 
 def opened(clock: Clock, folder: Path, **life: Any) -> Memory:

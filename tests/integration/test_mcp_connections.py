@@ -20,10 +20,10 @@ import pytest
 from starlette.types import Send
 
 from reconciler import ContactMemory, Memory
-from reconciler.entrypoints.access import connections, http_door
-from reconciler.entrypoints.access.connections import Bounds, Places
-from reconciler.entrypoints.access.http_door import TokenDoor
-from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.serve.access import connections, http_door
+from reconciler.serve.access.connections import Bounds, Places
+from reconciler.serve.access.http_door import TokenDoor
+from reconciler.serve.access.tokens import TokenFile
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 from tests.http_servers import certified

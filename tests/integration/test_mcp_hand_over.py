@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.mcp_server.desk import Desk
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.mcp_server.desk import Desk
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.tables import every

@@ -20,8 +20,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from reconciler import ContactMemory, Memory
-from reconciler.entrypoints.access.http_door import Address, is_loopback
-from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.serve.access.http_door import Address, is_loopback
+from reconciler.serve.access.tokens import TokenFile
 from reconciler.testing import HashingEmbedder
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
@@ -515,10 +515,10 @@ def test_listening_everywhere_lets_no_name_in_but_those_given() -> None:
 
 @pytest.mark.slow
 def test_the_command_serves_until_it_is_told_to_stop_and_leaves_the_store_whole(
-    any_engine: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept_engine: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = tmp_path / "tokens.json"
-    environment = os.environ | environment_of(any_engine) | {"RECONCILER_EMBEDDER__MODEL": "noop"}
+    environment = os.environ | environment_of(kept_engine) | {"RECONCILER_EMBEDDER__MODEL": "noop"}
     command = [sys.executable, "-m", "reconciler"]
     made = subprocess.run(
         [*command, "token", "create", "--agent", "crm", "--tokens", str(tokens), "--json"],

@@ -23,12 +23,12 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.kinds import Action, Category, GateReason
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Turn
-from reconciler.domain.records.turns import Role
+from reconciler.domain.records.candidates import Role, Turn
+from reconciler.domain.records.kinds import Action, GateReason
+from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
-from reconciler.domain.tasks.task_states import TaskState
+from reconciler.domain.tasks.tasks import TaskState
 from reconciler.errors import (
     ExtractionUnavailableError,
     IllegalMemoryOperationError,
@@ -38,6 +38,7 @@ from reconciler.errors import (
     InvalidSessionError,
     UnknownTaskError,
 )
+from reconciler.reading.kinds import Category
 from reconciler.service.tasks.memory_context import Cited, MemoryContext, Proposed
 from reconciler.service.writing.write_gate import candidate_of
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
@@ -69,11 +70,11 @@ def context(memory: Memory, task_id: str = "t", **given: Any) -> MemoryContext:
         "cleaner": services.cleaner,
         "recall": services.recall,
         "records": services.records,
-        "sessions": services.session_store,
-        "tasks": services.task_store,
-        "reader": services.session_reader,
+        "session_store": services.session_store,
+        "task_store": services.task_store,
+        "session_reader": services.session_reader,
         "procedures": services.procedures,
-        "use": services.use_trace,
+        "use_trace": services.use_trace,
         "clock": services.clock,
         "keeps_outcome": False,  # what came of a task has tests of its own
     }
@@ -93,17 +94,10 @@ def _opened(stack: ExitStack, engine: EngineUnderTest) -> Open:
 
 
 @pytest.fixture
-def open_memory(one_of_each: EngineUnderTest) -> Iterator[Open]:
-    """Opens a store of each engine; what was opened is closed."""
+def open_memory(kept_engine: EngineUnderTest) -> Iterator[Open]:
+    """Opens a store; what was opened is closed."""
     with ExitStack() as stack:
-        yield _opened(stack, one_of_each)
-
-
-@pytest.fixture
-def open_embedded(tmp_path: Path) -> Iterator[Open]:
-    """As ``open_memory``, for what the engine has no part in."""
-    with ExitStack() as stack:
-        yield _opened(stack, embedded_engine(tmp_path))
+        yield _opened(stack, kept_engine)
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +163,7 @@ def live(memory: Memory, contact_id: str = "alice") -> list[str]:
 # States
 
 
+@pytest.mark.on_neo4j_too
 def test_a_task_goes_from_its_start_to_its_end(open_memory: Open) -> None:
     memory = open_memory()
     task = context(memory, goal="Answer the contact")
@@ -204,9 +199,9 @@ WHERE_ILLEGAL = {
 
 @pytest.mark.parametrize("state", WHERE_ILLEGAL)
 def test_an_illegal_call_is_told_and_leaves_the_store_as_it_was(
-    open_embedded: Open, tmp_path: Path, state: TaskState
+    open_memory: Open, tmp_path: Path, state: TaskState
 ) -> None:
-    memory = open_embedded()
+    memory = open_memory()
     task = context(memory, goal="Answer the contact")
     if state is TaskState.DECIDING:
         task.deciding()
@@ -263,6 +258,7 @@ def test_a_task_reads_its_own_writes(open_memory: Open) -> None:
     )
 
 
+@pytest.mark.on_neo4j_too
 def test_a_task_that_is_opened_again_has_all_but_what_was_supposed(open_memory: Open) -> None:
     memory = open_memory()
     kept = worked_on(memory).working.task
@@ -294,25 +290,25 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @ON_ANY_ONE
-def test_a_killed_task_goes_on_with_the_same_done_subtasks(
-    open_memory: Open, one_of_each: EngineUnderTest
-) -> None:
+def test_a_killed_task_goes_on_with_the_same_done_subtasks(one_of_each: EngineUnderTest) -> None:
     settings = json.dumps(one_of_each.settings_arguments, default=str)
     killed = subprocess.run([sys.executable, "-c", KILLED, settings], cwd=ROOT, timeout=60)
     assert killed.returncode == -signal.SIGKILL
-    task = context(open_memory())
-    assert task.resume().done == ("find the order", "pay it back")
+    with ExitStack() as stack:
+        task = context(_opened(stack, one_of_each)())
+        assert task.resume().done == ("find the order", "pay it back")
 
 
+@pytest.mark.on_neo4j_too
 def test_what_was_supposed_is_nowhere_in_the_store(
-    open_memory: Open, one_of_each: EngineUnderTest
+    open_memory: Open, kept_engine: EngineUnderTest
 ) -> None:
     memory = open_memory()
     task = worked_on(memory)
     task.deciding()
     task.fail()
     memory.close()
-    everything = "\n".join(raw_store.everything(one_of_each))
+    everything = "\n".join(raw_store.everything(kept_engine))
     assert "Pay it back in full" in everything
     assert "stale" not in everything
     assert "slow" not in everything
@@ -345,9 +341,9 @@ def test_an_interrupted_task_can_be_checkpointed_and_goes_on_from_its_start(
 
 @pytest.mark.parametrize("where", ["goal", "blocker", "decided"])
 def test_a_secret_in_what_is_kept_of_a_task_is_taken_out(
-    open_embedded: Open, tmp_path: Path, where: str
+    open_memory: Open, tmp_path: Path, where: str
 ) -> None:
-    memory, text = open_embedded(), "The portal's password is Blue42-Horse9!"
+    memory, text = open_memory(), "The portal's password is Blue42-Horse9!"
     task = context(memory, goal=text if where == "goal" else "Answer")
     task.observed()
     task.task_memory.set_blocker(text if where == "blocker" else None)
@@ -473,12 +469,14 @@ def test_the_record_of_a_task_is_all_that_was_logged_over_its_sessions(open_memo
     assert [each.episode_id for each in task.episodes()] == [each.episode_id for each in logged]
 
 
-def test_an_episode_is_cleaned_before_it_is_kept(open_memory: Open, one_of_each: Any) -> None:
+def test_an_episode_is_cleaned_before_it_is_kept(
+    open_memory: Open, kept_engine: EngineUnderTest
+) -> None:
     memory = open_memory()
     kept = say(context(memory, goal="Answer"), "contact", "My card is 4111 1111 1111 1111")
     memory.close()
     assert "4111 1111" not in kept.text
-    assert "4111 1111" not in "\n".join(raw_store.everything(one_of_each))
+    assert "4111 1111" not in "\n".join(raw_store.everything(kept_engine))
 
 
 def test_what_only_a_slot_gives_away_is_out_of_the_tasks_record(open_memory: Open) -> None:
@@ -535,28 +533,28 @@ def test_what_a_task_proposes_is_no_fact_until_it_is_committed(open_memory: Open
     assert live(memory) == ["Prefers e-mail"]
 
 
-def test_a_commit_has_its_effect_once(open_embedded: Open) -> None:
-    memory = open_embedded(extraction(confidence=1.0))
+def test_a_commit_has_its_effect_once(open_memory: Open) -> None:
+    memory = open_memory(extraction(confidence=1.0))
     task, found = proposed(memory)
     first, again = task.commit(*found), task.commit(*found)
     assert (again.fact_id, again.replayed) == (first.fact_id, True)
     assert live(memory) == ["Prefers e-mail"]
 
 
-def test_the_same_record_is_read_once(open_embedded: Open) -> None:
-    memory = open_embedded(extraction())
+def test_the_same_record_is_read_once(open_memory: Open) -> None:
+    memory = open_memory(extraction())
     task, first = proposed(memory)
     assert task.propose_durable(task.episodes()) == [first]
 
 
-def test_the_same_record_in_another_order_is_read_once(open_embedded: Open) -> None:
-    memory = open_embedded(extraction())
+def test_the_same_record_in_another_order_is_read_once(open_memory: Open) -> None:
+    memory = open_memory(extraction())
     task, first = proposed(memory)
     assert task.propose_durable(task.episodes()[::-1]) == [first]
 
 
-def test_a_record_that_could_not_be_read_can_be_read_again(open_embedded: Open) -> None:
-    memory = open_embedded(ExtractionUnavailableError("too slow"), extraction())
+def test_a_record_that_could_not_be_read_can_be_read_again(open_memory: Open) -> None:
+    memory = open_memory(ExtractionUnavailableError("too slow"), extraction())
     task = succeeded(memory, ("contact", SAID))
     with pytest.raises(ExtractionUnavailableError):
         task.propose_durable(task.episodes())
@@ -564,9 +562,9 @@ def test_a_record_that_could_not_be_read_can_be_read_again(open_embedded: Open) 
 
 
 def test_a_process_that_comes_back_after_success_proposes_nothing_twice(
-    open_embedded: Open,
+    open_memory: Open,
 ) -> None:
-    memory = open_embedded(extraction(), extraction())
+    memory = open_memory(extraction(), extraction())
     _, first = proposed(memory)
     later = context(memory)
     [again] = later.propose_durable(later.episodes())
@@ -576,9 +574,9 @@ def test_a_process_that_comes_back_after_success_proposes_nothing_twice(
     )
 
 
-def test_what_only_the_agent_said_is_never_remembered(open_embedded: Open) -> None:
+def test_what_only_the_agent_said_is_never_remembered(open_memory: Open) -> None:
     guess = "The contact is fond of letters"
-    memory = open_embedded(extraction(guess, guess, confidence=1.0))
+    memory = open_memory(extraction(guess, guess, confidence=1.0))
     task = succeeded(memory, ("agent", guess))
     [found] = task.propose_durable(task.episodes())
     assert refusal(found.decision) == (
@@ -587,13 +585,13 @@ def test_what_only_the_agent_said_is_never_remembered(open_embedded: Open) -> No
     )
 
 
-def test_what_a_tool_said_waits_for_a_yes(open_embedded: Open) -> None:
+def test_what_a_tool_said_waits_for_a_yes(open_memory: Open) -> None:
     page = "The customer wants all invoices sent to the Berlin office"
-    memory = open_embedded(extraction(page, page, confidence=1.0))
+    memory = open_memory(extraction(page, page, confidence=1.0))
     task = succeeded(memory, ("tool", page))
     [found] = task.propose_durable(task.episodes())
     assert found.decision.action is Action.HOLD
-    with pytest.raises(IllegalMemoryOperationError, match=r"it is HOLD .*somebody's yes"):
+    with pytest.raises(IllegalMemoryOperationError, match=r"it is HOLD .*a person's yes"):
         task.commit(*found)
 
 
@@ -605,17 +603,17 @@ def test_what_a_tool_said_waits_for_a_yes(open_embedded: Open) -> None:
     ],
     ids=["another text", "another contact"],
 )
-def test_a_decision_commits_no_other_candidate(open_embedded: Open, changed: Any) -> None:
-    memory = open_embedded(extraction(confidence=1.0))
+def test_a_decision_commits_no_other_candidate(open_memory: Open, changed: Any) -> None:
+    memory = open_memory(extraction(confidence=1.0))
     task, found = proposed(memory)
     other = replace(found.candidate, note=changed(found.candidate.note))
-    with pytest.raises(IllegalMemoryOperationError, match="about something else"):
+    with pytest.raises(IllegalMemoryOperationError, match="about another candidate"):
         task.commit(other, found.decision)
     assert live(memory) == []
 
 
-def test_a_decision_that_somebody_made_up_commits_nothing(open_embedded: Open) -> None:
-    memory = open_embedded(extraction("Prefers 3 e-mails", confidence=0.6))
+def test_a_decision_that_somebody_made_up_commits_nothing(open_memory: Open) -> None:
+    memory = open_memory(extraction("Prefers 3 e-mails", confidence=0.6))
     task, found = proposed(memory)
     assert found.decision.action is Action.HOLD
     admitted = replace(found.decision.verdict, action=Action.ADMIT)
@@ -661,7 +659,7 @@ def test_the_contacts_yes_applies_no_procedure(memory: Memory, role: str) -> Non
             is Action.HOLD
         )
     except InvalidAnswerError as error:
-        assert "for an operator to answer" in str(error)  # noqa: PT017
+        assert "only an operator may answer" in str(error)  # noqa: PT017
     assert applied(memory) == []
 
 
@@ -685,6 +683,7 @@ def approve(memory: Memory, steps: list[str], task_id: str, **given: Any) -> Dec
     return memory.contact("crm", "alice").confirm(held.decision_id, "anna")
 
 
+@pytest.mark.on_neo4j_too
 def test_a_newer_version_takes_the_older_ones_place(open_memory: Open) -> None:
     memory = open_memory()
     first = approve(memory, STEPS, "one")
@@ -857,9 +856,9 @@ def test_an_episode_that_was_never_logged_is_no_evidence(memory: Memory, proposa
     ids=["text", "role"],
 )
 def test_what_an_episode_says_and_who_says_it_is_as_it_is_kept(
-    open_embedded: Open, proposal: str, changed: dict[str, Any]
+    open_memory: Open, proposal: str, changed: dict[str, Any]
 ) -> None:
-    memory = open_embedded(extraction(SHOWN, SHOWN))
+    memory = open_memory(extraction(SHOWN, SHOWN))
     task, logged = over(memory, proposal)
     PROPOSALS[proposal](task, replace(logged, **changed))
     [decision] = memory.contact("crm", "alice").decisions()
@@ -867,8 +866,8 @@ def test_what_an_episode_says_and_who_says_it_is_as_it_is_kept(
     assert (evidence.text, evidence.source_kind) == (SHOWN, logged.role.source_kind)
 
 
-def test_when_an_episode_was_said_is_as_it_is_kept(open_embedded: Open) -> None:
-    memory = open_embedded(extraction(SHOWN, SHOWN))
+def test_when_an_episode_was_said_is_as_it_is_kept(open_memory: Open) -> None:
+    memory = open_memory(extraction(SHOWN, SHOWN))
     task, logged = over(memory, "propose_durable")
     backdated = replace(logged, said_at=datetime(2001, 1, 1, tzinfo=UTC))
     [found] = task.propose_durable([backdated])

@@ -16,16 +16,16 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reconciler import Memory, Turn
+from reconciler import Memory, Turn, ops
 from reconciler.errors import (
     GraphConflictError,
     InvalidArchiveError,
     InvalidRequestError,
 )
-from reconciler.service.moving import restoring
-from reconciler.service.moving.lines import KEY_OF, LINKS, load_export_schema
-from reconciler.service.stores import archive_store
-from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.ops import restoring
+from reconciler.service.checking.lines import KEY_OF, LINKS, load_export_schema
+from reconciler.service.stores import contact_store
+from reconciler.service.stores.contact_store import ArchiveStore
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
@@ -64,7 +64,7 @@ def opened(engine: EngineUnderTest) -> Memory:
 
 
 def restored(engine: EngineUnderTest, path: Path, **given: Any) -> Any:
-    return Memory.restore(path, embedder=EMBEDDER, **engine.settings_arguments, **given)
+    return ops.restore(path, embedder=EMBEDDER, **engine.settings_arguments, **given)
 
 
 def live_a_life(memory: Memory) -> None:
@@ -111,7 +111,7 @@ def moved(source: EngineUnderTest, tmp_path_factory: pytest.TempPathFactory) -> 
     """Its export, with vectors and keys."""
     path = tmp_path_factory.mktemp("export") / "memory.jsonl"
     with opened(source) as memory:
-        memory.export(path, vectors=True, keys=True)
+        ops.export(memory, path, vectors=True, keys=True)
     return path
 
 
@@ -173,7 +173,7 @@ def test_a_memory_that_moves_to_another_engine_and_back_is_the_same_graph(
     other = embedded_engine(tmp_path / "other") if is_embedded else one_of_each
     restored(other, moved)
     with opened(other) as memory:
-        memory.export(tmp_path / "back.jsonl", vectors=True, keys=True)
+        ops.export(memory, tmp_path / "back.jsonl", vectors=True, keys=True)
     restored(target, tmp_path / "back.jsonl")
     for each in (other, target):
         assert as_moved(nodes_of(each)) == as_moved(nodes_of(source))
@@ -184,7 +184,7 @@ def test_without_vectors_a_memory_is_embedded_again_and_recalls_the_same(
     source: EngineUnderTest, target: EngineUnderTest, tmp_path: Path
 ) -> None:
     with opened(source) as memory:
-        memory.export(tmp_path / "plain.jsonl", keys=True)
+        ops.export(memory, tmp_path / "plain.jsonl", keys=True)
         told = memory.contact("crm", "alice").recall("cats")
     report = restored(target, tmp_path / "plain.jsonl")
     assert report.embedded == report.nodes["Fact"] > 0
@@ -197,7 +197,7 @@ def test_without_vectors_a_memory_is_embedded_again_and_recalls_the_same(
 
 def test_a_restore_may_move_to_another_model(moved: Path, target: EngineUnderTest) -> None:
     other = HashingEmbedder(32)
-    report = Memory.restore(moved, embedder=other, **target.settings_arguments)
+    report = ops.restore(moved, embedder=other, **target.settings_arguments)
     assert report.embedded == report.nodes["Fact"]
     with Memory.open(embedder=other, **target.settings_arguments) as memory:
         assert memory.contact("crm", "alice").recall("Keeps two cats.")[0].similarity > 0.99
@@ -213,7 +213,7 @@ def test_what_has_no_vector_gets_none_by_moving(tmp_path: Path) -> None:
         memory.contact("crm", "alice").forget(fact_id=cello.fact_id, by="contact", reason="Asked.")
     raw_store.query(here, RAW)
     with opened(here) as memory:
-        memory.export(path, vectors=True, keys=True)
+        ops.export(memory, path, vectors=True, keys=True)
     assert restored(there, path).embedded == 0
     facts = {key: held for key, held in nodes_of(there).items() if key[0] == "Fact"}
     assert facts.items() <= nodes_of(here).items()
@@ -238,9 +238,9 @@ def test_what_came_back_from_beneath_erased_words_moves_and_gives_way_again(
         assert [each.fact.text for each in memory.contact("crm", "alice").recall()] == [
             "Lives in Pune."
         ]
-        memory.export(tmp_path / "live.jsonl")
+        ops.export(memory, tmp_path / "live.jsonl")
         memory.add_contact_note("crm", "alice", "Lives in Goa.", attribute="city", value="Goa")
-        memory.export(tmp_path / "ended.jsonl")
+        ops.export(memory, tmp_path / "ended.jsonl")
     live = [line.get("link") for line in lines_of(tmp_path / "live.jsonl")]
     assert live.count("SUPERSEDES") == 1
     restored(embedded_engine(tmp_path / "live"), tmp_path / "live.jsonl")
@@ -266,14 +266,14 @@ def test_an_idempotency_key_and_a_session_of_before_are_recognised(
 
 
 def nodes_of_label(memory: Memory, agent_id: str, contact_id: str) -> dict[str, int]:
-    return dict(memory.contact(agent_id, contact_id).export(io.BytesIO()).nodes)
+    return dict(ops.export(memory.contact(agent_id, contact_id), io.BytesIO()).nodes)
 
 
 def test_a_store_without_the_keys_says_that_it_recognises_nothing(
     source: EngineUnderTest, target: EngineUnderTest, tmp_path: Path
 ) -> None:
     with opened(source) as memory:
-        memory.export(tmp_path / "plain.jsonl")
+        ops.export(memory, tmp_path / "plain.jsonl")
     report = restored(target, tmp_path / "plain.jsonl")
     assert (report.keeps_ids, report.keeps_hashes) == (False, False)
     secrets = {"id_key", "hash_key"}
@@ -338,8 +338,8 @@ def is_fact(line: dict[str, Any]) -> bool:
 
 def test_an_export_of_a_contact_holds_nobody_else(source: EngineUnderTest, tmp_path: Path) -> None:
     with opened(source) as memory:
-        memory.contact("crm", "bob/the 2nd").export(tmp_path / "bob.jsonl")
-        report = memory.agent("crm").export(tmp_path / "crm.jsonl")
+        ops.export(memory.contact("crm", "bob/the 2nd"), tmp_path / "bob.jsonl")
+        report = ops.export(memory.agent("crm"), tmp_path / "crm.jsonl")
     text = (tmp_path / "bob.jsonl").read_text(encoding="utf-8")
     assert ("alice" in text, "bob/the 2nd" in text) == (False, True)
     assert report.contacts == 2
@@ -349,7 +349,7 @@ def test_a_contact_that_nobody_knows_is_an_error_and_no_file(
     source: EngineUnderTest, tmp_path: Path
 ) -> None:
     with opened(source) as memory, pytest.raises(InvalidRequestError, match="check both names"):
-        memory.contact("crm", "alise").export(tmp_path / "none.jsonl")
+        ops.export(memory.contact("crm", "alise"), tmp_path / "none.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -379,10 +379,10 @@ def test_every_line_is_what_the_shipped_schema_says(moved: Path) -> None:
 def test_pages_of_any_size_give_the_same_lines(
     source: EngineUnderTest, moved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_store, "PAGE", 2)
+    monkeypatch.setattr(contact_store, "PAGE", 2)
     out = io.BytesIO()
     with opened(source) as memory:
-        memory.export(out, vectors=True, keys=True)
+        ops.export(memory, out, vectors=True, keys=True)
     assert out.getvalue().splitlines()[1:-1] == moved.read_bytes().splitlines()[1:-1]
 
 
@@ -393,7 +393,7 @@ def test_a_contact_that_is_written_to_meanwhile_is_exported_as_of_one_moment(
         memory.add_contact_note("crm", "alice", "Keeps two cats.")
         boats = (f"Has {number} boats." for number in range(2))
         once_read(monkeypatch, "Fact", (partial(memory.add_contact_note, *ALICE, b) for b in boats))
-        report = memory.export(io.BytesIO())
+        report = ops.export(memory, io.BytesIO())
     assert (report.nodes["Fact"], report.nodes["Decision"], report.links["WROTE"]) == (3, 3, 3)
 
 
@@ -405,7 +405,7 @@ def test_a_turn_that_comes_while_its_session_was_read_is_exported_with_it(
         memory.add_contact_note("crm", "alice", "Keeps two cats.")
         hand_over = partial(call_about(memory, "submit_session"), *ALICE, "chat-17", TURNS[:1])
         once_read(monkeypatch, "Session", iter([hand_over]))
-        report = memory.export(tmp_path / "all.jsonl")
+        report = ops.export(memory, tmp_path / "all.jsonl")
     assert (report.nodes["Session"], report.nodes["Episode"], report.links["IN"]) == (2, 2, 2)
     restored(embedded_engine(tmp_path / "target"), tmp_path / "all.jsonl")
 
@@ -434,7 +434,7 @@ SPOILT: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
         lambda lines: [each.replace(b"Keeps two cats", b"Keeps six cats") for each in lines],
         "changed or damaged",
     ),
-    "another's": (other_scope, "not what its key says"),
+    "another's": (other_scope, "does not match its key"),
     "no JSON": (lambda lines: [*lines[:3], b"nonsense\n", *lines[3:]], "line 4: not JSON"),
     "an unknown label": (
         lambda lines: [*lines[:3], b'{"node":"Robot","properties":{}}\n', *lines[3:]],
@@ -486,8 +486,8 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, call: int, *, after: bool) -> Non
 
 RESTORING = """
 import sys, time
-from reconciler import Memory
-from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler import ops
+from reconciler.service.stores.contact_store import ArchiveStore
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 write = ArchiveStore.restore_nodes
 def slow(*given):
@@ -495,7 +495,7 @@ def slow(*given):
     write(*given)
     time.sleep(0.05)
 ArchiveStore.restore_nodes = slow
-Memory.restore(sys.argv[1], embedder=HashingEmbedder(16), embedded_path=sys.argv[2])
+ops.restore(sys.argv[1], embedder=HashingEmbedder(16), embedded_path=sys.argv[2])
 """
 
 

@@ -22,10 +22,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 
 from reconciler import Memory, Turn
-from reconciler.domain.records.jobs import QueueReport
-from reconciler.entrypoints.logs import logging_to_stderr
-from reconciler.entrypoints.metrics import serve_metrics
+from reconciler.domain.records.sessions import QueueReport
+from reconciler.entrypoints.serving import logging_to_stderr
 from reconciler.errors import GraphUnavailableError
+from reconciler.ops.metrics import serve_metrics
 from reconciler.settings import LogSettings
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine

@@ -7,12 +7,12 @@ from itertools import permutations
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.kinds import Action
 from reconciler.entrypoints import doctor
+from reconciler.reading.findings import Difference
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
@@ -28,8 +28,8 @@ def minilm() -> Iterator[LocalEmbedder]:
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest, minilm: LocalEmbedder) -> Iterator[Memory]:
-    with Memory.open(**any_engine.settings_arguments, embedder=minilm) as opened:
+def memory(kept_engine: EngineUnderTest, minilm: LocalEmbedder) -> Iterator[Memory]:
+    with Memory.open(**kept_engine.settings_arguments, embedder=minilm) as opened:
         yield opened
 
 
@@ -65,7 +65,7 @@ def test_the_decision_says_what_the_model_could_not_read(memory: Memory) -> None
     assert made.reason.endswith("the embedding model could not read 100% of the note")
     [replayed] = [
         each
-        for each in memory.contact("crm", "li").replay("seed")
+        for each in ops.replay(memory.contact("crm", "li"), "seed")
         if each.decision.decision_id == made.decision_id
     ]
     assert replayed.is_same

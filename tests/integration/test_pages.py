@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.domain.records.facts import Dispute
 from reconciler.errors import (
     InvalidRequestError,
@@ -17,10 +17,12 @@ from reconciler.errors import (
     ReconcilerError,
     UnknownFactError,
 )
-from reconciler.service.stores import contact_queries, decision_store
+from reconciler.service.stores import decision_store, rows
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest
 from tests.tables import every
+
+pytestmark = pytest.mark.on_neo4j_too
 
 CONTACTS = ["ann", "bob", "cem", "dia", "eva"]
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -28,10 +30,10 @@ DIAGNOSIS, THANKS = "Has diabetes", "Thanks a lot!"
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory that reads two contacts, or decisions, at a time."""
-    monkeypatch.setattr(contact_queries, "_PAGE", 2)
-    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+    monkeypatch.setattr(rows, "_PAGE", 2)
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as memory:
         yield memory
 
 
@@ -74,7 +76,7 @@ def test_one_contact_is_looked_up_without_the_others(
 def test_several_contacts_are_looked_up_together(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contact_queries, "_PAGE", 100)
+    monkeypatch.setattr(rows, "_PAGE", 100)
     tell_all(memory, "Lives in Pune")
     names = asked_of(memory, monkeypatch)
     found = memory.agent("crm").contacts(contact_ids={"eva", "bob", "nobody"})
@@ -86,12 +88,12 @@ def test_several_contacts_are_looked_up_together(
 def test_contacts_of_any_script_are_found_together(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contact_queries, "_PAGE", 100)
+    monkeypatch.setattr(rows, "_PAGE", 100)
     names = ["Zoë", "a", "ä", "ß", "李", "\U0001f9e8"]
     for name in names:
         memory.add_contact_note("crm", name, "Lives in Pune")
     assert {contact.contact_id for contact in memory.agent("crm").contacts()} == set(names)
-    assert all(each.live == 1 for each in memory.agent("crm").health().contacts)
+    assert all(each.live == 1 for each in ops.health(memory.agent("crm")).contacts)
 
 
 def test_a_contact_without_a_fact_is_counted_with_none(memory: Memory) -> None:
@@ -135,13 +137,13 @@ def test_contacts_that_cannot_have_one_of_the_newest_decisions_are_not_looked_at
 
 
 def test_a_clock_that_stepped_back_hides_no_decision_from_the_newest(
-    one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+    kept_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contact_queries, "_PAGE", 1)
+    monkeypatch.setattr(rows, "_PAGE", 1)
     told = [(30, "ann", "Lives in Pune"), (10, "ann", "Has a dog"), (20, "bob", "Has a cat")]
     at = NOON
     with Memory.open(
-        embedder=HashingEmbedder(), clock=lambda: at, **one_of_each.settings_arguments
+        embedder=HashingEmbedder(), clock=lambda: at, **kept_engine.settings_arguments
     ) as memory:
         for minutes, contact, text in told:
             at = NOON + timedelta(minutes=minutes)
@@ -241,7 +243,7 @@ def test_the_health_of_one_contact_is_not_looked_for_among_the_others(
 ) -> None:
     tell_all(memory, "Lives in Pune")
     names = asked_of(memory, monkeypatch)
-    [found] = memory.contact("crm", "cem").health().contacts
+    [found] = ops.health(memory.contact("crm", "cem")).contacts
     assert (found.contact_id, found.live) == ("cem", 1)
     assert "list_contact_ids" not in names
 
@@ -261,9 +263,9 @@ def test_a_history_in_pages_is_the_whole_history(memory: Memory) -> None:
         assert pages == whole, (limit, place)
 
 
-def test_facts_of_one_moment_come_in_pages_by_their_ids(one_of_each: EngineUnderTest) -> None:
+def test_facts_of_one_moment_come_in_pages_by_their_ids(kept_engine: EngineUnderTest) -> None:
     with Memory.open(
-        embedder=HashingEmbedder(), clock=lambda: NOON, **one_of_each.settings_arguments
+        embedder=HashingEmbedder(), clock=lambda: NOON, **kept_engine.settings_arguments
     ) as memory:
         for number in range(5):
             memory.add_contact_note("crm", "ann", f"Bought {number} boats", said_at=NOON)
@@ -280,11 +282,11 @@ def test_facts_of_one_moment_come_in_pages_by_their_ids(one_of_each: EngineUnder
 
 
 def test_a_page_of_a_history_knows_conflicts_with_facts_of_other_pages(
-    one_of_each: EngineUnderTest,
+    kept_engine: EngineUnderTest,
 ) -> None:
     texts = [f"Has {number} children" for number in (2, 3)]
     embedder = TableEmbedder({text: [1.0, 0.0] for text in texts}, 2)
-    with Memory.open(embedder=embedder, **one_of_each.settings_arguments) as memory:
+    with Memory.open(embedder=embedder, **kept_engine.settings_arguments) as memory:
         for text in texts:
             memory.add_contact_note("crm", "ann", text)
         newer, older = memory.contact("crm", "ann").history()

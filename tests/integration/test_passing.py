@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from reconciler import Action, ContactMemory, Memory
-from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest
 
 
 @pytest.fixture
-def contact(one_of_each: EngineUnderTest) -> Iterator[ContactMemory]:
-    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
-        yield memory.contact("crm", "alice")
+def contact(memory: Memory) -> ContactMemory:
+    return memory.contact("crm", "alice")
 
 
 def cities(contact: ContactMemory) -> list[str]:

@@ -12,8 +12,8 @@ import tenacity.nap
 
 from reconciler import Memory, Turn
 from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.domain.records.turns import Role
 from reconciler.errors import GraphConflictError, GraphUnavailableError, QueryError
 from reconciler.ports.graph import Row
 from reconciler.service.stores.patient_graph import PatientGraph

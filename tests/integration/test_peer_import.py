@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +12,11 @@ from typing import Any
 import neo4j
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.domain.records.facts import Fact
 from reconciler.errors import ConfigurationError, GraphUnavailableError, InvalidRequestError
 from reconciler.service.writing.note_import import ImportReport
-from reconciler.testing import HashingEmbedder
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 
 EXPORTS = Path(__file__).parents[1] / "peer_exports"
@@ -33,12 +32,8 @@ NOW = datetime(2026, 4, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    path = tmp_path / "memory.lbug"
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=path, clock=lambda: NOW
-    ) as opened:
-        yield opened
+def clock() -> Clock:
+    return Clock(NOW)
 
 
 def imported(
@@ -51,9 +46,9 @@ def imported(
     **how: Any,
 ) -> ImportReport:
     if contact_id is not None:
-        return memory.contact("crm", contact_id).import_from(system, source, **how)
+        return ops.import_from(memory.contact("crm", contact_id), system, source, **how)
     agent = memory.agent("crm", tenant=tenant)
-    return agent.import_from(system, source, **BY_SUBJECT.get(system, {}) | how)
+    return ops.import_from(agent, system, source, **BY_SUBJECT.get(system, {}) | how)
 
 
 def live(memory: Memory, contact_id: str) -> set[str]:
@@ -200,7 +195,7 @@ def test_a_record_that_an_export_holds_twice_counts_once(memory: Memory, tmp_pat
 
 def test_no_threshold_is_tried_on_what_was_over(memory: Memory) -> None:
     imported(memory, *GRAPHITI)
-    replayed = {each.decision.text for each in memory.contact("crm", "anna").replay("seed")}
+    replayed = {each.decision.text for each in ops.replay(memory.contact("crm", "anna"), "seed")}
     assert "Anna worked at Globex" not in replayed
     assert "Anna lives in Pune" in replayed
 
@@ -265,7 +260,7 @@ def test_agent_memorys_facts_have_no_user_and_the_error_says_what_to_choose(
     memory: Memory,
 ) -> None:
     with pytest.raises(InvalidRequestError, match="--contact-from subject"):
-        memory.agent("crm").import_from(*AGENT_MEMORY)
+        ops.import_from(memory.agent("crm"), *AGENT_MEMORY)
     assert memory.agent("crm").contacts() == []
 
 

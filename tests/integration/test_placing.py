@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from reconciler import Memory
 from reconciler.domain.records.kinds import Action
 from reconciler.errors import InvalidNoteError
 from reconciler.testing import HashingEmbedder
-from tests.engines import embedded_engine
+from tests.engines import EngineUnderTest
 from tests.tables import every
 
 ADD, RECALL = "add_contact_note", "recall_contact"
@@ -22,11 +21,10 @@ OWN = {"trusted_tools": ["erp"], "system_attributes": {"erp": ["payment terms", 
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     """An open memory in which the ERP rules terms and tickets."""
-    arguments = embedded_engine(tmp_path).settings_arguments
     given: dict[str, Any] = {"embedder": HashingEmbedder(), "gate": OWN}
-    with Memory.open(**given, **arguments) as opened:
+    with Memory.open(**given, **kept_engine.settings_arguments) as opened:
         yield opened
 
 
@@ -55,8 +53,8 @@ def test_a_persons_other_names_open_no_second_person(memory: Memory) -> None:
     ]
 
 
-def test_the_contacts_name_is_known_to_a_later_process(tmp_path: Path) -> None:
-    arguments = embedded_engine(tmp_path).settings_arguments
+def test_the_contacts_name_is_known_to_a_later_process(kept_engine: EngineUnderTest) -> None:
+    arguments = kept_engine.settings_arguments
     for city in ("Faro", "Braga"):
         with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
             name = "Inês Prado" if city == "Faro" else None

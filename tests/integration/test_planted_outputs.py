@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, Turn, as_prompt
+from reconciler import Memory, Turn, as_prompt, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.logs import logging_to_stderr
-from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.metrics import serve_metrics
+from reconciler.entrypoints.serving import logging_to_stderr
 from reconciler.errors import ReconcilerError
+from reconciler.ops.metrics import serve_metrics
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.mcp_server.desk import Desk
 from reconciler.settings import LogSettings
 from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
@@ -77,10 +77,10 @@ def shown(memory: Memory, folder: Path, engine: str) -> Iterator[str]:
     """Everything that is written or told of the contact."""
     for keys in (False, True):
         out = io.BytesIO()
-        memory.contact(**ANNS).export(out, keys=keys)
+        ops.export(memory.contact(**ANNS), out, keys=keys)
         yield out.getvalue().decode()
-    yield memory.contact(**ANNS).export_page()
-    yield memory.contact(**ANNS).report()
+    yield ops.contact_page(memory.contact(**ANNS))
+    yield ops.report(memory.contact(**ANNS))
     yield as_prompt(memory.contact(**ANNS).recall())
     yield memory.contact(**ANNS).briefing().as_prompt()
     for read in (
@@ -96,7 +96,7 @@ def shown(memory: Memory, folder: Path, engine: str) -> Iterator[str]:
     for tool in ("pending", "history", "profile", "health"):
         yield desk.call(grant, tool, {"contact_id": "ann"}).text
     if engine == "embedded":
-        memory.backup(folder / "backup.tar")
+        ops.backup(memory, folder / "backup.tar")
         yield from (each.read_bytes().decode("latin-1") for each in folder.rglob("backup*"))
 
 

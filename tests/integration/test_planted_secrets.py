@@ -19,12 +19,11 @@ from typing import Any
 
 import pytest
 
-from reconciler import Candidate, ContactMemory, Evidence, Memory, Note, Scope, Turn
+from reconciler import Candidate, ContactMemory, Evidence, Memory, Note, Scope, Turn, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.kinds import Category
-from reconciler.domain.records.turns import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.tools.contact_tools import (
+from reconciler.domain.tools.tool import (
     ADD_CONTACT_NOTE,
     RECALL_CONTACT,
     RELATE_CONTACT_NOTE,
@@ -32,6 +31,7 @@ from reconciler.domain.tools.contact_tools import (
     recall_tool,
     relate_tool,
 )
+from reconciler.reading.kinds import Category
 from reconciler.service.tasks.memory_context import Cited, MemoryContext
 from reconciler.service.writing.doors import LINE_KEYS
 from tests import raw_store
@@ -168,7 +168,7 @@ def walk_import(memory: Memory, planter: Planter) -> None:
         def take_from(**record: Any) -> object:
             file = Path(folder, "mem0.json")
             file.write_text(json.dumps(record), encoding="utf-8")
-            return memory.agent("crm").import_from("mem0", file)
+            return ops.import_from(memory.agent("crm"), "mem0", file)
 
         planter.walk("import from", take_from, OF_PEER)
     planter.walk("import key", lambda key: take(text="Likes tea.", **{key: "x"}), {"key": ""})

@@ -20,14 +20,15 @@ from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.note_head import leanings
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
+from reconciler.bound_memory import note_to_check
 from reconciler.config_files import load_head
-from reconciler.domain.gate.leanings import Leaning
-from reconciler.domain.records.assessment import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Disposal, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import Disposal, SourceKind
 from reconciler.errors import InvalidRequestError
+from reconciler.reading.cues.leanings import Leaning
+from reconciler.reading.kinds import RecallSemantics
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import faults

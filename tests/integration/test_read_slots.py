@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import Decision, Memory
-from reconciler.domain.review.explanation import explain
+from reconciler.domain.explanation import explain
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -182,7 +182,7 @@ def test_an_older_fact_without_a_slot_ends_by_a_note_with_one(
         return Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments)
 
     with opened() as memory, monkeypatch.context() as before:
-        before.setattr("reconciler.domain.values.slot_reading.SlotReader.read", _unread)
+        before.setattr("reconciler.reading.values.slot_reading.SlotReader.read", _unread)
         [old] = tell(memory, CITY[:1])
     assert old.note.slot is None
     with opened() as memory:

@@ -14,8 +14,8 @@ from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RankingPolicy
-from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.recall import Recall
 from reconciler.service.stores.commits import Commit
@@ -82,12 +82,12 @@ def neighbourhoods(graph: WatchedGraph) -> Neighbourhoods:
 def recall(graph: WatchedGraph, neighbourhoods: Neighbourhoods) -> Callable[[], list[RankedFact]]:
     """Recalls what is nearest to one of the invoices."""
     service = Recall(
-        store=FactStore(graph),
+        fact_store=FactStore(graph),
         neighbourhoods=neighbourhoods,
         records=None,  # type: ignore[arg-type]  # which only the past needs
         embedder=EMBEDDER,
         how=Recalling(ranking=RankingPolicy()),
-        use=UNCOUNTED,
+        use_trace=UNCOUNTED,
         clock=lambda: NOON,
     )
     return lambda: service.recall(ALICE, NEAREST, LIMIT)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.config_files import load_recall_floor
 from reconciler.errors import ConfigurationError
 from reconciler.settings import load_settings
@@ -98,7 +98,7 @@ def test_an_unrelated_question_gets_what_stands_or_keeps_safe_and_nothing_else(
 def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(
     memory: Memory,
 ) -> None:
-    assert load_recall_floor(memory.model_move().model) is not None
+    assert load_recall_floor(ops.model_move(memory).model) is not None
     assert load_recall_floor("model@1") is None
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from reconciler import Memory, SlotValue, as_prompt, load_settings
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.prompting import token_count
 from reconciler.domain.recalling.recalled import RecallOutcome
 from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.floats import Floats
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
@@ -405,9 +405,9 @@ class CountingEmbedder(HashingEmbedder):
         return super().embed(texts)
 
 
-def test_a_question_with_the_contacts_name_is_embedded_once(any_engine: EngineUnderTest) -> None:
+def test_a_question_with_the_contacts_name_is_embedded_once(kept_engine: EngineUnderTest) -> None:
     embedder = CountingEmbedder()
-    with Memory.open(embedder=embedder, **any_engine.settings_arguments) as memory:
+    with Memory.open(embedder=embedder, **kept_engine.settings_arguments) as memory:
         contact = memory.contact("crm", "alice")
         contact.note("Her name is Leona Varga.", attribute="name", value="Leona Varga")
         contact.note("Lives in Pune.", attribute="city", value="Pune")

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.model_moves import MoveState
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.sessions import MoveState
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -21,7 +21,7 @@ from reconciler.errors import (
     InvalidRequestError,
     SchemaError,
 )
-from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.service.stores.contact_store import ArchiveStore
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
 from tests.conftest import ON_ANY_ONE
@@ -130,7 +130,7 @@ def stop_at(count: int) -> Callable[[int, int], None]:
 def half_way(memory: Memory, embedder: Any = NEW) -> None:
     """Have a run end after three facts."""
     with pytest.raises(StoppedError):
-        memory.reembed(embedder, batch_size=3, on_progress=stop_at(3), **USUAL)
+        ops.reembed(memory, embedder, batch_size=3, on_progress=stop_at(3), **USUAL)
 
 
 @pytest.mark.parametrize("embedder", [NEW, OtherEmbedder(SAME_LENGTH)], ids=["longer", "as long"])
@@ -141,13 +141,13 @@ def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
     told: list[tuple[int, int]] = []
     with opened(moving) as memory:
         histories = memory.contact("crm", "priya").history()
-        report = memory.reembed(
-            embedder, batch_size=3, on_progress=lambda *n: told.append(n), **USUAL
+        report = ops.reembed(
+            memory, embedder, batch_size=3, on_progress=lambda *n: told.append(n), **USUAL
         )
         assert (report.old_model, report.model) == (OLD.model_id, embedder.model_id)
         assert (report.embedded, report.resumed) == (before, 0)
         assert told[-1] == (before, before)
-        assert memory.model_move().state is MoveState.NONE
+        assert ops.model_move(memory).state is MoveState.NONE
     assert check_vectors(moving, embedder) == before
     with opened(moving, embedder) as memory:
         assert memory.contact("crm", "priya").history() == histories
@@ -164,7 +164,7 @@ def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(moving: EngineUnderTest) -> None:
     with opened(moving) as memory:
         half_way(memory)
-        found = memory.model_move()
+        found = ops.model_move(memory)
         assert (found.state, found.model, found.next_model, found.moved) == (
             MoveState.EMBEDDING,
             OLD.model_id,
@@ -173,7 +173,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(moving: EngineUnderTest
         )
     with opened(moving) as memory:  # the store is still the old model's
         assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
-        report = memory.reembed(NEW, **USUAL)
+        report = ops.reembed(memory, NEW, **USUAL)
     assert report.resumed == 3
     assert check_vectors(moving, NEW) == report.resumed + report.embedded
 
@@ -189,7 +189,7 @@ def test_writes_and_recalls_go_on_meanwhile_and_what_is_written_moves_too(
                 memory.add_contact_note("crm", f"new-{done}", "Likes rain.")
                 assert memory.contact("crm", "priya").recall(NOTES[3])[0].fact.text == NOTES[3]
 
-        report = memory.reembed(NEW, batch_size=3, on_progress=on_progress, **USUAL)
+        report = ops.reembed(memory, NEW, batch_size=3, on_progress=on_progress, **USUAL)
     assert check_vectors(moving, NEW) == report.embedded
     with opened(moving, NEW) as memory:
         assert (
@@ -227,7 +227,7 @@ def test_who_still_has_the_old_model_is_told_so_and_writes_nothing(
 ) -> None:
     with opened(moving) as memory:
         memory.contact("crm", "priya").recall("Where does she live?")  # its neighbourhood is kept
-        memory.reembed(NEW, **USUAL)
+        ops.reembed(memory, NEW, **USUAL)
         before = memory.agent("crm").decisions()
         with pytest.raises(SchemaError, match=f"holds vectors of {NEW.model_id}.*reembed"):
             AFTERWARDS[call](memory)
@@ -244,7 +244,7 @@ def test_a_store_that_was_never_opened_with_the_new_model_opens_with_it_alone(
     with pytest.raises(SchemaError, match=OLD.model_id):
         opened(moving, NEW)
     with opened(moving) as memory:
-        memory.reembed(NEW, **USUAL)
+        ops.reembed(memory, NEW, **USUAL)
     with pytest.raises(SchemaError, match=NEW.model_id):
         opened(moving)
     opened(moving, NEW).close()
@@ -258,8 +258,8 @@ def test_what_was_erased_half_way_gets_no_vector(moving: EngineUnderTest) -> Non
             .forget(by="contact", reason="She asked.")
             .receipt.is_clean
         )
-        assert memory.model_move().facts == 1
-        memory.reembed(NEW, **USUAL)
+        assert ops.model_move(memory).facts == 1
+        ops.reembed(memory, NEW, **USUAL)
     assert check_vectors(moving, NEW) == 1
     left = """MATCH (fact:Fact) WHERE fact.state = 'erased' AND (fact.embedding IS NOT NULL
         OR fact.embedding_bytes IS NOT NULL OR fact.next_embedding IS NOT NULL
@@ -277,7 +277,7 @@ def test_what_is_erased_while_it_is_embedded_gets_no_vector(moving: EngineUnderT
                     memory.contact("crm", "priya").forget(by="contact", reason="She asked.")
                 return super().embed(texts)
 
-        report = memory.reembed(Erasing(24), **USUAL)
+        report = ops.reembed(memory, Erasing(24), **USUAL)
         assert report.embedded == 1
     assert check_vectors(moving, NEW) == 1
     left = """MATCH (fact:Fact) WHERE fact.state = 'erased' AND (fact.embedding IS NOT NULL
@@ -293,12 +293,12 @@ def test_a_backup_half_way_goes_on_where_it_is_restored(
     copy_of(made, engine)
     with opened(engine) as memory:
         half_way(memory)
-        memory.backup(tmp_path / "backup.tar")
+        ops.backup(memory, tmp_path / "backup.tar")
     other = embedded_engine(tmp_path / "other")
-    Memory.restore(tmp_path / "backup.tar", embedder=OLD, **other.settings_arguments)
+    ops.restore(tmp_path / "backup.tar", embedder=OLD, **other.settings_arguments)
     with opened(other) as memory:
-        assert memory.model_move().moved == 3
-        assert memory.reembed(NEW, **USUAL).resumed == 3
+        assert ops.model_move(memory).moved == 3
+        assert ops.reembed(memory, NEW, **USUAL).resumed == 3
     check_vectors(other, NEW)
 
 
@@ -308,10 +308,10 @@ def test_an_export_half_way_holds_nothing_of_the_move(
 ) -> None:
     with opened(moving) as memory:
         half_way(memory)
-        assert memory.export(tmp_path / "all.jsonl", vectors=True).left_out == {}
+        assert ops.export(memory, tmp_path / "all.jsonl", vectors=True).left_out == {}
     assert "next_embedding" not in (tmp_path / "all.jsonl").read_text(encoding="utf-8")
     other = embedded_engine(tmp_path / "other")
-    done = Memory.restore(tmp_path / "all.jsonl", embedder=OLD, **other.settings_arguments)
+    done = ops.restore(tmp_path / "all.jsonl", embedder=OLD, **other.settings_arguments)
     assert done.embedded == 0
     check_vectors(other, OLD)
 
@@ -323,16 +323,16 @@ def test_an_export_goes_into_a_store_that_moves_and_moves_with_it(
     source = embedded_engine(tmp_path / "source")
     copy_of(made, source)
     with opened(source) as memory:
-        memory.export(tmp_path / "all.jsonl")
+        ops.export(memory, tmp_path / "all.jsonl")
     with opened(engine) as memory:
         memory.add_contact_note("crm", "zoe", "Likes rain.")
         half_way_at_once = stop_at(1)
         with pytest.raises(StoppedError):
-            memory.reembed(NEW, on_progress=half_way_at_once, **USUAL)
+            ops.reembed(memory, NEW, on_progress=half_way_at_once, **USUAL)
     given = {"accept_other_key": True, "embedder": OLD, **engine.settings_arguments}
-    done = Memory.restore(tmp_path / "all.jsonl", **given)
+    done = ops.restore(tmp_path / "all.jsonl", **given)
     with opened(engine) as memory:
-        assert memory.reembed(NEW, **USUAL).embedded == done.nodes["Fact"]
+        assert ops.reembed(memory, NEW, **USUAL).embedded == done.nodes["Fact"]
     check_vectors(engine, NEW)
 
 
@@ -341,8 +341,8 @@ def test_no_store_moves_while_a_contact_is_not_restored_whole(moving: EngineUnde
     with opened(moving) as memory:
         ArchiveStore(memory._services._graph).begin_contact(SCOPE, "(being restored)")
         with pytest.raises(GraphConflictError, match="1 contacts are incomplete"):
-            memory.reembed(NEW, **USUAL)
-        found = memory.model_move()
+            ops.reembed(memory, NEW, **USUAL)
+        found = ops.model_move(memory)
         assert (found.model, found.moved) == (OLD.model_id, found.facts)
         assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
 
@@ -350,13 +350,13 @@ def test_no_store_moves_while_a_contact_is_not_restored_whole(moving: EngineUnde
 def test_a_move_that_is_given_up_leaves_nothing(moving: EngineUnderTest) -> None:
     with opened(moving) as memory:
         half_way(memory)
-        assert memory.cancel_reembed().state is MoveState.NONE
+        assert ops.cancel_reembed(memory).state is MoveState.NONE
         with pytest.raises(InvalidRequestError, match="does not move"):
-            memory.cancel_reembed()
+            ops.cancel_reembed(memory)
         memory.add_contact_note("crm", "priya", "Plays the piano.")
     check_vectors(moving, OLD)
     with opened(moving) as memory:
-        memory.reembed(OtherEmbedder(16), **USUAL)
+        ops.reembed(memory, OtherEmbedder(16), **USUAL)
     check_vectors(moving, OtherEmbedder(16))
 
 
@@ -364,17 +364,21 @@ def test_a_move_that_is_given_up_leaves_nothing(moving: EngineUnderTest) -> None
 def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(moving: EngineUnderTest) -> None:
     with opened(moving) as memory:
         with pytest.raises(InvalidRequestError, match="was cancelled meanwhile"):
-            memory.reembed(
-                NEW, batch_size=3, on_progress=lambda *_: memory.cancel_reembed() and None, **USUAL
+            ops.reembed(
+                memory,
+                NEW,
+                batch_size=3,
+                on_progress=lambda *_: ops.cancel_reembed(memory) and None,
+                **USUAL,
             )
-        assert memory.model_move().state is MoveState.NONE
+        assert ops.model_move(memory).state is MoveState.NONE
     check_vectors(moving, OLD)
 
 
 def test_a_store_moves_twice_and_back(moving: EngineUnderTest) -> None:
     for before, after in ((OLD, NEW), (NEW, OtherEmbedder(8)), (OtherEmbedder(8), OLD)):
         with opened(moving, before) as memory:
-            memory.reembed(after, **USUAL)
+            ops.reembed(memory, after, **USUAL)
         check_vectors(moving, after)
     with opened(moving) as memory:
         memory.add_contact_note("crm", "priya", "Plays the piano.")
@@ -385,8 +389,8 @@ def test_a_store_moves_twice_and_back(moving: EngineUnderTest) -> None:
         memory.add_contact_note("crm", "priya", "Plays golf.")
         fact_id = memory.contact("crm", "priya").decisions()[0].fact_id
         memory.contact("crm", "priya").forget(fact_id=fact_id, by="operator", reason="Wrong.")
-        assert memory.model_move().moved >= 2  # written again, with the vectors of both models
-        memory.reembed(NEW, **USUAL)
+        assert ops.model_move(memory).moved >= 2  # written again, with the vectors of both models
+        ops.reembed(memory, NEW, **USUAL)
     check_vectors(moving, NEW)
 
 
@@ -394,13 +398,13 @@ def test_a_store_without_vectors_gets_them(engine: EngineUnderTest) -> None:
     with Memory.open(embedder=NoopEmbedder(), **SEED, **engine.settings_arguments) as memory:
         for text in NOTES:
             memory.add_contact_note("crm", "priya", text)
-        memory.reembed(NEW, **USUAL)
+        ops.reembed(memory, NEW, **USUAL)
     assert check_vectors(engine, NEW) == len(NOTES)
 
 
 def test_an_empty_store_moves(engine: EngineUnderTest) -> None:
     with opened(engine) as memory:
-        report = memory.reembed(NEW, **USUAL)
+        report = ops.reembed(memory, NEW, **USUAL)
     assert (report.embedded, report.resumed) == (0, 0)
     with opened(engine, NEW) as memory:
         memory.add_contact_note("crm", "priya", NOTES[0])
@@ -412,8 +416,8 @@ def test_a_model_that_fails_leaves_what_was_embedded(moving: EngineUnderTest) ->
     known = TableEmbedder({"Lives in Pune.": [1, 0, 0]}, 3)
     with opened(moving) as memory:
         with pytest.raises(EmbeddingError):
-            memory.reembed(known, batch_size=1, **USUAL)
-        assert memory.model_move().next_model == known.model_id
+            ops.reembed(memory, known, batch_size=1, **USUAL)
+        assert ops.model_move(memory).next_model == known.model_id
         assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
 
 
@@ -478,8 +482,8 @@ def unmoved(any_engine: EngineUnderTest) -> Iterator[Memory]:
 def test_bad_input_changes_nothing(unmoved: Memory, case: str) -> None:
     given, error, said = BAD[case]
     with pytest.raises(error, match=said):
-        unmoved.reembed(**{**USUAL, **given})
-    assert unmoved.model_move().state is MoveState.NONE
+        ops.reembed(unmoved, **{**USUAL, **given})
+    assert ops.model_move(unmoved).state is MoveState.NONE
 
 
 @ON_ANY_ONE
@@ -487,8 +491,8 @@ def test_a_second_move_elsewhere_is_refused(moving: EngineUnderTest) -> None:
     with opened(moving) as memory:
         half_way(memory)
         with pytest.raises(InvalidRequestError, match=r"moves to hashing-24@test already \(3 of"):
-            memory.reembed(OtherEmbedder(16), **USUAL)
-        assert memory.model_move().next_model == NEW.model_id
+            ops.reembed(memory, OtherEmbedder(16), **USUAL)
+        assert ops.model_move(memory).next_model == NEW.model_id
 
 
 @ON_ANY_ONE
@@ -498,10 +502,10 @@ def test_two_runs_at_once_in_a_process_are_refused(moving: EngineUnderTest) -> N
 
         def again(*_: int) -> None:
             with pytest.raises(InvalidRequestError, match="wait until that ends") as caught:
-                memory.reembed(NEW, **USUAL)
+                ops.reembed(memory, NEW, **USUAL)
             refused.append(caught.value)
 
-        memory.reembed(NEW, on_progress=again, **USUAL)
+        ops.reembed(memory, NEW, on_progress=again, **USUAL)
     assert refused
 
 
@@ -516,6 +520,6 @@ def test_a_profile_that_was_calibrated_on_the_model_is_asked_for_and_named(
         "cosine_update_min = 0.9\ncosine_add_max = 0.5\ncosine_cut = 0.7\n"
     )
     with opened(one_of_each) as memory:
-        report = memory.reembed(NEW, profile=str(profile))
+        report = ops.reembed(memory, NEW, profile=str(profile))
     assert report.is_calibrated
     assert report.settings == {"RECONCILER_RECONCILE__PROFILE": str(profile)}

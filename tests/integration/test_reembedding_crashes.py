@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconciler import Memory
-from reconciler.bootstrap import opened_reembedding
-from reconciler.domain.records.model_moves import MoveState
+from reconciler import Memory, ops
+from reconciler.domain.records.sessions import MoveState
 from reconciler.errors import InvalidRequestError, SchemaError
+from reconciler.ops.store_moves import opened_reembedding
 from reconciler.settings import load_settings
 from tests import faults, raw_store
 from tests.engines import EngineUnderTest
@@ -62,7 +62,7 @@ def check_store(engine: EngineUnderTest, texts: set[str]) -> str:
             opening.append(embedder.model_id)
             found = memory.agent("crm").find("thing", limit=1000)
             assert {each.fact.text for each in found} >= texts
-            model = memory.model_move().model
+            model = ops.model_move(memory).model
     assert opening == [model]
     return model
 
@@ -166,7 +166,7 @@ def test_writers_go_on_until_the_switch_and_none_of_what_they_wrote_is_lost(
             writers, said = told_by_threads(memory)
             while len(said) < 10 * WRITERS:
                 time.sleep(0.01)
-            memory.reembed(NEW, batch_size=2, uncalibrated=True)
+            ops.reembed(memory, NEW, batch_size=2, uncalibrated=True)
             for writer in writers:
                 writer.join(60)
         else:

@@ -14,8 +14,7 @@ from reconciler.bootstrap import build_worker
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
 from reconciler.service.writing.rejudging import IdleRejudging, Rejudged, Upheld
 from reconciler.settings import load_settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, Memory, Scope, ToolReply
+from reconciler import Action, Decision, Memory, Scope, ToolReply, ops
+from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import Category, DecidedBy, FactState, GateReason, Relation
-from reconciler.domain.records.relations import Relations
+from reconciler.domain.records.kinds import DecidedBy, FactState, GateReason, Relation
 from reconciler.errors import InvalidNoteError, InvalidRequestError, UnknownFactError
+from reconciler.reading.kinds import Category
 from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest
 from tests.tables import every
 
 ADD, RECALL, RELATE = "add_contact_note", "recall_contact", "relate_contact_note"
@@ -29,16 +29,6 @@ FLAT, HOUSE, RENT = (
     "Pays 900 euros for the house each month.",
 )
 USER = "user_explicit"
-SCOPE = Scope("default", "crm", "ann")
-
-
-@pytest.fixture
-def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
-    """An open memory without anything in it."""
-    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as opened:
-        yield opened
-
-
 Call = Callable[..., ToolReply]
 
 
@@ -70,7 +60,6 @@ def made(reply: ToolReply) -> Decision:
     return reply.decision
 
 
-@pytest.mark.on_neo4j_too
 def test_a_note_ends_and_replaces_what_its_model_names(memory: Memory, call: Call) -> None:
     flat, rent = noted(call, FLAT), noted(call, RENT)
     reply = call(ADD, text=HOUSE, source_kind=USER, replaces=[flat], ends=[rent])
@@ -97,13 +86,12 @@ def test_a_fact_is_related_afterwards_and_that_is_undone(memory: Memory, call: C
     [chain] = memory.contact(**ANNS).history()
     assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
     sentences = memory.contact(**ANNS).explain(decision_id=decision.decision_id).sentences()
-    assert any("what a model said of facts that were known" in each for each in sentences)
+    assert any("a model's statement about known facts" in each for each in sentences)
     memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
     assert live(memory) == {FLAT, HOUSE}
     assert len(memory.contact(**ANNS).history()) == 2
 
 
-@pytest.mark.on_neo4j_too
 def test_what_repeats_is_counted_together_and_apart_again(memory: Memory, call: Call) -> None:
     first = noted(call, "Likes to sit at the window.")
     again = noted(call, "Prefers window seats.")
@@ -189,16 +177,16 @@ def test_that_both_hold_goes_over_to_what_is_said_again(
     )
     call(RECALL)
     call(RELATE, note=handle_of(red.fact_id), both_hold=[handle_of(white.fact_id)])
+    scope = Scope(memory.settings.tenant, **ANNS)
     if is_read_again:  # the process that writes did not settle it itself
-        memory._services.neighbourhoods.drop(SCOPE)
+        memory._services.neighbourhoods.drop(scope)
     again = memory.add_contact_note(**ANNS, text="Drinks Merlot.", attribute="wine", value="Merlot")
     assert again.superseded_ids == (red.fact_id,)
-    [link] = memory._services.fact_store.list_conflicts(SCOPE, is_open=False)
+    [link] = memory._services.fact_store.list_conflicts(scope, is_open=False)
     assert {link.new_id, link.old_id} == {again.fact_id, white.fact_id}
     assert not link.is_open
 
 
-@pytest.mark.on_neo4j_too
 def test_that_facts_hold_which_hold_already_is_taken_and_changes_nothing(
     memory: Memory, call: Call
 ) -> None:
@@ -255,7 +243,6 @@ def test_an_older_fact_takes_no_newer_ones_place_and_may_outlive_it(
     assert live(memory) == {FLAT}
 
 
-@pytest.mark.on_neo4j_too
 def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     memory: Memory, call: Call
 ) -> None:
@@ -266,7 +253,6 @@ def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("days", [0, 1, 400])
 def test_a_note_of_an_earlier_day_replaces_what_nobody_dated(
     memory: Memory, call: Call, days: int
@@ -643,7 +629,7 @@ def test_a_lesser_word_gives_no_end_and_the_record_says_so(memory: Memory, call:
     noted(call, RENT)
     weak = made(call(ADD, text=RENT, source_kind="tool_output", valid_to="2090-01-01"))
     assert weak.action is Action.SKIP
-    assert "its end is too weak a word" in weak.reason
+    assert "its end has a less trusted source" in weak.reason
     [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.expires_at != datetime(2090, 1, 1, tzinfo=UTC)
 
@@ -820,10 +806,10 @@ def test_an_end_of_other_matters_ends_none_of_them_by_any_call(memory: Memory, c
 def test_a_refused_relation_survives_an_export(memory: Memory, call: Call, tmp_path: Path) -> None:
     call(RELATE, note=noted(call, HOUSE), ends=["#zzzz"])
     before = [one.to_dict() for one in memory.contact(**ANNS).decisions()]
-    memory.export(tmp_path / "memory.jsonl")
+    ops.export(memory, tmp_path / "memory.jsonl", tenant=memory.settings.tenant)
     where = {"embedded_path": tmp_path / "restored.lbug", "embedder": HashingEmbedder()}
-    Memory.restore(tmp_path / "memory.jsonl", **where)
-    with Memory.open(**where) as restored:
+    ops.restore(tmp_path / "memory.jsonl", **where)
+    with Memory.open(**where, tenant=memory.settings.tenant) as restored:
         assert [one.to_dict() for one in restored.contact(**ANNS).decisions()] == before
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Action, Memory
-from reconciler.domain.review.timeline import ROWS_MAX, timeline
-from reconciler.domain.visible_text import visible
+from reconciler import Action, Memory, ops
 from reconciler.errors import UnknownContactError
-from reconciler.service.pages import report as reporting
+from reconciler.ops.pages import report as reporting
+from reconciler.ops.review.timeline import ROWS_MAX, timeline
+from reconciler.reading.visible_text import visible
 from reconciler.testing import HashingEmbedder
 from tests.chromium import Chromium
 from tests.engines import EngineUnderTest, embedded_engine
@@ -99,7 +99,7 @@ def fill(memory: Memory) -> None:
 
 @pytest.fixture(scope="module")
 def html(memory: Memory) -> str:
-    return memory.contact(AGENT, "alice").report()
+    return ops.report(memory.contact(AGENT, "alice"))
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def said_again(folder: Path) -> Memory:
 def test_what_was_said_again_is_one_bar_with_a_mark_for_each_time(tmp_path: Path) -> None:
     with said_again(tmp_path) as memory:
         chains = memory.contact(AGENT, "alice").history()
-        page = Page(memory.contact(AGENT, "alice").report())
+        page = Page(ops.report(memory.contact(AGENT, "alice")))
     [strand] = timeline(chains, START + timedelta(days=10), 100).strands
     assert [bar.fact.slot.value for bar in strand.bars] == ["Delhi", "Goa", "Pune"]
     assert [len(bar.facts) for bar in strand.bars] == [1, 3, 1]
@@ -196,7 +196,7 @@ def test_counts_by_day_are_those_of_the_store(memory: Memory, html: str) -> None
 
 
 def report_of(memory: Memory, agent: str, contact: str | None) -> str:
-    return (memory.contact(agent, contact) if contact else memory.agent(agent)).report()
+    return ops.report(memory.contact(agent, contact) if contact else memory.agent(agent))
 
 
 @pytest.mark.parametrize("contact", ["alice", None])
@@ -245,7 +245,7 @@ def test_the_words_of_a_bar_are_cut_where_the_bars_begin(page: Page) -> None:
 
 
 def test_an_agent_is_told_of_contact_after_contact(memory: Memory) -> None:
-    found = Page(memory.agent(AGENT).report())
+    found = Page(ops.report(memory.agent(AGENT)))
     summaries = [text for tag, text in found.words if tag == "summary"]
     assert {"Alice <i>Rao</i>", "bob"} <= set(summaries)
     assert len(found.of("details", value="contact")) == 2
@@ -264,13 +264,13 @@ def test_what_is_too_much_is_left_out_and_said(
         monkeypatch.setattr(reporting, name, 3)
     monkeypatch.setattr(reporting, "_REFUSED_MAX", 1)
     monkeypatch.setattr(reporting, "_DAYS_MAX", 0)
-    found = Page(memory.contact(AGENT, "alice").report())
+    found = Page(ops.report(memory.contact(AGENT, "alice")))
     facts = [fact for chain in memory.contact(AGENT, "alice").history() for fact in chain.facts]
     assert len(found.of("a", value="bar ")) == 3
     assert f"{len(facts) - 3} more facts are left out; reconciler history" in found.text
     assert "1 more are left out; reconciler decisions" in found.text
     monkeypatch.setattr(reporting, "CONTACTS_MAX", 1)
-    found = Page(memory.agent(AGENT).report())
+    found = Page(ops.report(memory.agent(AGENT)))
     assert "The first 1 are told below" in found.text
     assert "alice" in found.text
 
@@ -285,7 +285,7 @@ def test_hundreds_of_facts_stay_readable(tmp_path: Path) -> None:
         ]
         memory.import_notes(map(json.dumps, lines), agent_id=AGENT)
         facts = [fact for chain in memory.contact(AGENT, "carol").history() for fact in chain.facts]
-        html = memory.contact(AGENT, "carol").report()
+        html = ops.report(memory.contact(AGENT, "carol"))
     found = Page(html)
     assert len(found.of("a", value="bar ")) == len(facts) >= 360
     assert len(html) < 2_000_000
@@ -334,7 +334,7 @@ def luminance(colour: str) -> float:
 def test_both_engines_tell_the_same(one_of_each: EngineUnderTest) -> None:
     with Memory.open(embedder=HashingEmbedder(16), **one_of_each.settings_arguments) as memory:
         fill(memory)
-        found = Page(memory.contact(AGENT, "alice").report())
+        found = Page(ops.report(memory.contact(AGENT, "alice")))
         made = list(memory.contact(AGENT, "alice").all_decisions())
     assert len(found.of("a", value="bar ")) == sum(
         each.action in {Action.ADD, Action.UPDATE} for each in made

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from reconciler import Action, Decision, Memory
 from reconciler.domain.records.kinds import FactState, GateReason
-from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest
 
 SISTER, TAKEN_BACK = "I have a sister.", "I misspoke, I do not have a sister."
-
-
-@pytest.fixture
-def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
-    given = {"embedder": HashingEmbedder(), **kept_engine.settings_arguments}
-    with Memory.open(**given) as memory:
-        yield memory
 
 
 def say(memory: Memory, text: str, **given: Any) -> Decision:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Memory, Turn
+from reconciler import Memory, Turn, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from tests.engines import EngineUnderTest
 from tests.secret_conversations import ORDINARY, TOLD_OVER_TURNS
@@ -69,7 +69,7 @@ def test_no_secret_of_a_conversation_is_kept_before_or_after_it_was_read(
             hand_over(memory, f"s{number}", _turns(texts))
         kept = []
         for name in ("unread", "read"):
-            memory.export(tmp_path / name)
+            ops.export(memory, tmp_path / name)
             kept.append((tmp_path / name).read_text(encoding="utf-8"))
             memory.drain()
     folder = any_engine.settings_arguments.get("embedded_path")
@@ -80,21 +80,21 @@ def test_no_secret_of_a_conversation_is_kept_before_or_after_it_was_read(
 
 
 def test_an_ordinary_conversation_is_kept_word_for_word(
-    any_engine: EngineUnderTest, tmp_path: Path
+    kept_engine: EngineUnderTest, tmp_path: Path
 ) -> None:
-    with Memory.open(**any_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
+    with Memory.open(**kept_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
         for number, texts in enumerate(ORDINARY):
             at_once(memory, f"s{number}", _turns(texts))
-        memory.export(tmp_path / "all")
+        ops.export(memory, tmp_path / "all")
     lines = (tmp_path / "all").read_text(encoding="utf-8").splitlines()
     kept = json.dumps([json.loads(line) for line in lines], ensure_ascii=False)
     assert not [text for texts in ORDINARY for text in texts if text not in kept]
 
 
 def test_a_turn_that_loses_a_secret_before_it_is_read_still_loses_personal_data(
-    any_engine: EngineUnderTest,
+    kept_engine: EngineUnderTest,
 ) -> None:
-    with Memory.open(**any_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
+    with Memory.open(**kept_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
         mail = "Bluebird77x or ann@example.org"
         turn_by_turn(memory, "s", _turns(["Good day.", mail, "Go on.", "That's my password."]))
         turn_by_turn(memory, "t", _turns([mail, "That's my password."]))

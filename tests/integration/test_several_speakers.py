@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from reconciler import Memory, Turn
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import InvalidScopeError, InvalidSessionError
+from reconciler.reading.kinds import Category
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
+from tests.engines import EngineUnderTest
 from tests.tables import every
 
 OSLO, ROME = "I live in Oslo.", "I live in Rome."
@@ -25,9 +27,8 @@ WHO = {"Ines": "contact:ines", "Robert": "contact:robert", "Tom": "operator"}
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    path = tmp_path / "memory.lbug"
-    settings = load_settings(embedded_path=path, extractor={"mode": "explicit"})
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    settings = load_settings(**kept_engine.settings_arguments, extractor={"mode": "explicit"})
     with Memory.open(settings, embedder=HashingEmbedder()) as opened:
         yield opened
 

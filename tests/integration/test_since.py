@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from reconciler import Action, ContactMemory, Memory
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest
 
 FIRST, LATER = datetime(2026, 1, 12, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 GIVEN = datetime(2025, 6, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def contact(one_of_each: EngineUnderTest) -> Iterator[ContactMemory]:
-    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
-        yield memory.contact("crm", "alice")
+def contact(memory: Memory) -> ContactMemory:
+    return memory.contact("crm", "alice")
 
 
 def since(contact: ContactMemory) -> datetime:

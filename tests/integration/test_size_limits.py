@@ -16,11 +16,11 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.service.writing.doors import as_candidate
 from tests.submissions import propose_to
+from tests.tables import every
 
 WHO = ("crm", "priya")
 TYPED_TOKEN = "[a:0123456789ab]"
@@ -131,7 +131,7 @@ DOORS: dict[str, Callable[[Memory, str, str], Any]] = {
 
 
 @pytest.mark.parametrize("text", TYPED, ids=["397 kB", "1.24 MB"])
-@pytest.mark.parametrize("door", DOORS)
+@every("door", DOORS)
 def test_a_text_of_typed_tokens_is_refused_at_once(
     memory: Memory, held_id: str, door: str, text: str
 ) -> None:

@@ -19,7 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 from reconciler import Memory
-from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.adapters.embedded_connections import PlanningConnection
 from reconciler.errors import ConfigurationError
 from reconciler.testing import HashingEmbedder
 
@@ -46,7 +46,7 @@ FOR_ARBITRATION = {"anthropic", "cachetools", "openai"}
 FOR_ONE_COMMAND = {"neo4j", "prometheus_client", "scipy"}
 FOR_THE_COMMAND_LINE = {"rich", "typer"}
 FOR_A_STORE = {"ladybug", "pydantic", "pydantic_settings", "tenacity"}
-OF_OUR_OWN = {"reconciler.lexicon", "reconciler.named_secrets.grammar"}
+OF_OUR_OWN = {"reconciler.reading.lexicon", "reconciler.reading.named_secrets.grammar"}
 """Modules that compile expressions, or wait to."""
 
 HEAVY = (

@@ -330,7 +330,7 @@ def open_all_damaged(folder: str) -> None:
     for place in range(lengths[0], lengths[2] - len(embedded_files._COMMIT), 3):
         torn = spoilt(path, lambda log, at=place: log[:at] + bytes([log[at] ^ 85]) + log[at + 1 :])
         before = {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")}
-        with pytest.raises(ConfigurationError, match=r"damaged behind byte \d+, where [12] fin"):
+        with pytest.raises(ConfigurationError, match=r"damaged after byte \d+, and [12] fin"):
             EmbeddedFiles(torn).open()
         assert {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")} == before
     assert _peak_bytes() - peak_bytes < 4 << 30
@@ -515,7 +515,7 @@ def test_a_small_file_system_that_fills_up_ends_no_process_and_loses_nothing(
 READ_ONLY = """
 import sys
 from pathlib import Path
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.errors import ConfigurationError, GraphLockedError
 from reconciler.testing import HashingEmbedder
 
@@ -530,7 +530,7 @@ for path in made:
         for act in (
             lambda: contact.note("Rows."),
             lambda: contact.forget(by="dana", reason="Asked."),
-            lambda: memory.backup(path.parent / "backup"),
+            lambda: ops.backup(memory, path.parent / "backup"),
         ):
             try:
                 act()
@@ -830,7 +830,7 @@ LACKING = {
         overwritten_log,
         "or was overwritten.*`reconciler restore BACKUP`",
     ),
-    "an empty main file": (emptied, "is empty, and no store ever is"),
+    "an empty main file": (emptied, "is empty, as a store never is"),
     "a shadow without its main file": (alone_with_its_shadow, "a part of it is there"),
 }
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import AsyncMemory, Memory, load_settings
+from reconciler import AsyncMemory, Memory, load_settings, ops
 from reconciler.errors import ConfigurationError
 from reconciler.testing import HashingEmbedder
 
 PRIYA = ("crm", "priya")
 PROGRAM = """
 import os, signal, sys, time
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.testing import HashingEmbedder
 
 memory = Memory.open(embedded_path=":memory:", embedder=HashingEmbedder())
@@ -55,11 +55,11 @@ def test_two_of_them_are_two_stores_and_nothing_is_left_of_them(temporary: Path)
 def test_it_can_be_backed_up_and_its_words_erased(tmp_path: Path) -> None:
     with opened() as memory:
         decision = memory.contact(*PRIYA).note("Lives in Pune.")
-        memory.backup(tmp_path / "kept.zip")
+        ops.backup(memory, tmp_path / "kept.zip")
         erased = memory.contact(*PRIYA).forget(fact_id=decision.fact_id, by="contact", reason="x")
     assert erased.state == "done"
     file = tmp_path / "memory.lbug"
-    Memory.restore(tmp_path / "kept.zip", embedded_path=file)
+    ops.restore(tmp_path / "kept.zip", embedded_path=file)
     with Memory.open(embedded_path=file, embedder=HashingEmbedder()) as restored:
         assert len(restored.contact(*PRIYA).recall()) == 1
 
@@ -108,7 +108,7 @@ def test_a_forked_child_that_ends_leaves_its_parents_store_alone(temporary: Path
 if child := os.fork():
     os.waitpid(child, 0)
     memory.contact("crm", "priya").note("Has a dog.")
-    memory.backup(sys.argv[1])
+    ops.backup(memory, sys.argv[1])
 else:
     sys.exit(0)
 """
@@ -129,7 +129,7 @@ def test_what_a_killed_program_left_is_removed_by_the_next_one(temporary: Path) 
     "call",
     [
         lambda: Memory.open(embedded_path=":memory:", must_exist=True),
-        lambda: Memory.restore("kept.zip", embedded_path=":memory:"),
+        lambda: ops.restore("kept.zip", embedded_path=":memory:"),
     ],
     ids=["must exist", "restore"],
 )
@@ -138,7 +138,7 @@ def test_what_needs_a_store_that_is_there_refuses_one_in_memory(
 ) -> None:
     with opened() as memory:
         memory.contact(*PRIYA).note("Lives in Pune.")
-        memory.backup(tmp_path / "kept.zip")
+        ops.backup(memory, tmp_path / "kept.zip")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match="ends when it is closed"):
         call()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import permutations
+from itertools import count, permutations
 from pathlib import Path
 from random import Random
 from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -125,10 +124,12 @@ def known(memory: Memory, contact: ContactMemory) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("story", STORIES, ids=str)
 def test_a_story_told_in_any_order_gives_the_same_memory(memory: Memory, story: list[Told]) -> None:
-    contacts = {
-        order: memory.contact("crm", f"{STORIES.index(story)} {order}")
-        for order in permutations(range(len(story)))
-    }
+    orders = list(permutations(range(len(story))))
+    if not faults.EVERY_CALL:  # in order, the newest first, and one between
+        orders = list(
+            dict.fromkeys([orders[0], orders[-1], orders[STORIES.index(story) % len(orders)]])
+        )
+    contacts = {order: memory.contact("crm", f"{STORIES.index(story)} {order}") for order in orders}
     for order, contact in contacts.items():
         tell(contact, story, order)
     in_order, *others = (known(memory, contact)[:3] for contact in contacts.values())
@@ -138,8 +139,9 @@ def test_a_story_told_in_any_order_gives_the_same_memory(memory: Memory, story: 
 def test_most_of_these_stories_end_or_dispute_something(memory: Memory) -> None:
     changing = 0
     for number, story in enumerate(STORIES):
-        contact = memory.contact("crm", f"changing {number}")
-        tell(contact, story, range(len(story)))
+        contact = memory.contact("crm", f"{number} {tuple(range(len(story)))}")
+        if not contact.decisions(limit=1):  # the test above has told it
+            tell(contact, story, range(len(story)))
         live, disputes, *_ = known(memory, contact)
         changing += live.total() < len(story) or bool(disputes)
     assert changing > 30
@@ -252,6 +254,7 @@ def test_a_note_that_is_newer_than_all_facts_tells_nothing_again(
         tell(contact, ["Lived in Graz."], [0])
 
 
+NUMBERS = count()
 SAYINGS = st.lists(
     st.tuples(
         st.sampled_from(list(TEXTS)),
@@ -272,15 +275,15 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield opened
 
 
-@settings(max_examples=faults.times(25, 200), deadline=None)
-@given(sayings=SAYINGS, chance=st.randoms(use_true_random=False), number=st.uuids())
+@settings(max_examples=faults.times(10, 200), deadline=None)
+@given(sayings=SAYINGS, chance=st.randoms(use_true_random=False))
 def test_whatever_is_said_by_whomever_gives_the_same_memory_in_any_order(
-    plain: Memory, sayings: list[tuple[str, str, str | None]], chance: Random, number: UUID
+    plain: Memory, sayings: list[tuple[str, str, str | None]], chance: Random
 ) -> None:
     in_order = range(len(sayings))
     left = []
     for order in (in_order, chance.sample(in_order, len(sayings))):
-        contact = plain.contact("crm", f"{number} {len(left)}")
+        contact = plain.contact("crm", f"told {next(NUMBERS)}")  # also if an example comes again
         for place in order:
             text, source, city = sayings[place]
             slot = {} if city is None else {"attribute": "city", "value": city}

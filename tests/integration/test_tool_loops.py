@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -12,9 +11,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.anthropic_tools import anthropic_functions
-from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, message, tool_call
-from tests.engines import embedded_engine
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
@@ -27,14 +24,6 @@ SCRIPT: tuple[tuple[str, Mapping[str, Any], str], ...] = (
     (RECALL, {"query": "Where does she live?"}, " Lives in Pune."),
 )
 """What the model calls, and what it is told; the second and third are its mistakes."""
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """An open memory without anything in it."""
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 @pytest.fixture

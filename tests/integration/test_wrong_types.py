@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
-from reconciler import AsyncMemory, Memory, load_settings
-from reconciler.domain.records.scope import Scope
+from reconciler import AsyncMemory, Memory, load_settings, ops
+from reconciler.domain.records.notes import Scope
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.testing import HashingEmbedder
+from tests.ops_calls import OPS, call_of, ops_of
+from tests.tables import every
 
 WHO = ("crm", "priya")
 WRONG: tuple[Any, ...] = (
@@ -25,11 +27,11 @@ WRONG: tuple[Any, ...] = (
     *([], {}, [None], ["\ud800"], {"a": object()}),
 )
 NOT_CALLED = {
-    *("open", "close", "restore", "worker", "start_worker", "stop_workers", "run", "stop"),
+    *("open", "close", "worker", "start_worker", "stop_workers", "run", "stop"),
     *("interrupt", "deciding", "tool_returned"),
     *("observed", "succeed", "fail", "resume"),
 }
-"""What opens, ends or begins something; ``open`` and ``restore`` have tests of their own."""
+"""What opens, ends or begins something; ``open`` has tests of its own."""
 
 
 def task_at(memory: Memory, *steps: str) -> MemoryContext:
@@ -82,10 +84,11 @@ def usual(memory: Memory, folder: Path) -> dict[str, Any]:
 
 def refusals_of_python(door: Any, given: dict[str, Any]) -> Iterator[str]:
     """The calls that a wrong value makes fail with anything but an error of ours."""
-    for name, _ in inspect.getmembers(type(door), inspect.isfunction):
+    names = dict(inspect.getmembers(type(door), inspect.isfunction)) | ops_of(type(door))
+    for name in names:
         if name.startswith("_") or name in NOT_CALLED:
             continue
-        call = getattr(door, name)
+        call = call_of(door, name)
         parameters = inspect.signature(call).parameters.values()
         named = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
         needed = {each.name: given.get(each.name) for each in named if each.default is each.empty}
@@ -121,7 +124,7 @@ def test_a_closed_memory_says_so(tmp_path: Path, name: str) -> None:
     memory.close()
     given = {"note": ["Likes tea."], "task": ["task-1"], "export": [str(tmp_path / "out")]}
     with pytest.raises(ReconcilerError, match="was closed by this program; open it again"):
-        getattr(contact, name)(*given.get(name, ()))
+        call_of(contact, name)(*given.get(name, ()))
 
 
 def test_an_agents_tools_say_that_the_memory_was_closed(tmp_path: Path) -> None:
@@ -147,7 +150,7 @@ def test_a_part_that_is_none_is_refused_in_our_words(
         given = given | {"path": tmp_path / "all.jsonl"}
     where = {} if "settings" in given else {"embedded_path": tmp_path / "m.lbug"}
     with pytest.raises(ConfigurationError, match=r"must be|takes settings"):
-        getattr(Memory, call)(**given, **where)
+        (Memory.open if call == "open" else ops.restore)(**given, **where)
 
 
 def test_lines_that_cannot_be_read_are_refused_in_our_words(memory: Memory, tmp_path: Path) -> None:
@@ -159,11 +162,22 @@ def test_lines_that_cannot_be_read_are_refused_in_our_words(memory: Memory, tmp_
         memory.import_notes(lines)
 
 
-@pytest.mark.parametrize("call", ["open", "restore"])
 def test_what_belongs_to_the_class_is_refused_on_an_open_memory(
-    memory: Memory, tmp_path: Path, call: str
+    memory: Memory, tmp_path: Path
 ) -> None:
-    with pytest.raises(InvalidRequestError, match=rf"call Memory.{call}\(...\) on the class"):
-        getattr(memory, call)(tmp_path / "backup")
+    with pytest.raises(InvalidRequestError, match=r"call Memory.open\(...\) on the class"):
+        memory.open(tmp_path / "memory.lbug")
     with pytest.raises(InvalidRequestError, match="on the class"):
-        getattr(AsyncMemory(memory), call)(tmp_path / "backup")
+        AsyncMemory(memory).open(tmp_path / "memory.lbug")
+
+
+@every("name", sorted({name for names in OPS.values() for name in names}))
+def test_what_no_function_of_ops_takes_is_refused_in_our_words(memory: Memory, name: str) -> None:
+    kinds = [kind for kind in OPS if name in OPS[kind]]
+    held = (memory, memory.agent("crm"), memory.contact(*WHO), AsyncMemory(memory), Memory, None)
+    given = {"path": "backup", "out": "export", "model": "noop", "profile": "seed"}
+    given |= {"system": "mem0", "source": "none"}
+    taken = inspect.signature(getattr(ops, name)).parameters
+    for wrong in (each for each in held if type(each) not in kinds):
+        with pytest.raises(InvalidRequestError, match=r"^pass (an open Memory|memory\.)"):
+            getattr(ops, name)(wrong, **{each: given[each] for each in given if each in taken})

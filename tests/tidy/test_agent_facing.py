@@ -11,8 +11,7 @@ from typing import get_origin, get_type_hints
 
 import pytest
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.contact_memory import ContactMemory
+from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.tasks.tasks import WorkingMemory
 from reconciler.memory import Memory
 from reconciler.service.persons.answering import PersonsAnswers
@@ -20,7 +19,7 @@ from reconciler.service.persons.deciding import PersonsDecisions
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import MemoryExtractor
-from reconciler.service.stores.task_store import TaskStore
+from reconciler.service.stores.session_store import TaskStore
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
@@ -35,7 +34,7 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in PACKAGE.rglob("*.py")
 }
-_ENTRIES = "reconciler.entrypoints"
+_SERVED = "reconciler.serve"
 DOORS = [
     "reconciler.service.tools.agent_tools",
     "reconciler.service.writing.doors",
@@ -44,10 +43,7 @@ DOORS = [
 APPROVING = (
     "reconciler.service.persons",
     "reconciler.service.erasures",
-    "reconciler.opened",
     "reconciler.bound_memory",
-    "reconciler.contact_memory",
-    "reconciler.agent_memory",
     "reconciler.memory",
     "reconciler.async_",
     "reconciler.bootstrap",
@@ -115,30 +111,30 @@ def test_the_gate_has_no_way_around_its_verbs() -> None:
 @pytest.mark.parametrize("answer", ["confirm", "reject"])
 def test_of_the_servers_only_the_operators_part_takes_an_answer_down(answer: str) -> None:
     served = ("mcp_server", "http_api", "operator_page", "access")
-    places = tuple(f"{_ENTRIES}.{each}" for each in served)
+    places = tuple(f"{_SERVED}.{each}" for each in served)
     servers = {each for each in _callers(answer) if each.startswith(places)}
     assert servers == {
-        f"{_ENTRIES}.mcp_server.operator_desk",
-        f"{_ENTRIES}.http_api.operator_routes",
-        f"{_ENTRIES}.operator_page.acts",
+        f"{_SERVED}.mcp_server.operator_desk",
+        f"{_SERVED}.http_api.operator_routes",
+        f"{_SERVED}.operator_page.acts",
     }
 
 
 def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
-        *{"reconciler.contact_memory", "reconciler.async_calls"},
+        *{"reconciler.bound_memory", "reconciler.async_memory"},
         "reconciler.entrypoints.commands",
-        "reconciler.entrypoints.http_api.operator_routes",
-        "reconciler.entrypoints.operator_page.acts",
+        "reconciler.serve.http_api.operator_routes",
+        "reconciler.serve.operator_page.acts",
     }
 
 
 def test_only_a_persons_call_forgets() -> None:
     assert _callers("forget") == {
-        *{"reconciler.contact_memory", "reconciler.async_calls"},
+        *{"reconciler.bound_memory", "reconciler.async_memory"},
         "reconciler.entrypoints.commands",
-        "reconciler.entrypoints.http_api.operator_routes",
-        "reconciler.entrypoints.operator_page.erasing",
+        "reconciler.serve.http_api.operator_routes",
+        "reconciler.serve.operator_page.acts",
         "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
 
@@ -203,7 +199,7 @@ OURS = {
 """Classes and aliases by name: a module may import what it only speaks of for the type checker."""
 
 OFFERING = (
-    *("reconciler.memory", "reconciler.agent_memory", "reconciler.contact_memory"),
+    *("reconciler.memory", "reconciler.bound_memory"),
     "reconciler.service",
 )
 """Where the classes are that do something for a caller."""

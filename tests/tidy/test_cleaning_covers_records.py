@@ -8,8 +8,7 @@ import pytest
 
 from reconciler.domain.gate.cleaning import AS_GIVEN, ids_of
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.sessions import Session
 
 RECORDS = (Scope, Note, Evidence, Candidate, Session)

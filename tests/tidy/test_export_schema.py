@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from reconciler.service.moving.lines import KEY_OF, LINKS
-from reconciler.service.stores.archive_store import LINK_PROPERTIES
+from reconciler.service.checking.lines import KEY_OF, LINKS
+from reconciler.service.stores.contact_store import LINK_PROPERTIES
 from tools.export_schema import ROOT, TARGET, as_text
 
 

@@ -11,13 +11,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from reconciler.adapters import told_secrets_finder
-from reconciler.domain import conditions
-from reconciler.domain.gate import classification, injection, literalness, meaning
-from reconciler.domain.guard import vocabulary
 from reconciler.domain.sessions import explicit_statements, speakers
-from reconciler.domain.text_reading import read_text
-from reconciler.lexicon import Cue, Cues, lexicon
-from reconciler.needed_literals import needed_literals
+from reconciler.reading import text_reading
+from reconciler.reading.cues import classification, injection, meaning
+from reconciler.reading.guard import tokens
+from reconciler.reading.lexicon import Cue, Cues, lexicon
+from reconciler.reading.needed_literals import needed_literals
+from reconciler.reading.text_reading import read_text
 from tests.tables import every
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
@@ -25,12 +25,12 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
     "meaning": (meaning._lexicon, meaning._spell),
     "classification": (classification._lexicon, classification._one_line),
-    "literalness": (literalness._lexicon, lambda text: read_text(text).small),
-    "guard": (vocabulary._cues, str),
+    "literalness": (classification._literalness_lexicon, lambda text: read_text(text).small),
+    "guard": (tokens._cues, str),
     "secrets": (told_secrets_finder._cues, str),
     "statements": (explicit_statements._lexicon, str),
     "speakers": (speakers._cues, str),
-    "conditions": (conditions._cues, str),
+    "conditions": (text_reading._cues, str),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 
@@ -89,7 +89,10 @@ def test_every_list_of_words_is_used() -> None:
 
 
 def test_to_import_the_package_reads_no_lexicon() -> None:
-    asked = "import reconciler; from reconciler.lexicon import lexicon; print(lexicon.cache_info())"
+    asked = (
+        "import reconciler; from reconciler.reading.lexicon import lexicon; "
+        "print(lexicon.cache_info())"
+    )
     answer = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True)
     assert b"currsize=0" in answer.stdout
 

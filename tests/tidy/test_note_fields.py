@@ -12,7 +12,7 @@ from click import Command
 
 from reconciler import Memory
 from reconciler.domain.records.notes import Note
-from reconciler.domain.tools.contact_tools import add_tool
+from reconciler.domain.tools.tool import add_tool
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.entrypoints.cli import app
 from reconciler.service.writing.doors import (

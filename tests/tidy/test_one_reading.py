@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "reconciler"
-READING = PACKAGE / "domain" / "text_reading.py"
+READING = PACKAGE / "reading" / "text_reading.py"
 STOPS = re.compile(
     r"(?<!\\)\[(?!\^)(?=[^\]]*(?<!\\)\.)(?=[^\]]*[!?])[^\]]*\]"  # a set of a pattern
     r"|\A[.!?…。！？]{2,}\Z"  # marks, to look single ones up in
@@ -19,9 +19,9 @@ NO_SENTENCE_ENDS = {
     "adapters/personal_data_finder.py": 1,  # the letters of a mail address
     "adapters/street_address_finder.py": 1,  # behind the name of a place
     "adapters/told_secrets_finder.py": 2,  # behind the value that was told
-    "domain/guard/tokens.py": 1,  # of which ``TextReading.stops`` says whether they end one
+    "reading/guard/tokens.py": 1,  # of which ``TextReading.stops`` says whether they end one
     "domain/sessions/explicit_statements.py": 1,  # taken off the end of a value
-    "named_secrets/grammar.py": 2,  # what masks a secret
+    "reading/named_secrets/grammar.py": 2,  # what masks a secret
 }
 """How many such sets stand in a module for another purpose."""
 

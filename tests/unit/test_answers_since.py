@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.questions import may_answer
-from reconciler.domain.guard import count_words
+from reconciler.domain.gate.disposing import may_answer
 from reconciler.domain.records.facts import SaidFact
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.reading.guard import count_words
 from reconciler.service.stores.rows import told_by_contact
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

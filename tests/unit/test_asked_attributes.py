@@ -21,17 +21,17 @@ from reconciler.config_files import (
 )
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
-from reconciler.domain.recalling.languages import about_her, without_names
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
-from reconciler.domain.records.slots import Slot
 from reconciler.errors import ConfigurationError
 from reconciler.ports.embedder import Embedder
-from reconciler.service.attribute_questions import AskedAttributes
+from reconciler.reading.question_words import about_her, without_names
+from reconciler.service.embedding import AskedAttributes
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.tables import every

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
-from reconciler.domain.values.attributes import Attribute, AttributeBook
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError
+from reconciler.reading.values.attribute import Attribute
 from reconciler.resources import resource_path
 from tests.tables import every
 

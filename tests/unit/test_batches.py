@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.service.batches import batches
+from reconciler.service.stores.rows import batches
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 from reconciler.domain.recalling.briefing import Briefing, asked_together, most_important_first
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Dispute, Fact, RankedFact
-from reconciler.domain.records.kinds import RecallSemantics, SourceKind
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Scope
+from reconciler.reading.kinds import RecallSemantics
 
 SCOPE, NOON = Scope("acme", "crm", "priya"), datetime(2026, 3, 9, 12, tzinfo=UTC)
 

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
+from reconciler.domain.reconciling.outcomes import Outcome
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.review.calibration import (
+from reconciler.errors import InvalidRequestError
+from reconciler.ops.review.calibration import (
     ALL_SOURCES,
     BoundBasis,
     CalibrationGoal,
     DecisionScores,
     LabelledPair,
     MeasuredPair,
-    Outcome,
     PairLabel,
     ProbedPair,
     Rate,
@@ -29,7 +30,6 @@ from reconciler.domain.review.calibration import (
     probe,
     score,
 )
-from reconciler.errors import InvalidRequestError
 from tests.tables import every
 
 SAME, UPDATE, DISTINCT = PairLabel.SAME, PairLabel.UPDATE, PairLabel.DISTINCT

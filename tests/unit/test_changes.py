@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.guard import (
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy
+from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.reading.guard import (
     answer_one_question,
     are_of_other_people,
     denies_value,
@@ -18,13 +23,6 @@ from reconciler.domain.guard import (
     says_it_changed,
     stated,
 )
-from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, DecidedBy
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
 from tests.tables import every
 
 DEFAULT = ReconcilePolicy()

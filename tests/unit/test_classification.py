@@ -7,13 +7,13 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.classification import (
+from reconciler.reading.cues.classification import (
     find_speculation,
     find_trigger,
     infer_category,
     infer_recall_semantics,
 )
-from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.reading.kinds import Category, RecallSemantics
 from tests.tables import every
 
 

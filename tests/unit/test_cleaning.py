@@ -19,17 +19,15 @@ from hypothesis import assume, given, settings, strategies as st
 from reconciler.domain.gate.cleaning import Cleaned, clean, ids_of
 from reconciler.domain.gate.policy import GatePolicy, Handling
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
-from reconciler.resources import resource_path
-from reconciler.sensitive_data import (
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope, Slot
+from reconciler.reading.sensitive_data import (
     SensitiveKind,
     SensitiveSpan,
     is_redaction_of,
     keyed_token,
     redact,
 )
+from reconciler.resources import resource_path
 from tests.tables import every
 
 EMAIL, PHONE, ADDRESS = SensitiveKind.EMAIL, SensitiveKind.PHONE, SensitiveKind.STREET_ADDRESS

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from reconciler.domain.records.kinds import FactState
-from reconciler.service.moving.coherence import Coherence
-from reconciler.service.moving.lines import Link, Node
+from reconciler.service.checking.lines import Coherence, Link, Node
 from tests.tables import every
 
 ENDED = {"state": "superseded", "valid_to": "2026-03-09"}
@@ -68,7 +67,7 @@ def test_what_ended_says_when_or_what_took_its_place(state: str) -> None:
 
 @every("state", ["live", "expired", "archived"])
 def test_what_holds_was_not_superseded(state: str) -> None:
-    assert "a still holds, though b" in str(wrong({"a": {"state": state}, "b": LIVE}, ["ba"]))
+    assert "a still holds, although b" in str(wrong({"a": {"state": state}, "b": LIVE}, ["ba"]))
 
 
 @every("state", ["live", "expired", "archived"])
@@ -87,18 +86,18 @@ def test_what_an_unfinished_erasure_began_with_is_coherent() -> None:
 
 def test_a_fact_gives_way_once() -> None:
     assert wrong({"a": ENDED, "b": LIVE, "c": LIVE}, ["ba", "ca"]) == (
-        "b and c both took the place of fact a"
+        "b and c both replaced fact a"
     )
 
 
 @pytest.mark.parametrize("above", [["aa"], ["ba", "ab"], ["ba", "cb", "ac"]])
 def test_a_history_has_a_beginning(above: list[str]) -> None:
     found = wrong({"a": ENDED, "b": ENDED, "c": ENDED}, above)
-    assert str(found).startswith("each took the place of the next: ")
+    assert str(found).startswith("each replaced the next: ")
 
 
 def test_a_circle_through_erased_words_is_none_either() -> None:
-    assert "each took the place" in str(wrong({"a": ERASED, "b": ERASED}, ["ba", "ab"]))
+    assert "each replaced the next" in str(wrong({"a": ERASED, "b": ERASED}, ["ba", "ab"]))
 
 
 def test_a_long_circle_is_named_in_part() -> None:

@@ -12,12 +12,10 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from reconciler.agent_memory import AgentMemory
-from reconciler.bound_memory import BoundMemory
-from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.kinds import Category
+from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.options import add_commands, print_json
+from reconciler.reading.kinds import Category
 
 
 def _call(

@@ -11,15 +11,9 @@ import pytest
 from reconciler.bootstrap import build_judge
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import (
-    Category,
-    Disposal,
-    GateReason,
-    RecallSemantics,
-    SourceKind,
-)
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope
+from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.settings import load_settings
 
 SCOPE = Scope("acme", "crm", "alice")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconciler.domain.sessions.continuing import place_in, shared_at_the_end
+from reconciler.domain.sessions.extraction import place_in, shared_at_the_end
 from tests.tables import every
 
 

@@ -8,17 +8,15 @@ from typing import Any
 import pytest
 
 from reconciler.domain.reconciling.disputes import disputes_of, settle
-from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.reconciling.verdicts import amended
+from reconciler.domain.reconciling.verdicts import amended, neighbour_of
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Fact
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, FactState, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
 from reconciler.errors import InvalidRequestError
+from reconciler.reading.kinds import Category
 
 SCOPE = Scope("acme", "crm", "alice")
 USER, OPERATOR = SourceKind.USER_EXPLICIT, SourceKind.OPERATOR

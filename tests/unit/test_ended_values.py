@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.recalling.current_values import current_values
+from reconciler.domain.recalling.recalled import current_values
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from tests.ended_values import HELD, OVER

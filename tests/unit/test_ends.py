@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reconciler import Action, Memory
-from reconciler.domain.values.ends import SaidTimes, said_times
 from reconciler.errors import InvalidNoteError
+from reconciler.reading.values.ends import SaidTimes, said_times
 from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

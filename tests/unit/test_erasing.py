@@ -8,34 +8,33 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.erasing.planning import ContactRecords, Judged, plan_of
-from reconciler.domain.erasing.redaction import (
+from reconciler.domain.erasing.planning import (
+    ContactRecords,
+    Judged,
     is_erased,
+    plan_of,
+    sayings,
     without_argument,
     without_telling,
     without_words,
 )
-from reconciler.domain.erasing.tombstones import sayings
-from reconciler.domain.records.assessment import Assessment, CheckFinding
+from reconciler.domain.records.candidates import Assessment, CheckFinding
 from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.erasures import ERASED, ErasureTarget
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
-from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.kinds import (
     Action,
-    Category,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
-    RecallSemantics,
     Sensitivity,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.errors import InvalidRequestError
+from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.kinds import Category, RecallSemantics
 from tests.records import changed, decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

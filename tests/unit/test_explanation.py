@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.guard import Finding
+from reconciler.domain.explanation import explain, explain_in_short
 from reconciler.domain.reconciling import by_text, rule, verdicts
-from reconciler.domain.reconciling.by_model import replaceable
+from reconciler.domain.reconciling.rule import replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Comparison,
@@ -21,13 +21,10 @@ from reconciler.domain.records.decisions import (
     Judgement,
     Verdict,
 )
-from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.review.explanation import explain, explain_in_short
+from reconciler.reading.findings import Difference, Finding
 from tests.records import changed, decision_of
 from tests.tables import every
 
@@ -253,7 +250,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         'it was decided on, "Has a dog", is similar at 0.31',
     ),
     (
-        "the nearest could not give way",
+        "the nearest could not be replaced",
         decided((WIFE[0], replace(MIXED[1], cosine=0.4)), filed=slot("Berlin")),
         "neighbours",
         'The fact it was decided on, "Lives here", is similar at 0.40',
@@ -321,7 +318,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "The guard was off, so the",
     ),
     ("says less", VAGUE, "differences", "found a difference in name: no Pune."),
-    ("unfiled", decided(LOWER), "differences", "under does not tell, so the wording counts."),
+    ("unfiled", decided(LOWER), "differences", "do not decide, so the wording counts."),
     (
         "another value",
         MOVED,
@@ -337,10 +334,10 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         '"city" of "wife" as "Acme", so neither can take the other\'s place.',
     ),
     (
-        "the nearest could not give way",
+        "the nearest could not be replaced",
         decided(MIXED, filed=slot("Berlin")),
         "differences",
-        "1 of the other facts compared could not give way",
+        "1 of the other compared facts could not be replaced",
     ),
     ("below", decided(LOWER), "arbiter", "No arbiter was asked."),
     ("midpoint", decided(PUNE), "arbiter", "No arbiter was asked."),
@@ -375,7 +372,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "corrected",
         decided(PUNE, correction=Relation.REPLACES),
         "remarks",
-        'that the note replaces "Lives in town."; no fact was changed by that.',
+        'that the note replaces "Lives in town."; this changed no fact.',
     ),
     ("replayed", decided(PUNE).as_replay(), "remarks", "An earlier call with the same key"),
 ]
@@ -403,7 +400,7 @@ def test_an_explanation_in_short_begins_as_the_whole_one(decision: Decision) -> 
 
 NEVER_SAID = [
     ("a slot asks no guard", MOVED, "The guard"),
-    ("the focus is no other", decided(WIFE[:1], filed=slot("Acme")), "could not give way"),
+    ("the focus is no other", decided(WIFE[:1], filed=slot("Acme")), "could not be replaced"),
     ("no trust asked", decided(BOOKS, text="Invoice 2", trust=GUESS), "trusted more"),
     ("an arbiter judged it", REPLACED, "The guard"),
     ("another rule", OTHERWISE, "is below"),

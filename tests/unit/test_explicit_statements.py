@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
-from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.explicit_statements import ExplicitStatement, find_statements
 from reconciler.domain.sessions.extraction import Extracted, Window, merged
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.reading.kinds import Category, Speech
 from reconciler.resources import resource_path
 
 BOOK = AttributeBook.from_mapping(

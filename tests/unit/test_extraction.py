@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, SourceKind, Speech
-from reconciler.domain.records.relations import RELATED_MAX, Relations
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.candidates import Candidate, Role
+from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import (
     Citation,
     Claim,
@@ -28,6 +26,7 @@ from reconciler.domain.sessions.extraction import (
     capped,
     merged,
 )
+from reconciler.reading.kinds import Category, Speech
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 ALICE = Scope("acme", "crm", "alice")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
-from reconciler.domain.records.kinds import Category, Speech
-from reconciler.domain.records.turns import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.sessions.frames import frames_of
+from reconciler.reading.kinds import Category, Speech
 from tests.unit.test_explicit_statements import BOOK, window
 
 TOKYO = "I live in Tokyo."

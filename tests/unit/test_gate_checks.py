@@ -16,21 +16,25 @@ from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import AS_GIVEN, Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import Check, GatePolicy
-from reconciler.domain.records.assessment import ALL_PASSED, Assessment
-from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
+from reconciler.domain.records.candidates import (
+    ALL_PASSED,
+    CONTACT,
+    Assessment,
+    Candidate,
+    Evidence,
+    Precedents,
+)
 from reconciler.domain.records.kinds import (
     Disposal,
     GateReason,
-    RecallSemantics,
     Sensitivity as Grade,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note, Remembered
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import Note, Remembered, Scope, Slot
 from reconciler.errors import InvalidNoteError
+from reconciler.reading.kinds import RecallSemantics
+from reconciler.reading.sensitive_data import SensitiveKind
 from reconciler.resources import resource_path
-from reconciler.sensitive_data import SensitiveKind
 from tests.tables import every
 
 ADMIT, REJECT = Disposal.ADMIT, Disposal.REJECT

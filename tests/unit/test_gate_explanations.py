@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 
 from reconciler.config_files import load_gate_policy
+from reconciler.domain.explanation import explain
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
-from reconciler.domain.records.assessment import Assessment, CheckFinding
-from reconciler.domain.records.candidates import Candidate, Evidence, Precedents
+from reconciler.domain.records.candidates import (
+    Assessment,
+    Candidate,
+    CheckFinding,
+    Evidence,
+    Precedents,
+)
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.explanation import explain
+from reconciler.domain.records.notes import Note, Scope
 from tests.records import decision_of
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -68,7 +72,7 @@ DECISIONS = {
     Action.HOLD: decision(ILLNESS),
     Action.REJECT: decision(THANKS),
     Action.DECLINE: settled(Action.DECLINE, reason="contact said no"),
-    Action.WITHDRAW: settled(Action.WITHDRAW, reason="agent:crm took it back"),
+    Action.WITHDRAW: settled(Action.WITHDRAW, reason="agent:crm withdrew it"),
     Action.REVOKE: settled(Action.REVOKE, TEXT, reason="revoked by olga: Lives in Pune."),
 }
 
@@ -86,7 +90,7 @@ def test_every_action_of_the_gate_has_a_decision_to_explain(action: Action) -> N
         (Action.HOLD, "is not remembered until a person confirms it"),
         (Action.REJECT, "was refused by the write gate"),
         (Action.DECLINE, "not remembered, because the answer was no"),
-        (Action.WITHDRAW, "taken back before anybody answered"),
+        (Action.WITHDRAW, "withdrawn before it was answered"),
         (Action.REVOKE, "the reason why a fact was ended"),
     ],
 )
@@ -107,10 +111,10 @@ def test_the_reason_on_record_is_given(action: Action) -> None:
     [
         (Action.ADMIT, "Committing it"),
         (Action.HOLD, "A yes from a person other than its proposer"),
-        (Action.REJECT, "Nothing that was compared would have changed it"),
-        (Action.DECLINE, "A yes would have remembered it"),
+        (Action.REJECT, "No known fact would have changed it"),
+        (Action.DECLINE, "A yes would have stored it"),
         (Action.WITHDRAW, "It may be proposed again"),
-        (Action.REVOKE, "A new note about it would be remembered"),
+        (Action.REVOKE, "A new note about it would be stored"),
     ],
 )
 def test_it_says_what_would_change_the_outcome(action: Action, expected: str) -> None:
@@ -149,7 +153,7 @@ def test_how_sure_the_gate_was_and_why_is_said(action: Action) -> None:
     ("text", "source", "expected"),
     [
         (THANKS, USER, ["meaning would refuse it"]),
-        (ILLNESS, USER, ["restricted would have the contact asked for consent"]),
+        (ILLNESS, USER, ["restricted would ask the contact for consent"]),
         (DIRECTIVE, USER, ["injection would ask a person"]),
         (
             SARCASM,
@@ -161,7 +165,7 @@ def test_how_sure_the_gate_was_and_why_is_said(action: Action) -> None:
             GUESS,
             [
                 "source would refuse it",
-                "restricted would have the contact asked for consent",
+                "restricted would ask the contact for consent",
                 "score would refuse it",
             ],
         ),

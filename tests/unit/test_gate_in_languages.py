@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
-from reconciler.domain.gate.languages import is_surely_english, unread_language
-from reconciler.domain.records.assessment import Assessment
+from reconciler.bound_memory import note_to_check
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, Disposal, GateReason
+from reconciler.reading.cues.languages import is_surely_english, unread_language
 from reconciler.resources import resource_path
 from reconciler.settings import load_settings
 from tests.tables import every

@@ -13,17 +13,17 @@ import pytest
 
 from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.gate.classification import Weight
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import Category, Disposal, GateReason, SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import ConfigurationError
+from reconciler.reading.cues.classification import Weight
+from reconciler.reading.kinds import Category
+from reconciler.reading.sensitive_data import SensitiveKind
 from reconciler.resources import resource_path
-from reconciler.sensitive_data import SensitiveKind
 from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

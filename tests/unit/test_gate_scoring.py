@@ -12,18 +12,21 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.checks import CHECKS, Case
+from reconciler.domain.gate.checks import CHECKS, Case, score
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import read
-from reconciler.domain.gate.scoring import score
-from reconciler.domain.records.assessment import Assessment
-from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
-from reconciler.domain.records.kinds import Category, Disposal, GateReason, SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.candidates import (
+    CONTACT,
+    Assessment,
+    Candidate,
+    Evidence,
+    Precedents,
+)
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.reading.kinds import Category
 from reconciler.resources import resource_path
 from tests.tables import every
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.guard import (
-    Finding,
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.guard import (
     denies_ever,
     denies_value,
     find_changes,
@@ -16,8 +17,6 @@ from reconciler.domain.guard import (
     replaces_a_word,
     tell_of_other_matters,
 )
-from reconciler.domain.records.findings import Difference
-from reconciler.domain.records.notes import canonical_text
 from tests.tables import every
 
 VOCABULARY = """

@@ -6,13 +6,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from reconciler.domain.records.counts import ActionCount, LiveFact
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.review import health
-from reconciler.domain.review.health import (
-    ActionCount,
+from reconciler.domain.records.notes import Slot
+from reconciler.ops.review import health
+from reconciler.ops.review.health import (
     ContactHealth,
-    LiveFact,
     Waiting,
     decided_rates,
     near_pairs,

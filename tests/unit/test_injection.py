@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.injection import CUE_LENGTH_MAX, Directive, find_directives
+from reconciler.reading.cues.injection import CUE_LENGTH_MAX, Directive, find_directives
 from tests.tables import every
 
 LONGEST_SECONDS = 1.0

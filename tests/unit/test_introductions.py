@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.sessions.introductions import is_marked_at, parts_around
+from reconciler.reading.cues.introductions import is_marked_at, parts_around
+from reconciler.reading.kinds import Category
 from reconciler.service.sessions.introduced import Introduced
 
 SAID = "I live in Oslo and I paint."

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from reconciler.domain.records.jobs import Outcomes
 from reconciler.domain.records.policies import JobPolicy
+from reconciler.domain.records.sessions import Outcomes
 
 POLICY = JobPolicy(attempts_max=5, backoff_seconds=4, backoff_seconds_max=20)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.adapters.peers.json_records import json_records
 from reconciler.errors import InvalidRequestError
+from reconciler.ops.peers.readers import json_records
 
 RECORDS = [{"id": 1, "text": 'A "quoted", [odd] {one}'}, {"id": 2, "list": [1, {"a": "é"}]}]
 SHAPES = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.records.keyed_values import keyed
-from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.domain.records.notes import SlotMatch, compare_slots, keyed
 from tests.tables import every
 
 BOOK = load_attribute_book(None)

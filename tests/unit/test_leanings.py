@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from reconciler.adapters.note_head import BINS, features, leanings
-from reconciler.domain.gate.leanings import Leaning, Leanings
-from reconciler.domain.linear_head import LinearHead
-from reconciler.domain.records.assessment import Assessment
-from reconciler.domain.records.kinds import Category, SourceKind
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.visible_text import without_widthless
+from reconciler.domain.records.candidates import Assessment
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Slot
+from reconciler.reading.cues.leanings import Leaning, Leanings
+from reconciler.reading.kinds import Category
+from reconciler.reading.linear_head import LinearHead
+from reconciler.reading.visible_text import without_widthless
 from tests.tables import every
 from tests.unit.test_gate_checks import candidate, judged, what
 

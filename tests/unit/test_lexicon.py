@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.errors import ConfigurationError
-from reconciler.lexicon import Cues, Lexicon, Literals, read_lexicon
+from reconciler.reading.lexicon import Cues, Lexicon, Literals, read_lexicon
 
 FILE = """
 [words]

@@ -9,8 +9,8 @@ import pytest
 
 from reconciler import config_files
 from reconciler.config_files import load_head
-from reconciler.domain.linear_head import LinearHead
 from reconciler.errors import ConfigurationError
+from reconciler.reading.linear_head import LinearHead
 from tools.train_heads import TASKS, fitted, one_kind, trained
 
 MODEL = "all-MiniLM-L6-v2@53aa5117"

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.access.http_door import Rates
-from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.errors import (
     ConfigurationError,
     InvalidNoteError,
     InvalidRequestError,
     InvalidScopeError,
 )
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.access.http_door import Rates
+from reconciler.serve.access.tokens import TokenFile
 from tests.clocks import Clock
 
 GRANT = Grant(

@@ -5,7 +5,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.meaning import Meaning, classify_meaning
+from reconciler.reading.cues.meaning import Meaning, classify_meaning
 
 REFUSED = {
     Meaning.FILLER: """

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reconciler.domain.recalling.mentions import found_in, longest_word, needles
+from reconciler.domain.recalling.procedures import found_in, longest_word, needles
 from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import Slot
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 

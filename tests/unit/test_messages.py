@@ -9,9 +9,9 @@ import pytest
 from anthropic.types import TextBlock, ToolUseBlock
 
 from reconciler import Scope, Turn
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.sessions import Session
-from reconciler.domain.records.turns import Role
 from reconciler.errors import InvalidSessionError
 
 SAID_AT = datetime(2026, 3, 9, 12, tzinfo=UTC)

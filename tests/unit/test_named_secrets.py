@@ -9,10 +9,10 @@ import pytest
 
 from reconciler.bootstrap import build_secret_finder
 from reconciler.errors import InvalidNoteError
-from reconciler.named_secrets import kind_of_name, without_secrets
-from reconciler.named_secrets.shapes import find_account_numbers
-from reconciler.named_secrets.values import is_made_up
-from reconciler.sensitive_data import SensitiveKind, redact
+from reconciler.reading.named_secrets import kind_of_name, without_secrets
+from reconciler.reading.named_secrets.grammar import is_made_up
+from reconciler.reading.named_secrets.shapes import find_account_numbers
+from reconciler.reading.sensitive_data import SensitiveKind, redact
 from tests.tables import every
 
 VALUE = "Quw7xKp-Rz41"

@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from reconciler.needed_literals import needed_literals
+from reconciler.reading.needed_literals import needed_literals
 from tests.tables import every
 
 

@@ -16,11 +16,11 @@ from reconciler import Action, Fact, Note, Scope
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
-from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
 from reconciler.domain.reconciling.restating import observed
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.reconciling.verdicts import NEIGHBOUR_COUNT_MAX
+from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import RankingPolicy
-from reconciler.domain.records.slots import Slot
+from reconciler.reading.kinds import Category
 from reconciler.service.stores.commits import Commit
 from reconciler.service.writing.neighbourhoods import Neighbourhood
 from tests.commits import NOON, committed

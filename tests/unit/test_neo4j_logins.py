@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from neo4j.exceptions import AuthError, ServiceUnavailable
 
-from reconciler.adapters import neo4j_logins
-from reconciler.adapters.neo4j_logins import LoginTries
-from reconciler.entrypoints.access.problems import problem_of
-from reconciler.entrypoints.metrics import _probed
+from reconciler.adapters import neo4j_drivers
+from reconciler.adapters.neo4j_drivers import LoginTries
 from reconciler.errors import CredentialsRefusedError
+from reconciler.ops.metrics import _probed
+from reconciler.serve.access.problems import problem_of
 from tests.tables import every
 
 
@@ -19,7 +19,7 @@ class Server:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.logins = LoginTries("bolt://there", "agent")
         self.now, self.asked = 1000.0, 0
-        monkeypatch.setattr(neo4j_logins, "monotonic", lambda: self.now)
+        monkeypatch.setattr(neo4j_drivers, "monotonic", lambda: self.now)
 
     def call(self, error: type[Exception] | None = AuthError) -> None:
         with self.logins.attempt():

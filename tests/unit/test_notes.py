@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, canonical_text
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope
 from reconciler.errors import InvalidNoteError
+from reconciler.reading.canonical import canonical_text
 from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import regex
 
-from reconciler.adapters.personal_number_shapes import SHAPES, has_luhn_digit
+from reconciler.adapters.personal_data_finder import SHAPES, has_luhn_digit
 
 NAMES = (
     *("iban", "ipv4", "ipv6", "us_ssn", "uk_nino", "in_aadhaar", "es_nif", "it_fiscal_code"),

@@ -16,7 +16,7 @@ from reconciler.queries import (
     parse_query,
 )
 from reconciler.resources import engine_names, resource_path
-from reconciler.service.moving.lines import load_export_schema
+from reconciler.service.checking.lines import load_export_schema
 from tests.tables import every
 
 ENGINES = engine_names()
@@ -203,9 +203,7 @@ def test_an_unknown_query_is_refused_by_name(engine: str) -> None:
 def test_a_name_in_shared_and_in_a_dialect_is_refused(engine: str, cypher: Path) -> None:
     for folder in ("shared", engine):
         (cypher / folder / "find_facts.cypher").write_text(GOOD)
-    with pytest.raises(
-        QueryFileError, match=rf"find_facts\.cypher stands in shared/ and .*{engine}"
-    ):
+    with pytest.raises(QueryFileError, match=rf"find_facts\.cypher is in shared/ and .*{engine}"):
         queries.load_queries(engine)
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.recalling.languages import AskedWords, plain_words
-from reconciler.domain.recalling.words import WordIndex
+from reconciler.reading.question_words import AskedWords, WordIndex, plain_words
 
 GERMAN = ["Sie hat zwei Katzen.", "Die Rechnungen gehen an den Vater.", "Er spielt nicht Schach."]
 ENGLISH = ["She has two cats.", "The invoices go to her father.", "He does not play chess."]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.config_files import load_attribute_book, load_gate_policy
-from reconciler.domain.gate.questions import question
+from reconciler.domain.gate.disposing import question
 from reconciler.domain.recalling.prompting import (
     as_prompt,
     prompt_lines,
@@ -24,16 +24,9 @@ from reconciler.domain.recalling.prompting import (
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import (
-    Category,
-    Disposal,
-    GateReason,
-    RecallSemantics,
-    SourceKind,
-)
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.reading.kinds import Category, RecallSemantics
 from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -15,8 +15,9 @@ from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import Category, FactState, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import FactState, SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
+from reconciler.reading.kinds import Category, RecallSemantics
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.reconciling.by_model import check_judgement, shown_to_judge
-from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, Relation, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
+from reconciler.reading.kinds import Category
 
 SEED = ReconcilePolicy()
 JUDGED = ReconcilePolicy(reach=0.47)

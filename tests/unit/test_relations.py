@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from reconciler.domain.records import handles
+from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.handles import handle_of, handles_of
-from reconciler.domain.records.relations import Relations
 from reconciler.errors import InvalidRequestError
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.by_model import check_judgement, replaceable
-from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.outcomes import Outcome, outcome_of_verdict
+from reconciler.domain.reconciling.rule import check_judgement, decide, replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Comparison,
@@ -19,13 +19,10 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
-from reconciler.domain.review.replay import Replayed, replay, summarise
 from reconciler.errors import ArbiterAnswerError
+from reconciler.ops.review.calibration import Replayed, replay, summarise
 from tests.records import changed, decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

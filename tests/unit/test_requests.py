@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from reconciler.domain.gate.classification import is_asked_to_keep
+from reconciler.reading.cues.classification import is_asked_to_keep
 
 ASKED = "Please remember that I live in Pune."
 

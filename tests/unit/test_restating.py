@@ -18,20 +18,18 @@ from reconciler.domain.reconciling.restating import (
     with_slot_of,
     written_fact,
 )
-from reconciler.domain.records.assessment import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import (
     Action,
-    Category,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
-    RecallSemantics,
     Sensitivity,
     SourceKind,
 )
-from reconciler.domain.records.notes import Remembered
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import Remembered, Slot
+from reconciler.reading.kinds import Category, RecallSemantics
 from tests.records import decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -14,7 +14,7 @@ from reconciler.errors import (
     QueryError,
     ReconcilerError,
 )
-from reconciler.service.stores.retry import call_with_retries
+from reconciler.service.stores.patient_graph import call_with_retries
 
 QUICK = RetryPolicy(attempts_max=5, unavailable_seconds_max=0.0)
 

@@ -9,18 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.by_model import check_judgement, replaceable
 from reconciler.domain.reconciling.disputes import contest
-from reconciler.domain.reconciling.rule import dated, decide
+from reconciler.domain.reconciling.rule import check_judgement, dated, decide, replaceable
 from reconciler.domain.reconciling.verdicts import update
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Predecessor
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, Relation, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
+from reconciler.reading.kinds import Category
 from tests.tables import every
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
@@ -141,7 +139,7 @@ def test_the_reason_names_the_cosine_and_the_bound(cosine: float, expected: str)
         (
             "Her elder daughter has asthma",
             "Her younger daughter has asthma",
-            "0.900, yet the note has another word for which one, or which way",
+            "0.900, yet the note has another word for the thing or the direction",
         ),
         (
             "Has a boat",
@@ -732,7 +730,7 @@ def test_what_an_unsure_judge_suspects_is_linked_and_does_not_end() -> None:
     assert (verdict.action, verdict.targets) == (ADD, ())
     assert verdict.conflicts == (*plain.conflicts, near[1])
     assert verdict.decided_by is plain.decided_by
-    assert verdict.reason.endswith("the arbiter is unsure whether it replaces what is known")
+    assert verdict.reason.endswith("the arbiter is unsure whether it replaces a known fact")
 
 
 def test_what_an_unsure_judge_suspects_saves_no_fact_from_the_rule() -> None:

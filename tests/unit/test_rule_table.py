@@ -14,13 +14,11 @@ from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES, decide, printed
 from reconciler.domain.reconciling.verdicts import RuleRow
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Category, Relation, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.facts import Neighbour, Relations
+from reconciler.domain.records.kinds import Action, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.reading.kinds import Category
 from tests.documents import ROOT
 
 DEFAULT = ReconcilePolicy()

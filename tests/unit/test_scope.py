@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, strategies as st
 
-from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope
+from reconciler.domain.records.notes import SCOPE_PART_LENGTH_MAX, Scope
 from reconciler.errors import InvalidScopeError
 from tests.tables import every
 

@@ -6,7 +6,7 @@ import pytest
 
 from reconciler.adapters.rules_finder import _compiled, _rules
 from reconciler.bootstrap import build_secret_finder
-from reconciler.sensitive_data import redact
+from reconciler.reading.sensitive_data import redact
 from tests.secret_notes import HARMLESS, SECRETS
 from tests.tables import every
 

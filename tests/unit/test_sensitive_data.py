@@ -3,8 +3,13 @@ from __future__ import annotations
 import pytest
 
 from reconciler.bootstrap import build_sensitive_data_finder as finder
-from reconciler.named_secrets.folding import FoldedText
-from reconciler.sensitive_data import SensitiveKind as K, SensitiveSpan, merge_spans, redact
+from reconciler.reading.named_secrets.folding import FoldedText
+from reconciler.reading.sensitive_data import (
+    SensitiveKind as K,
+    SensitiveSpan,
+    merge_spans,
+    redact,
+)
 from tests.tables import every
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role, Turn
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
-from reconciler.domain.records.turns import Role
-from reconciler.domain.sessions.windows import windows
+from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.sessions import Episode, Session, time_of_saying
+from reconciler.domain.sessions.extraction import windows
 from reconciler.errors import InvalidSessionError
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

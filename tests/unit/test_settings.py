@@ -372,7 +372,7 @@ def test_a_setting_that_is_gone_is_named_and_has_no_effect(
     value: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert load_settings(extractor={"fallback": value}) == load_settings()
-    assert "extractor.fallback is no setting any more" in caplog.text
+    assert "extractor.fallback is no longer a setting" in caplog.text
 
 
 def test_the_packaged_judge_needs_no_key_and_takes_no_address() -> None:

@@ -9,14 +9,14 @@ import pytest
 
 from reconciler import Scope
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.guard import find_differences
-from reconciler.domain.reconciling.neighbours import filed
-from reconciler.domain.records.findings import Difference
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
-from reconciler.domain.values.attributes import Attribute, AttributeBook
-from reconciler.domain.values.slot_reading import TEXT_LENGTH_MAX
+from reconciler.domain.reconciling.verdicts import filed
+from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError
+from reconciler.reading.findings import Difference
+from reconciler.reading.guard import find_differences
+from reconciler.reading.values.attribute import Attribute
+from reconciler.reading.values.slot_reading import TEXT_LENGTH_MAX
 from reconciler.service.writing.doors import note_of
 from tests.commits import committed
 

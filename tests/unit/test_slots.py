@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 
 UNKNOWN, EQUAL, CHANGED, OPEN, APART = SlotMatch
 

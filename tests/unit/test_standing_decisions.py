@@ -12,11 +12,10 @@ from hypothesis import given, strategies as st
 from reconciler.domain.reconciling.rule import decide, restated
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, Relation, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.reading.kinds import Category
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
 STANDING = DecidedBy.STANDING
@@ -87,7 +86,7 @@ def test_a_newer_decision_ends_a_standing_one() -> None:
 @pytest.mark.parametrize("category", [each for each in Category if each is not DECISION])
 @pytest.mark.parametrize("of_note", [None, *Category])
 def test_whatever_is_no_decision_ends_as_ever(category: Category, of_note: Category | None) -> None:
-    # What holds for the moment ends nothing that lasts, a decision or not.
+    # A temporary note cannot replace a lasting fact, a decision or not.
     passes = of_note is Category.VOLATILE and category is not Category.VOLATILE
     assert decided(note(category=of_note), known(category=category)).action is (
         ADD if passes else UPDATE

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
-from reconciler.domain.values.subjects import Meant, People
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
+from reconciler.domain.values.placing import Meant, People
 from tests.tables import every
 
 BOOK = load_attribute_book(None)

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.guard import takes_back
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
+from reconciler.reading.guard import takes_back
+from reconciler.reading.kinds import Category
 
 NOON = datetime(2026, 1, 9, 12, tzinfo=UTC)
 _CITIES = ("London", "Paris")

@@ -16,12 +16,19 @@ from reconciler.domain.recalling.procedures import (
     procedures_of,
 )
 from reconciler.domain.records.facts import Fact, FiledFact, RankedFact
-from reconciler.domain.records.kinds import Category, FactState, Sensitivity, SourceKind
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import SlotMatch, compare_slots
-from reconciler.domain.tasks.task_states import Operation, Step, TaskState, after, check
-from reconciler.domain.tasks.tasks import Task, WorkingMemory
+from reconciler.domain.records.kinds import FactState, Sensitivity, SourceKind
+from reconciler.domain.records.notes import Scope, SlotMatch, compare_slots
+from reconciler.domain.tasks.tasks import (
+    Operation,
+    Step,
+    Task,
+    TaskState,
+    WorkingMemory,
+    after,
+    check,
+)
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError
+from reconciler.reading.kinds import Category
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 TASK = Task(

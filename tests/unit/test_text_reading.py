@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.text_reading import read_text
+from reconciler.reading.text_reading import read_text
 
 
 def sentences(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.sessions.third_person import about_the_contact
+from reconciler.domain.sessions.explicit_statements import about_the_contact
 from tests.tables import every
 
 TOLD = {

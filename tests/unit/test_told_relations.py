@@ -8,10 +8,10 @@ import pytest
 
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Verdict
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceKind
+from reconciler.domain.records.facts import Neighbour, Relations
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.relations import Relations
+from reconciler.reading.kinds import Category
 from tests.tables import every
 from tests.unit.test_rule import day, neighbour, note, slot
 

@@ -12,8 +12,8 @@ from importlib.resources import files
 
 import pytest
 
-from reconciler.domain.gate.topics import Topics, TopicTerms
 from reconciler.errors import ConfigurationError
+from reconciler.reading.cues.topics import Topics, TopicTerms
 from reconciler.resources import resource_path
 from tests.tables import every
 

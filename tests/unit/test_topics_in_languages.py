@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reconciler import Memory
 from reconciler.config_files import load_gate_policy
-from reconciler.domain.gate.languages import unread_script
+from reconciler.reading.cues.languages import unread_script
 from tests.tables import every
 
 DISCLOSURES = {

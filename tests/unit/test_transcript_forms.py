@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from reconciler import Scope
+from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.sessions import Session
-from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidSessionError
 from reconciler.service.sessions.transcripts import read_conversations, turns_in
 from tests.fuzz.bending import bent, bent_bytes
@@ -246,7 +246,7 @@ def test_one_record_of_another_form_is_named_and_keeps_none_of_the_others() -> N
     [one] = json.loads("".join(lines_of("claude_one.json")))
     first, second = read_conversations(written([one, {"role": "user", "content": "Hello."}]))
     assert said(first.turns()) == READ["claude_one.json"]
-    with pytest.raises(InvalidSessionError, match="message 2: this is no conversation as in a Cl"):
+    with pytest.raises(InvalidSessionError, match="message 2: this is not a conversation of a Cl"):
         second.turns()
 
 

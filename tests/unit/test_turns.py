@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
 from reconciler.service.writing.ledger import ContactTurns
 from reconciler.turns import Ticket, Turns
 from tests.interrupts import interrupt_everywhere

@@ -10,7 +10,7 @@ import pytest
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
 from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.rows import decision_records
 from tests.commits import committed

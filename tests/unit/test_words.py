@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.recalling.words import WordIndex, content_words
+from reconciler.reading.question_words import WordIndex, content_words
 
 VOCABULARY = (
     "tea",
@@ -176,7 +176,7 @@ def test_any_text_can_be_asked_and_shares_lie_from_0_to_1(texts: list[str], aske
 def test_what_recall_reads_words_with_loads_neither_scipy_nor_bm25s() -> None:
     """They take 140 ms, for a list of stop words."""
     read = (
-        "from reconciler.domain.recalling.words import WordIndex; WordIndex(['tea']).matches('t')"
+        "from reconciler.reading.question_words import WordIndex; WordIndex(['tea']).matches('t')"
     )
     check = f"import sys; {read}; print({{'scipy', 'bm25s'}} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
-from reconciler.domain.text_reading import read_text
-from reconciler.lexicon import Cues, Held, lexicon
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.lexicon import Cues, Held, lexicon
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.text_reading import read_text
 
 Find = Callable[[str], Sequence[SensitiveSpan]]
 

@@ -2,25 +2,32 @@
 
 They stand in the gate's order: what forbids a write whatever else holds, then what the words are
 about, then how sure it is. Adding one means adding it to ``CHECKS`` and to the policy's ``Check``.
+
+The score: how sure a candidate is, a sum of visible parts. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 
-from reconciler.domain.gate.classification import is_withdrawal
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import find_contrary
-from reconciler.domain.gate.languages import unread_language
-from reconciler.domain.gate.leanings import Leaning
-from reconciler.domain.gate.literalness import Literalness
-from reconciler.domain.gate.meaning import Meaning, MeaningFinding
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import ClaimReading, has_given_slot
-from reconciler.domain.records.assessment import UNREAD, CheckFinding
-from reconciler.domain.records.candidates import Candidate, Precedents
+from reconciler.domain.records.candidates import (
+    UNREAD,
+    Candidate,
+    CheckFinding,
+    Precedents,
+    ScorePart,
+)
 from reconciler.domain.records.kinds import OWN_WORDS, Disposal, GateReason, SourceKind
 from reconciler.frozen import frozen
+from reconciler.reading.cues.classification import Literalness, is_asked_to_keep, is_withdrawal
+from reconciler.reading.cues.languages import unread_language
+from reconciler.reading.cues.leanings import Leaning
+from reconciler.reading.cues.meaning import Meaning, MeaningFinding
 
 _APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 """The sources that count as an approval, for a category that always needs one."""
@@ -86,7 +93,7 @@ def _source(case: Case) -> CheckResult:
     if may == "nothing":
         return _reject(GateReason.MODEL_GUESS, f"{source} is never written")
     if may == "ask" and not case.is_confirmed:
-        detail = f"{source} is never written without somebody's yes"
+        detail = f"{source} is never written without a person's yes"
         return Disposal.CONFIRM, GateReason.UNTRUSTED_SOURCE, detail
     if case.is_contacts_word:
         return _pass("the contact's own literal words, checked; they count as the contact's word")
@@ -99,7 +106,7 @@ def _evidence(case: Case) -> CheckResult:
     if not candidate.evidence:
         return _reject(GateReason.NO_PROVENANCE, "no episode supports it")
     if missing:
-        detail = f"{missing} of the cited spans do not stand in their episode"
+        detail = f"{missing} of the quoted passages are not in the source text"
         return _reject(GateReason.SPAN_NOT_IN_EVIDENCE, detail)
     episodes = case.precedents.observations_with(candidate)
     sessions = case.precedents.sessions_with(candidate)
@@ -154,16 +161,16 @@ def _meaning(case: Case) -> CheckResult:
     meaning = case.reading.meaning
     importance = _importance(case)
     if meaning.kind is Meaning.REMARK:
-        return _pass(f"a remark of which nothing shows that it lasts{_told(meaning)}; {importance}")
+        return _pass(f"a remark that does not show that it lasts{_told(meaning)}; {importance}")
     if meaning.kind is Meaning.FILLER and has_given_slot(case.candidate.note):
-        return _pass(f"small words ({meaning.cue!r}), and a value that was given; {importance}")
+        return _pass(f"small words ({meaning.cue!r}) with a given value; {importance}")
     if meaning.kind is Meaning.FILLER and meaning.is_whole:
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, f"says nothing ({meaning.cue})"
     if meaning.kind is not Meaning.STATEMENT:
         what = str(meaning.kind).replace("_", " ")
         detail = f"{what} ({meaning.cue!r}): recalling it would change no future action"
         return _reject(GateReason.NOT_MEANINGFUL, detail)
-    return _pass(f"a statement that a later action may go by; {importance}")
+    return _pass(f"a statement that a later action may use; {importance}")
 
 
 def _told(meaning: MeaningFinding) -> str:
@@ -259,7 +266,7 @@ def _score(case: Case) -> CheckResult:
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)
     if case.confidence < floor and case.is_withdrawal:
-        return _pass(f"{sure}; what takes a permission back works at once")
+        return _pass(f"{sure}; the withdrawal of a permission counts at once")
     if case.confidence < rule.ask_min:
         detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
         return _reject(GateReason.BELOW_FLOOR, detail)
@@ -268,7 +275,7 @@ def _score(case: Case) -> CheckResult:
     if case.confidence < floor and not case.is_confirmed:
         detail = f"{sure} is below {floor:g}, from which a {category} is admitted"
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, detail
-    return _pass(f"{sure} for a {category}, which takes {floor:g}")
+    return _pass(f"{sure} for a {category}, which needs {floor:g}")
 
 
 CHECKS: Mapping[Check, Callable[[Case], CheckResult]] = {
@@ -326,3 +333,99 @@ def _counted(count: int, what: str) -> str:
 
 def _listed(kinds: frozenset[str]) -> str:
     return ", ".join(sorted(str(kind).replace("_", " ") for kind in kinds))
+
+
+EXTRACTORS_CONFIDENCE = "extractor's confidence"
+"""The first part of a score that an extractor gave."""
+
+
+def score(
+    candidate: Candidate,
+    reading: ClaimReading,
+    policy: GatePolicy,
+    now: datetime,
+    precedents: Precedents,
+) -> tuple[float, tuple[ScorePart, ...]]:
+    """The score, 0 to 1, and the parts that it is the sum of.
+
+    Args:
+        candidate: what was proposed.
+        reading: what its words give away.
+        policy: the rubric.
+        now: from when evidence counts as recent (UTC).
+        precedents: earlier evidence of the same inference.
+    """
+    parts = [_start(candidate, policy), *_effects(candidate, reading, policy, now, precedents)]
+    summed = sum(part.effect for part in parts)
+    cap = _cap(candidate, reading, policy)
+    if cap is not None and summed > cap.effect:
+        parts.append(ScorePart(cap.name, cap.effect - summed))
+        summed = cap.effect
+    return round(min(max(summed, 0.0), 1.0), 4), tuple(parts)
+
+
+def _start(candidate: Candidate, policy: GatePolicy) -> ScorePart:
+    source = candidate.note.trust
+    if candidate.confidence is not None and not policy.file.sources[source].is_own_word:
+        return ScorePart(EXTRACTORS_CONFIDENCE, candidate.confidence)
+    return ScorePart(f"word of {source}", policy.file.sources[source].start)
+
+
+def _effects(
+    candidate: Candidate,
+    reading: ClaimReading,
+    policy: GatePolicy,
+    now: datetime,
+    precedents: Precedents,
+) -> Iterator[ScorePart]:
+    rule, source = policy.file.score, candidate.note.trust
+    is_own_word = policy.file.sources[source].is_own_word
+    is_literal = reading.literalness.kind is Literalness.LITERAL
+    is_plain = is_literal and not (reading.hedge or reading.hearsay)
+    is_direct = is_own_word and is_plain
+    observations = precedents.observations_with(candidate)
+    sessions = precedents.sessions_with(candidate)
+    is_pattern = observations >= rule.observations_min and sessions >= rule.sessions_min
+    newest = max((evidence.said_at for evidence in candidate.evidence), default=None)
+    recent = timedelta(days=policy.file.score.recent_days)
+    is_recent = newest is not None and now - newest <= recent
+    # A request is no guess, and how old it is does not say how far it may be out of date.
+    # The contact asked, in the words that the claim rests on, to have it kept.
+    is_asked = (
+        is_literal
+        and candidate.is_literal
+        and any(
+            evidence.source_kind is SourceKind.USER_EXPLICIT
+            and is_asked_to_keep(evidence.text, evidence.quoted)
+            for evidence in candidate.evidence
+        )
+    )
+    is_guess = observations <= 1 and not is_own_word and not is_asked
+    for name, effect, holds in (
+        ("said directly", rule.direct_statement, is_direct),
+        ("in person", rule.in_person, is_direct and reading.is_in_person),
+        ("asked to remember", rule.asked_to_remember, bool(reading.trigger)),
+        ("one observation", rule.one_observation, is_guess),
+        ("many observations", rule.many_observations, is_pattern),
+        (f"{reading.literalness.kind} evidence", rule.not_literal, not is_literal),
+        ("hedged", rule.hedged, bool(reading.hedge)),
+        ("passed on", rule.hearsay, bool(reading.hearsay) and not reading.hedge),
+        ("in passing", rule.remark, reading.meaning.kind is Meaning.REMARK),
+        ("from a tool", rule.from_tool, source is SourceKind.TOOL_OUTPUT),
+        ("recent", rule.recent, is_recent),
+        ("a request keeps", rule.recent, is_asked and not is_recent),
+    ):
+        if holds:
+            yield ScorePart(name, effect)
+
+
+def _cap(candidate: Candidate, reading: ClaimReading, policy: GatePolicy) -> ScorePart | None:
+    """At most so much: repetition makes no joke truer."""
+    if not candidate.is_literal:
+        return ScorePart("not meant literally: at most", policy.file.score.cap_hypothetical)
+    caps = {
+        Literalness.HYPOTHETICAL: policy.file.score.cap_hypothetical,
+        Literalness.ROLEPLAY: policy.file.score.cap_roleplay,
+    }
+    kind = reading.literalness.kind
+    return ScorePart(f"{kind}: at most", caps[kind]) if kind in caps else None

@@ -15,15 +15,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.gate.asking import asked_for
-from reconciler.domain.gate.leanings import NO_LEANINGS, Leanings
-from reconciler.domain.guard import is_english
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.sessions import Session
 from reconciler.frozen import frozen
-from reconciler.named_secrets import kind_of_name
-from reconciler.sensitive_data import (
+from reconciler.reading.cues.leanings import NO_LEANINGS, Leanings
+from reconciler.reading.guard import is_english
+from reconciler.reading.named_secrets import kind_of_name
+from reconciler.reading.sensitive_data import (
     TOKEN,
     SensitiveKind,
     SensitiveSpan,
@@ -34,7 +33,7 @@ from reconciler.sensitive_data import (
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
-    from reconciler.domain.records.slots import Slot
+    from reconciler.domain.records.notes import Slot
 
 AS_GIVEN: Mapping[type, frozenset[str]] = {
     Scope: frozenset({"tenant", "agent_id", "contact_id"}),
@@ -229,7 +228,9 @@ def clean(
         token_of: what stands for a value of a kind; equal for equal values.
         policy: what becomes of each kind. With the check off nothing is looked for.
     """
-    missing = _missing_spans(candidate)
+    missing = sum(
+        span not in evidence.text for evidence in candidate.evidence for span in evidence.spans
+    )
     if not policy.is_on("sensitive_data"):
         return Cleaned(candidate=candidate, missing_spans=missing)
     slot = candidate.note.slot
@@ -325,12 +326,6 @@ def _is_taken_out(text: str, span: SensitiveSpan) -> bool:
         return bool(touching)
     rest = TOKEN.sub("", text[min(span.start, touching[0][0]) : max(span.end, touching[-1][1])])
     return not any(map(str.isalnum, rest))
-
-
-def _missing_spans(candidate: Candidate) -> int:
-    return sum(
-        span not in evidence.text for evidence in candidate.evidence for span in evidence.spans
-    )
 
 
 def _clean_candidate(candidate: Candidate, cleaner: _Cleaner) -> Candidate:

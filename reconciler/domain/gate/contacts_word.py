@@ -12,18 +12,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from reconciler.domain.conditions import find_condition, is_reported
-from reconciler.domain.gate.classification import find_speculation, find_taking_back
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.literalness import (
+from reconciler.domain.gate.reading import ClaimReading
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT
+from reconciler.reading.cues.classification import (
     CLAIMS_OPENING,
     Literalness,
     classify_literalness,
     find_hedge,
     find_hedge_of,
+    find_speculation,
+    find_taking_back,
 )
-from reconciler.domain.gate.reading import ClaimReading
-from reconciler.domain.guard import (
+from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.guard import (
     find_differences,
     find_news,
     is_english,
@@ -32,13 +36,9 @@ from reconciler.domain.guard import (
     shared_words,
     speaks_of_another,
 )
-from reconciler.domain.guard.vocabulary import vocabulary
-from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.findings import Difference, Finding
-from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.domain.text_reading import read_text
-from reconciler.sensitive_data import TOKEN
+from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.sensitive_data import TOKEN
+from reconciler.reading.text_reading import find_condition, is_reported, read_text
 
 _CLAUSE_END = re.compile(r"[;,](?!\d)|\s(?:and|but|though|although)\s")
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided)\b", re.IGNORECASE)
@@ -352,7 +352,7 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
 
 def _relatives(text: str) -> frozenset[str]:
     """The people in a text, by what they are to another; "the assistant" is the agent."""
-    said = _spaced(text).replace("the assistant", "")
+    said = " ".join(_WORDS.findall(_without_hyphens(text).casefold())).replace("the assistant", "")
     return vocabulary().relatives.intersection(said.split())
 
 
@@ -376,10 +376,6 @@ def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str])
     return bool(about) and all(
         any(each.kind in _DENIED and each.in_note for each in said) for said in about
     )
-
-
-def _spaced(text: str) -> str:
-    return " ".join(_WORDS.findall(_without_hyphens(text).casefold()))
 
 
 def _without_hyphens(text: str) -> str:

@@ -13,12 +13,13 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
-from reconciler.domain.gate.classification import Weight
-from reconciler.domain.gate.topics import Topics, TopicTerms
-from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen
-from reconciler.sensitive_data import SensitiveKind
+from reconciler.reading.cues.classification import Weight
+from reconciler.reading.cues.topics import Topics, TopicTerms
+from reconciler.reading.kinds import Category, RecallSemantics
+from reconciler.reading.sensitive_data import SensitiveKind
 
 Check = Literal[
     "source",

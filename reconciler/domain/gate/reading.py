@@ -8,32 +8,30 @@ from dataclasses import fields
 from functools import partial
 from typing import TypeVar
 
-from reconciler.domain.gate.classification import (
+from reconciler.domain.gate.cleaning import words_of
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.notes import Note, Remembered
+from reconciler.frozen import frozen
+from reconciler.reading.cues.classification import (
+    Literalness,
+    LiteralnessFinding,
     Weight,
+    classify_literalness,
     find_hearsay,
+    find_hedge_of,
     find_speculation,
     find_trigger,
+    forbids_something_else,
     infer_category,
     infer_recall_semantics,
     infer_weight,
     is_in_person,
 )
-from reconciler.domain.gate.cleaning import words_of
-from reconciler.domain.gate.injection import Directive, DirectiveFinding, find_directives
-from reconciler.domain.gate.leanings import NO_LEANINGS, Leaning, Leanings
-from reconciler.domain.gate.literalness import (
-    Literalness,
-    LiteralnessFinding,
-    classify_literalness,
-    find_hedge_of,
-    forbids_something_else,
-)
-from reconciler.domain.gate.meaning import Meaning, MeaningFinding, classify_meaning
-from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.kinds import Category, RecallSemantics
-from reconciler.domain.records.notes import Note, Remembered
-from reconciler.frozen import frozen
+from reconciler.reading.cues.injection import Directive, DirectiveFinding, find_directives
+from reconciler.reading.cues.leanings import NO_LEANINGS, Leaning, Leanings
+from reconciler.reading.cues.meaning import Meaning, MeaningFinding, classify_meaning
+from reconciler.reading.kinds import Category, RecallSemantics
 
 _BROUGHT = frozenset(field.name for field in fields(Remembered))
 _BESIDE_THE_TEXT = frozenset(field.name for field in fields(Note)) - {"text"}

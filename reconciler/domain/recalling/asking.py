@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.ranking import cosines_to
+from reconciler.floats import Floats
 from reconciler.frozen import in_order
 
 _SPREADS = 2.3

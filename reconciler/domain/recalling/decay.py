@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.domain.records.policies import DecayPolicy
+from reconciler.reading.kinds import Category, RecallSemantics
 
 _DAY = timedelta(days=1)
 _PROTECTED_KINDS = frozenset({Category.DECISION, Category.PROCEDURE})

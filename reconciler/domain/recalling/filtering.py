@@ -11,11 +11,11 @@ from typing import Any, TypedDict
 
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
-from reconciler.domain.records.notes import unit_interval, utc
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, unit_interval, utc
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
+from reconciler.reading.kinds import Category
 
 _TAG_COUNT_MAX = 100
 
@@ -121,7 +121,7 @@ class RecallFilter:
 
 def _is_named(attribute: str, text: str) -> bool:
     if attribute == "allergy":
-        from reconciler.domain.recalling.safety import tells_of_allergy
+        from reconciler.domain.recalling.recalled import tells_of_allergy
 
         return tells_of_allergy(text)
     words = map(re.escape, attribute.split("_"))

@@ -14,15 +14,21 @@ from itertools import starmap
 from math import inf
 from types import MappingProxyType
 
-from reconciler.domain.quoting import in_braces, in_quotes, unmarked
-from reconciler.domain.recalling.current_values import ends_own_value
-from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
-from reconciler.domain.recalling.safety import holds_always, holds_until_settled, is_never_cut
+from reconciler.domain.recalling.recalled import (
+    Recalled,
+    RecallOutcome,
+    ends_own_value,
+    holds_always,
+    holds_until_settled,
+    is_never_cut,
+)
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
-from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
-from reconciler.named_secrets import kind_of_name
-from reconciler.sensitive_data import VALUE_TOKEN
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
+from reconciler.reading.kinds import Category, RecallSemantics
+from reconciler.reading.named_secrets import kind_of_name
+from reconciler.reading.quoting import in_braces, in_quotes, unmarked
+from reconciler.reading.sensitive_data import VALUE_TOKEN
 
 _OPENING = (
     "<recalled_facts>\n"

@@ -13,12 +13,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.floats import Floats
-from reconciler.domain.recalling.safety import ALLERGY, MATTERS_MOST, is_never_cut, tells_of_allergy
+from reconciler.domain.recalling.recalled import (
+    ALLERGY,
+    MATTERS_MOST,
+    is_never_cut,
+    tells_of_allergy,
+)
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, FactState, RecallSemantics
-from reconciler.domain.records.notes import CLOCK_SKEW_MAX
+from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.notes import (
+    CLOCK_SKEW_MAX,
+)
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
+from reconciler.floats import Floats
+from reconciler.reading.kinds import Category, RecallSemantics
 
 Numbers = NDArray[Any]
 """The numbers that rank facts, one row a fact: importance, confidence, when it was last said,

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.ranking import (
     Numbers,
@@ -36,14 +35,14 @@ from reconciler.domain.recalling.ranking import (
     strengths,
     telling,
 )
-from reconciler.domain.recalling.recalled import Recalled
-from reconciler.domain.recalling.suspended import suspended_ids
-from reconciler.domain.recalling.words import WordIndex, WordMatches, content_words
+from reconciler.domain.recalling.recalled import Recalled, ends_own_value, suspended_ids
 from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.notes import CONTACT_SUBJECT
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
-from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.domain.values.subjects import NAMING
+from reconciler.domain.values.placing import NAMING
+from reconciler.floats import Floats
 from reconciler.frozen import frozen, in_order
+from reconciler.reading.question_words import WordIndex, WordMatches, content_words
 
 _OTHERS_PART = 0.5
 """The weight of facts about others when a question names no other person; the contact's own: 1."""
@@ -291,8 +290,6 @@ class Recallable:
 
     def _known(self, held: Rows) -> list[str]:
         """The attributes of the facts that hold and do not end their own value, in order."""
-        from reconciler.domain.recalling.current_values import ends_own_value
-
         facts = (self._facts[row] for row in held)
         holds = {
             fact.slot.attribute

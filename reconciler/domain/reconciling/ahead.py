@@ -17,17 +17,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.reconciling.limits import binds
-from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
-from reconciler.domain.reconciling.verdicts import denials_of
+from reconciler.domain.reconciling.verdicts import denials_of, match_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour
-from reconciler.domain.records.far_ahead import later
-from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
+from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.slots import SlotMatch
 from reconciler.frozen import frozen
 
 
@@ -126,7 +123,7 @@ def of_today(
     )
     if len(ended) == len(verdict.targets):
         return verdict, ()
-    return _ending_only(ended, verdict, f"{verdict.reason}; what is planned stays"), ()
+    return _ending_only(ended, verdict, f"{verdict.reason}; the plan stays"), ()
 
 
 def _settled_on_the_day(verdict: Verdict) -> tuple[Verdict, tuple[Neighbour, ...]]:
@@ -370,7 +367,7 @@ def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict
     says_again = verdict.action is Action.UPDATE and verdict.is_restatement
     if says_again and known is not None and known.last_confirmed_at <= ended_at:
         targets = verdict.targets[:1]
-        reason = f"{ended}, and so did what it says again ({verdict.reason})"
+        reason = f"{ended}, and so did the fact that it repeats ({verdict.reason})"
         return replace(verdict, reason=reason, targets=targets, conflicts=())
     return replace(
         verdict,

@@ -1,33 +1,20 @@
-"""The rule of a slot: the same question about the same subject. Pure."""
+"""The rule of a slot: the same question about the same subject. Pure.
+
+Which facts a note speaks of; a model is believed about no others. Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, takewhile
 
-from reconciler.domain.guard import (
-    are_of_other_people,
-    denies_value,
-    differ_beside,
-    differ_in_head,
-    find_left_out,
-    is_over,
-    is_repeated_in,
-    says_beside,
-    says_it_changed,
-    tell_of_two_things,
-    tells_of_change,
-    tells_of_more,
-    without_start,
-)
-from reconciler.domain.guard.reading import read
-from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
-from reconciler.domain.reconciling.speaking_of import named_of
 from reconciler.domain.reconciling.verdicts import (
+    LINK_COSINE_MIN,
     Rule,
     RuleInput,
     add,
+    are_of_several_matters,
     denials_of,
     differences_of,
     is_conflict,
@@ -35,21 +22,119 @@ from reconciler.domain.reconciling.verdicts import (
     listed,
     live_first,
     losses_of,
+    match_of,
     sparing,
     with_value_named,
     without_loss,
 )
 from reconciler.domain.records.decisions import Verdict
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.slots import SlotMatch, compare_slots
-from reconciler.sensitive_data import TOKEN
+from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.guard import (
+    are_of_other_people,
+    denies_value,
+    differ_beside,
+    differ_in_head,
+    find_changes,
+    find_left_out,
+    is_english,
+    is_over,
+    is_repeated_in,
+    says_beside,
+    says_it_changed,
+    shared_words,
+    stems_of,
+    tell_of_two_things,
+    tells_of_change,
+    tells_of_end,
+    tells_of_more,
+    without_start,
+)
+from reconciler.reading.guard.reading import folded, read
+from reconciler.reading.sensitive_data import TOKEN
+
+_APART_COSINE_MIN = 0.7
+"""The same for texts that share no more than whom they are about, or that are not English: the
+packaged model puts all texts of another language near each other. Source: as that of replies."""
 
 
-def by_slot(note: Note, seen: RuleInput, _: Verdict | None = None) -> Verdict | None:
+def may_end(note: Note, fact: Neighbour) -> bool:
+    """Whether a model that says that a note ends a fact may be believed.
+
+    The note speaks of that fact: it names something that the fact says, answers its question, or
+    means the like. Whom all facts are about is no such thing. A fact that orders or forbids, or
+    that recall never cuts, ends only by another value of its slot or by words that name it; the
+    latter by words that tell of an end, too: "Orders the peanut menu" ends no allergy. To name the
+    attribute alone is enough only with such words: "Has a new budget line" ends no budget.
+    """
+    if match_of(note, fact) is SlotMatch.CHANGED:
+        return True
+    named = named_of(note, fact)
+    tells = tells_of_change(note.text) or tells_of_end(note.text)
+    if fact.is_vital:
+        return bool(named) and (tells or bool(find_changes(note.text, fact.text)))
+    question = ((fact.slot and fact.slot.attribute) or "").replace("_", " ")
+    if named and (tells or shared_words(" ".join(named), question) != named):
+        return True
+    if fact.is_standing:
+        return False
+    told, known = note.slot, fact.slot
+    if told and known and told.attribute and told.question == known.question:
+        return True
+    is_read = is_english(note.text) and is_english(fact.text)
+    is_far = not is_read or bool(shared_words(note.text, fact.text))  # a name, as far as they go
+    return fact.cosine >= (_APART_COSINE_MIN if is_far else LINK_COSINE_MIN)
+
+
+def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
+    """The words of the fact that the note has, without those for whom both are about."""
+    value = (fact.slot and fact.slot.value) or ""
+    names = f"{note.contact_name or ''} {note.scope.contact_id} {_subject_of(note, fact)}"
+    return shared_words(note.text, f"{fact.text} {value}", names)
+
+
+def _subject_of(note: Note, fact: Neighbour) -> str:
+    """The name with which both texts open, mostly the contact's; empty if they open with none."""
+    pairs = zip(note.text.split(), fact.text.split(), strict=False)
+    run = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1] != pair[0].lower(), pairs)]
+    names = read(note.text).names | read(fact.text).names
+    return " ".join(run) if any(folded(word.strip(".,:")) in names for word in run) else ""
+
+
+def holders_of(slot: Slot, facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """The facts that hold a slot's value, and those of its attribute that hold another value.
+
+    A fact may hold it under another name of a caller's own, or in fewer or more words: "Bangalore"
+    and "Bangalore, India". A slot without a value means the only fact of its attribute. If several
+    may be meant, none is.
+
+    Args:
+        slot: an attribute, with the value or without.
+        facts: the live facts of the contact.
+    """
+    own = [(fact, fact.slot) for fact in facts if fact.slot and fact.slot.subject == slot.subject]
+    equal = [
+        fact
+        for fact, held in own
+        if held.value_key == slot.value_key is not None
+        if held.attribute == slot.attribute or not (held.is_known and slot.is_known)
+    ]
+    filed = [(fact, held.value or "") for fact, held in own if held.attribute == slot.attribute]
+    alike = [fact for fact, value in filed if slot.value is None or _is_shorter(slot.value, value)]
+    others = [fact for fact, _ in filed if fact not in (*equal, *alike)]
+    return equal or (alike if len(alike) == 1 else []), others
+
+
+def _is_shorter(one: str, other: str) -> bool:
+    """Whether one of two values holds all words of the other."""
+    words, others = stems_of(one), stems_of(other)
+    return bool(words and others) and (words <= others or others <= words)
+
+
+def by_slot(note: Note, seen: RuleInput) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine.
 
     A slot that was read from the words is a guess, which a judge may overrule.
@@ -101,9 +186,9 @@ def slot_alone(
         old = changed[0].slot.shown_value if changed[0].slot else None
         reason = f"{what} is {note.slot.shown_value}, and was {old}"
     verdict = Verdict(
-        action=Action.UPDATE,
-        decided_by=DecidedBy.SLOT,
-        reason=reason,
+        Action.UPDATE,
+        DecidedBy.SLOT,
+        reason,
         targets=again + tuple(refuted) + changed,
         is_restatement=bool(again),
         findings=findings,
@@ -180,23 +265,21 @@ def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: V
     """The verdict of a slot that was read, without the facts that say more than their slot."""
     if note.slot_read_from is None or verdict.action is not Action.UPDATE:
         return verdict
-    richer = tuple(fact for fact in changed if _beside_slot(_without_start(fact), note))
+    # Since when it holds ends with the fact.
+    richer = tuple(
+        fact for fact in changed if _beside_slot(replace(fact, text=without_start(fact.text)), note)
+    )
     if not richer:
         return verdict
     reason = f"{verdict.reason}; yet it says more: {richer[0].text}"
     spared = sparing(richer, verdict, DecidedBy.SLOT, reason)
     # Where the note says other things of its own as well, no reader would ask which one holds.
-    apart = {fact for fact in richer if _beside_slot(note, fact) and not _says_so(note, fact)}
+    apart = {
+        fact
+        for fact in richer
+        if _beside_slot(note, fact) and not says_it_changed(note.text, fact.text, 1.0)
+    }
     return replace(spared, conflicts=tuple(fact for fact in spared.conflicts if fact not in apart))
-
-
-def _without_start(fact: Neighbour) -> Neighbour:
-    """The fact without since when it holds, which ends with it."""
-    return replace(fact, text=without_start(fact.text))
-
-
-def _says_so(note: Note, fact: Neighbour) -> bool:
-    return says_it_changed(note.text, fact.text, 1.0)
 
 
 def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
@@ -281,7 +364,7 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
     ):
         return denials
     if policy.guard and is_over(note.text, value) and not is_over(fact.text, value):
-        return (Finding(kind=Difference.CESSATION, in_note=value, in_fact="", is_change=True),)
+        return (Finding(Difference.CESSATION, value, "", is_change=True),)
     findings = _differ_beside(note, fact, policy)
     are_counts = all(
         difference.is_change and difference.kind is not Difference.ROLES for difference in findings
@@ -290,10 +373,10 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
 
 
 SLOT = Rule(
-    decided_by="slot",
-    when="a live fact answers the same question: same subject, same single-valued attribute, same "
+    "slot",
+    "a live fact answers the same question: same subject, same single-valued attribute, same "
     "matter",
-    what="UPDATE at any cosine; an equal value is a restatement if the note says that it holds, "
+    "UPDATE at any cosine; an equal value is a restatement if the note says that it holds, "
     "else ADD without a value, and the reply asks; another value is a contradiction; a value that "
     "was read from words ends a fact only if nothing speaks against it",
     why="Note and fact answer one question, so their values decide.",

@@ -9,8 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from reconciler.domain.gate.classification import is_permission, is_withdrawal
-from reconciler.domain.guard import (
+from reconciler.domain.reconciling.verdicts import (
+    LINK_COSINE_MIN,
+    Rule,
+    RuleInput,
+    Unread,
+    add,
+    are_filed_apart,
+    cosine_of,
+    kept_apart,
+    listed,
+    match_of,
+    may_both_hold,
+    unlike,
+    update,
+)
+from reconciler.domain.records.decisions import Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import OWN_WORDS, Action, DecidedBy
+from reconciler.domain.records.notes import Note, SlotMatch
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.reading.cues.classification import is_permission, is_withdrawal
+from reconciler.reading.findings import Difference
+from reconciler.reading.guard import (
     answers_anew,
     are_in_order,
     denial_in,
@@ -30,29 +51,9 @@ from reconciler.domain.guard import (
     takes_back,
     tells_of_change,
 )
-from reconciler.domain.reconciling.neighbours import are_filed_apart, match_of, may_both_hold
-from reconciler.domain.reconciling.verdicts import (
-    LINK_COSINE_MIN,
-    Rule,
-    RuleInput,
-    Unread,
-    add,
-    cosine_of,
-    kept_apart,
-    listed,
-    unlike,
-    update,
-)
-from reconciler.domain.records.decisions import Verdict
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.findings import Difference
-from reconciler.domain.records.kinds import OWN_WORDS, Action, DecidedBy
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.slots import SlotMatch
 
 
-def _again(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _again(note: Note, seen: RuleInput) -> Verdict | None:
     policy, candidates = seen.policy, seen.replaceable
     same = _restated(note, candidates, policy, seen.unread)
     if same is None:
@@ -62,7 +63,7 @@ def _again(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     return update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
 
 
-def _far(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _far(note: Note, seen: RuleInput) -> Verdict | None:
     candidates, is_open = seen.replaceable, seen.is_asked
     if not candidates:
         reason = "no fact about this contact that it could replace"
@@ -74,7 +75,7 @@ def _far(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     return _left_open(beside, is_open=is_open)
 
 
-def _below_the_cut(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _below_the_cut(note: Note, seen: RuleInput) -> Verdict | None:
     candidates, cut = seen.replaceable, seen.policy.cut
     if decided_on(candidates, seen.policy).cosine >= cut:
         return None
@@ -82,7 +83,7 @@ def _below_the_cut(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | 
     return _left_open(_beside(note, candidates, seen.policy, DecidedBy.MIDPOINT, where))
 
 
-def _filed_apart(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _filed_apart(note: Note, seen: RuleInput) -> Verdict | None:
     nearest = _nearest(seen)
     if not are_filed_apart(note, nearest):
         return None
@@ -95,20 +96,20 @@ def _filed_apart(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | No
     )
 
 
-def _unlike_the_nearest(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _unlike_the_nearest(note: Note, seen: RuleInput) -> Verdict | None:
     nearest = _nearest(seen)
     findings = unlike(note, nearest, seen.policy, seen.unread)
     apart = kept_apart(note, nearest, findings, cosine_of(nearest))
     return _left_open(apart) if findings else None
 
 
-def _leaving_words_out(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _leaving_words_out(note: Note, seen: RuleInput) -> Verdict | None:
     nearest = _nearest(seen)
     texts = note.text, nearest.text
     if not seen.policy.guard:
         return None
     if replaces_a_word(*texts):
-        why = "the note has another word for which one, or which way"
+        why = "the note has another word for the thing or the direction"
     elif leaves_words_out(*texts):
         why = "it has words that the note leaves out"
     else:
@@ -116,7 +117,7 @@ def _leaving_words_out(note: Note, seen: RuleInput, _: Verdict | None) -> Verdic
     return _left_open(add(DecidedBy.GUARD, f"{cosine_of(nearest)}, yet {why}"))
 
 
-def _above_the_cut(_note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _above_the_cut(_note: Note, seen: RuleInput) -> Verdict | None:
     nearest = _nearest(seen)
     reason = f"{cosine_of(nearest)}, at or above the cut {seen.policy.cut:g}"
     return _left_open(update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False))
@@ -155,14 +156,16 @@ def _restated(
             for candidate in near
             if not are_filed_apart(note, candidate)
             and not unlike(note, candidate, policy, unread)
-            and not (policy.guard and _has_other_words(note.text, candidate.text))
+            and not (
+                policy.guard
+                and (
+                    has_many_other_words(note.text, candidate.text)
+                    or replaces_a_word(note.text, candidate.text)
+                )
+            )
         ),
         None,
     )
-
-
-def _has_other_words(note: str, fact: str) -> bool:
-    return has_many_other_words(note, fact) or replaces_a_word(note, fact)
 
 
 def _beside(
@@ -187,52 +190,52 @@ def _beside(
 
 
 AGAIN = Rule(
-    decided_by="threshold",
-    when="the nearest other fact is at or above 0.95 and the guard finds no difference",
-    what="UPDATE: the new fact gets a `SUPERSEDES` link to the old one, which ends",
+    "threshold",
+    "the nearest other fact is at or above 0.95 and the guard finds no difference",
+    "UPDATE: the new fact gets a `SUPERSEDES` link to the old one, which ends",
     apply=_again,
     is_linked=True,
 )
 FAR = Rule(
-    decided_by="threshold",
-    when="the nearest other fact is below 0.80, or no other fact exists",
-    what="ADD, linked if one text contradicts the other",
+    "threshold",
+    "the nearest other fact is below 0.80, or no other fact exists",
+    "ADD, linked if one text contradicts the other",
     apply=_far,
     is_linked=True,
 )
 BELOW = Rule(
-    decided_by="midpoint",
-    when="it is below 0.875",
-    what="ADD, linked if one text contradicts the other",
+    "midpoint",
+    "it is below 0.875",
+    "ADD, linked if one text contradicts the other",
     apply=_below_the_cut,
     is_linked=True,
 )
 UNLIKE = Rule(
-    decided_by="guard",
-    when="the guard finds a difference",
-    what="ADD, linked by `CONFLICTS_WITH` if they cannot both hold",
+    "guard",
+    "the guard finds a difference",
+    "ADD, linked by `CONFLICTS_WITH` if they cannot both hold",
     why="The guard found a difference that makes them two facts, so both are kept.",
     apply=_unlike_the_nearest,
     is_linked=True,
 )
 LEFT_OUT = Rule(
-    decided_by="guard",
-    when="the note leaves out words of the fact: several, or one with another in its place",
-    what="ADD, beside the fact",
+    "guard",
+    "the note leaves out words of the fact: several, or one with another in its place",
+    "ADD, beside the fact",
     apply=_leaving_words_out,
     is_linked=True,
 )
 FILED_APART = Rule(
-    decided_by="midpoint",
-    when="the caller gave the note another attribute than the fact's",
-    what="ADD, linked by `CONFLICTS_WITH` if the values differ and both may answer one question",
+    "midpoint",
+    "the caller gave the note another attribute than the fact's",
+    "ADD, linked by `CONFLICTS_WITH` if the values differ and both may answer one question",
     apply=_filed_apart,
     is_linked=True,
 )
 ABOVE = Rule(
-    decided_by="midpoint",
-    when="otherwise, from 0.875 up",
-    what="UPDATE",
+    "midpoint",
+    "otherwise, from 0.875 up",
+    "UPDATE",
     apply=_above_the_cut,
     is_linked=True,
 )
@@ -253,7 +256,7 @@ _WORDING_COSINE_MIN = 0.6
 """Below it the same words need not be about one thing. Source: benchmarks/natural.py."""
 
 
-def _by_retraction(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _by_retraction(note: Note, seen: RuleInput) -> Verdict | None:
     """A fact that the note takes back ends, at any cosine; a guess takes back nothing."""
     if not seen.policy.guard or note.is_hedged or denial_in(note.text) is None:
         return None
@@ -265,14 +268,14 @@ def _by_retraction(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | 
     if not targets:
         return None
     return Verdict(
-        action=Action.UPDATE,
-        decided_by=DecidedBy.RETRACTION,
-        reason="it takes back what was said before",
+        Action.UPDATE,
+        DecidedBy.RETRACTION,
+        "it takes back what was said before",
         targets=targets,
     )
 
 
-def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _by_change(note: Note, seen: RuleInput) -> Verdict | None:
     """A fact ends if the note says that it changed, and names all that the fact says."""
     if not seen.policy.guard or note.is_hedged:
         return None
@@ -292,11 +295,11 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
     )
     quoted = f'"{targets[0].text}"'
     return Verdict(
-        action=Action.UPDATE,
-        decided_by=DecidedBy.CHANGE,
-        reason=f"{TAKES_BACK} {quoted}"
+        Action.UPDATE,
+        DecidedBy.CHANGE,
+        f"{TAKES_BACK} {quoted}"
         if targets[0].fact_id in seen.taken_back
-        else f"it says that {quoted} is over",
+        else f"it says that {quoted} has ended",
         targets=targets,
         can_be_arbitrated=seen.is_asked or targets[0].cosine >= seen.policy.cosine_add_max,
     )
@@ -305,21 +308,17 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
 def _is_over(note: Note, fact: Neighbour) -> bool:
     if ends(note.text, fact.text) or _is_named_as_before(note, fact):
         return True
-    if _is_taken_back(note, fact):
-        return True
-    if not tells_of_change(note.text):
-        return False
-    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
-
-
-def _is_taken_back(note: Note, fact: Neighbour) -> bool:
-    """Whether a person who may speak for the contact takes back the permission that the fact is."""
-    return (
+    # A person who may speak for the contact takes back the permission that the fact is.
+    if (
         note.trust in OWN_WORDS
         and is_withdrawal(note.text)
         and is_permission(fact.text)
         and share_more_than(_OF_PERMISSIONS, note.text, fact.text)
-    )
+    ):
+        return True
+    if not tells_of_change(note.text):
+        return False
+    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
 def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: RuleInput) -> bool:
@@ -331,7 +330,7 @@ def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: Rule
     return any(is_wording_of(fact.text, ended.text, note.text, **told) for ended in over)
 
 
-def _by_wording(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+def _by_wording(note: Note, seen: RuleInput) -> Verdict | None:
     """A note with all the words of a fact and no others restates it, below a synonym's cosine."""
     if not seen.policy.guard:
         return None
@@ -365,22 +364,22 @@ def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
 
 
 RETRACTION = Rule(
-    decided_by="retraction",
-    when="the note calls a fact a mistake, and denies that fact and no more",
-    what="REVOKE: the fact was never true, and nothing takes its place",
+    "retraction",
+    "the note calls a fact a mistake, and denies exactly that fact",
+    "REVOKE: the fact was never true, and nothing takes its place",
     apply=_by_retraction,
 )
 CHANGE = Rule(
-    decided_by="change",
-    when='the note says that something has changed, and names everything that a fact says ("sold '
-    'the van", "no longer uses Zendesk")',
-    what="UPDATE, from a cosine of 0.3 up",
+    "change",
+    "the note says that something has changed, and names the whole content of a fact "
+    '("sold the van", "no longer uses Zendesk")',
+    "UPDATE, from a cosine of 0.3 up",
     why="The note says that it is a change, and names the fact before.",
     apply=_by_change,
 )
 WORDING = Rule(
-    decided_by="threshold",
-    when="a fact has the same words in another order or form, and the guard finds no difference",
-    what="UPDATE, from a cosine of 0.6 up, as a restatement",
+    "threshold",
+    "a fact has the same words in another order or form, and the guard finds no difference",
+    "UPDATE, from a cosine of 0.6 up, as a restatement",
     apply=_by_wording,
 )

@@ -3,34 +3,111 @@
 Pure. A dispute is a set of live facts joined by open conflicts; which side is right is never
 guessed. It has no node of its own, so it ends when a side ends, and cannot disagree with the facts.
 To and fro: a value that comes back, and a second contradiction, are marked as contested.
+
+Who rules: a system or an operator outranks the contact in some attributes. Pure.
+
+Suspending: a value with an end ends no value that lasts longer; both are kept. Pure.
+
+"Lives in Zurich" stays while "Is in London until 6 December" holds, is left out by readers until
+then (``recalling.suspended``), and is the value again afterwards. Only a lasting value that begins
+later than the temporary one ends it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 
-from reconciler.domain.guard import (
+from reconciler.domain.reconciling.verdicts import (
+    Unread,
+    add,
+    all_read,
+    are_of_several_matters,
+    match_of,
+    neighbour_of,
+)
+from reconciler.domain.records.decisions import Verdict
+from reconciler.domain.records.facts import (
+    Conflict,
+    Dispute,
+    Fact,
+    Neighbour,
+    Predecessor,
+    Relations,
+)
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind, newest_first
+from reconciler.domain.records.notes import Note, Scope, SlotMatch, compare_slots
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.guard import (
     denies_value,
     differ_only_in,
     find_changes,
     find_differences,
     find_unreadable,
     is_english,
+    only_ends,
+    tells_of_change,
+    tells_of_end,
 )
-from reconciler.domain.quoting import in_quotes, unmarked
-from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of, neighbour_of
-from reconciler.domain.reconciling.own_systems import yields
-from reconciler.domain.reconciling.verdicts import Unread, all_read
-from reconciler.domain.records.decisions import Verdict
-from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour, Predecessor
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceKind
-from reconciler.domain.records.notes import Note, canonical_text
-from reconciler.domain.records.places import newest_first
-from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.reading.kinds import Category
+from reconciler.reading.quoting import in_quotes, unmarked
+
+
+def rules(note: Note, policy: ReconcilePolicy) -> bool:
+    """Whether a system of the builder's own says it in an attribute that is listed for it."""
+    listed = policy.systems.get(note.artefact or "", frozenset())
+    return note.trust is SourceKind.APPROVED_DOC and _attribute(note) in listed
+
+
+def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
+    """Whether the contact may not change a fact, such as a credit limit.
+
+    It rests on a system's word in an attribute that is listed for one, or on an operator's in an
+    attribute that the book does not list.
+    """
+    if fact.word is SourceKind.OPERATOR:
+        return fact.slot is not None and not fact.slot.is_known
+    listed = {*chain(*policy.systems.values())}
+    return fact.word is SourceKind.APPROVED_DOC and _attribute(fact) in listed
+
+
+def _attribute(said: Note | Fact | Neighbour) -> str:
+    return (said.slot and said.slot.attribute) or ""
+
+
+def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
+    """The note; a system's value of an attribute that the book does not list is the only one."""
+    slot = note.slot
+    if slot is None or not slot.is_open or not rules(note, policy):
+        return note
+    if slot.thing and slot.thing.state:
+        return note
+    return replace(note, slot=replace(slot, is_single_valued=True, is_open=False))
+
+
+def yields(
+    note: Note, fact: Fact | Neighbour, policy: ReconcilePolicy, *, is_again: bool = False
+) -> bool:
+    """Whether the note may not end the fact.
+
+    The contact's word yields to what ``is_ruled``, whichever is later: an operator decides.
+
+    Args:
+        note: what is said.
+        fact: what is known.
+        policy: it lists the attributes of systems.
+        is_again: whether the note says the fact again.
+    """
+    is_ruling = rules(note, policy)
+    if is_ruled(fact, policy) and not (is_ruling or is_again):
+        return note.trust is not SourceKind.OPERATOR
+    if is_ruling and fact.word is SourceKind.USER_EXPLICIT:
+        return False
+    return note.trust.is_trusted_less_than(fact.word)
+
 
 WHOSE: Mapping[SourceKind, str] = {
     SourceKind.USER_EXPLICIT: "the user's own word",
@@ -176,7 +253,7 @@ def contest(
         each for each in predecessors if each.was_live and not _has_stayed(each, verdict.targets)
     ]
     if any(_says_again(note, predecessor, policy, unread) for predecessor in earlier):
-        return _contested(verdict, "what was superseded before is said again")
+        return _contested(verdict, "it repeats a superseded value")
     flips = [predecessor for predecessor in earlier if predecessor.was_contradicted]
     is_correction = verdict.decided_by is DecidedBy.AGENT and note.trust is SourceKind.USER_EXPLICIT
     is_known = verdict.decided_by is not DecidedBy.MIDPOINT and not is_correction
@@ -212,3 +289,132 @@ def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy, unrea
 
 def _contested(verdict: Verdict, why: str) -> Verdict:
     return replace(verdict, is_contested=True, reason=f"{verdict.reason}; contested: {why}")
+
+
+def standing_beside(
+    note: Note,
+    ends_at: datetime | None,
+    known: Iterable[tuple[Neighbour, Fact]],
+    told: Relations | None,
+    own: Callable[[Fact], Fact],
+) -> list[Neighbour]:
+    """The facts with another value of the note's slot that it neither ends nor disputes.
+
+    Args:
+        note: the note.
+        ends_at: its end (UTC); None for a lasting note.
+        known: the facts that it is compared with.
+        told: its relations, as a model says.
+        own: gives a fact with the end that it has by itself, and not by a plan.
+    """
+    pairs = [(seen, fact) for seen, fact in known if not seen.is_expired]
+    rivals = [
+        (seen, own(fact))
+        for seen, fact in pairs
+        if match_of(note, seen) is SlotMatch.CHANGED or is_replaced(seen, note.text, ends_at, told)
+        if ends_at is not None or fact.valid_to is not None
+    ]
+    if ends_at is not None:
+        return [
+            seen
+            for seen, fact in rivals
+            if is_suspended(note, ends_at, fact)
+            and not (note.is_hedged or note.trust.is_trusted_less_than(seen.word))
+        ]
+    said_again = [fact for seen, fact in pairs if match_of(note, seen) is SlotMatch.EQUAL]
+    return [seen for seen, fact in rivals if _suspends(fact, note, said_again)]
+
+
+def is_replaced(
+    fact: Fact | Neighbour, note: str, ends_at: datetime | None, told: Relations | None
+) -> bool:
+    """Whether a note replaces a fact, as a model says.
+
+    So does a note with an end if the fact is over, unless the note says only that, or that
+    something has ended.
+    """
+    if told is None or fact.fact_id in told.replaces:
+        return told is not None
+    is_over = fact.fact_id in told.ends and ends_at is not None
+    return is_over and not (tells_of_end(note) or only_ends(note, fact.text))
+
+
+def end_of_known(note: Note, known: Iterable[tuple[Neighbour, Fact]]) -> datetime | None:
+    """The end of the temporary value that a note without an end says again; None for no such.
+
+    Only if it suspends a lasting value, and the note tells of no change; else it has become one.
+    """
+    by_match: dict[SlotMatch, list[Fact]] = {SlotMatch.EQUAL: [], SlotMatch.CHANGED: []}
+    for seen, fact in known:
+        if not seen.is_expired:
+            by_match.setdefault(match_of(note, seen), []).append(fact)
+    ends = (
+        fact.valid_to
+        for fact in by_match[SlotMatch.EQUAL]
+        if fact.valid_to is not None and fact.valid_from < note.holds_from < fact.valid_to
+        if _holds_back(fact, note, by_match[SlotMatch.CHANGED])
+    )
+    return next(ends, None)
+
+
+def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
+    """Whether a note with an end only suspends a fact, or is over before the fact begins."""
+    if fact.category is Category.VOLATILE:
+        return False
+    begins = note.holds_from
+    if fact.valid_from >= ends_at or (fact.valid_to is not None and fact.valid_to <= begins):
+        return True
+    outlasts = fact.valid_to is None or fact.valid_to > ends_at
+    return outlasts and fact.holds_since <= begins
+
+
+def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
+    """Whether a fact with an end suspends a lasting note, or what the note says again."""
+    if fact.valid_to is None:
+        return False
+    is_outside = not fact.valid_from < note.holds_from < fact.valid_to
+    return is_outside or _holds_back(fact, note, said_again)
+
+
+def _holds_back(fact: Fact, note: Note, others: Iterable[Fact]) -> bool:
+    """Whether a fact suspends one of the others, and the note does not say that this is over."""
+    return not tells_of_change(note.text) and any(
+        other.valid_to is None and other.holds_since <= fact.valid_from for other in others
+    )
+
+
+def with_suspended(
+    verdict: Verdict,
+    note: Note,
+    ends_at: datetime | None,
+    facts: Mapping[str, Fact],
+    beside: Iterable[Neighbour],
+    over_ids: Collection[str],
+) -> Verdict:
+    """The verdict of a note with an end: what it would end and only suspends stays, as it says.
+
+    Args:
+        verdict: what ``decide`` concluded.
+        note: the note.
+        ends_at: its end (UTC); None for a lasting note, of which the verdict stays as it is.
+        facts: the facts that it was compared with, by id.
+        beside: those that it was not decided on, from ``standing_beside``.
+        over_ids: the facts that are over, as a model says.
+    """
+    if ends_at is None:
+        return verdict
+    may_end = verdict.targets[verdict.is_restatement :] if verdict.action is Action.UPDATE else ()
+    spared = [
+        fact
+        for fact in may_end
+        if fact.fact_id not in over_ids and is_suspended(note, ends_at, facts[fact.fact_id])
+    ]
+    waiting = [fact for fact in (*spared, *beside) if fact.valid_from <= note.holds_from]
+    if waiting:
+        shown = ((fact.slot and fact.slot.shown_value) or fact.text for fact in waiting)
+        reason = f"{verdict.reason}; suspends {', '.join(shown)} until {ends_at:%Y-%m-%d}"
+        verdict = replace(verdict, reason=reason)
+    targets = tuple(fact for fact in verdict.targets if fact not in spared)
+    if targets == verdict.targets:
+        return verdict
+    return replace(verdict, targets=targets) if targets else add(DecidedBy.ORDER, verdict.reason)

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.guard import denies_ever, share_a_word, takes_back
-from reconciler.domain.reconciling.neighbours import match_of
-from reconciler.domain.reconciling.own_systems import yields
-from reconciler.domain.reconciling.speaking_of import may_end
+from reconciler.domain.reconciling.by_slot import may_end
+from reconciler.domain.reconciling.disputes import yields
 from reconciler.domain.reconciling.verdicts import (
     RuleInput,
     RuleLimit,
+    match_of,
     news_of,
     repeating,
     sparing,
@@ -20,11 +19,11 @@ from reconciler.domain.reconciling.verdicts import (
     without_loss,
 )
 from reconciler.domain.records.decisions import Verdict
-from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceKind
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.slots import SlotMatch
+from reconciler.domain.records.facts import Fact, Neighbour, Relations
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
+from reconciler.domain.records.notes import Note, SlotMatch
+from reconciler.reading.guard import denies_ever, share_a_word, takes_back
+from reconciler.reading.kinds import Category
 
 YIELDS = "does not supersede"
 """What the reason says of a note that a more trusted fact outlasts."""
@@ -65,12 +64,16 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A guess does not end a fact that was confirmed or often said: it repeats it, or asks."""
-    firm = tuple(target for target in verdict.targets if _is_firm(target))
+    firm = tuple(
+        target
+        for target in verdict.targets
+        if target.is_confirmed_by_user or target.observations >= OBSERVATIONS_OF_FIRM
+    )
     if not note.is_hedged or not firm:
         return None
     known = firm[0]
     how = "confirmed" if known.is_confirmed_by_user else f"said {known.observations} times"
-    why = f"a guess does not end what was {how}"
+    why = f"a guess cannot end a fact that was {how}"
     return _protecting(firm, note, seen, verdict, DecidedBy.HEDGE, why)
 
 
@@ -97,14 +100,10 @@ def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | Non
     lasting = tuple(each for each in verdict.targets if each.category is not Category.VOLATILE)
     if not lasting:
         return None
-    reason = f"what holds for the moment ends nothing that lasts ({verdict.reason})"
+    reason = f"a temporary note cannot replace a lasting fact ({verdict.reason})"
     spared = sparing(lasting, verdict, DecidedBy.GUARD, reason)
     is_judged = verdict.decided_by is DecidedBy.ARBITER
     return spared if is_judged else replace(spared, conflicts=verdict.conflicts)
-
-
-def _is_firm(fact: Neighbour) -> bool:
-    return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
 
 
 def by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
@@ -118,7 +117,7 @@ def by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
     others = tuple(fact for fact in verdict.targets if not may_end(note, fact))
     if not others:
         return None
-    reason = f"{verdict.reason}, yet the note does not speak of it: {others[0].text}"
+    reason = f"{verdict.reason}, yet the note is not about this fact: {others[0].text}"
     return sparing(others, verdict, DecidedBy.GUARD, reason)
 
 
@@ -253,60 +252,60 @@ def _began(note: Note, fact: Neighbour, told: Relations | None) -> datetime:
 
 LIMITS = (
     RuleLimit(
-        decided_by="guard",
-        when="the fact says more than the note",
-        what="SKIP if the fact has all of the note's words, else ADD",
+        "guard",
+        "the fact says more than the note",
+        "SKIP if the fact has all of the note's words, else ADD",
         apply=_keeping_details,
     ),
     RuleLimit(
-        decided_by="order",
-        when="the note is older than the fact (`valid_from`, else `said_at`; only `said_at` if a "
+        "order",
+        "the note is older than the fact (`valid_from`, else `said_at`; only `said_at` if a "
         "model says that the note replaces an undated fact)",
-        what="ADD as history beneath it, not live",
+        "ADD as history beneath it, not live",
         over=frozenset({Action.UPDATE, Action.SKIP}),
-        why="An older note replaces no newer fact, and a note that is over replaces nothing.",
+        why="An older note cannot replace a newer fact, and an ended note cannot replace any.",
         apply=_in_order,
     ),
     RuleLimit(
-        decided_by="trust",
-        when="the fact rests on a more trusted word, or on a system's in its own attributes",
-        what="ADD, in dispute until a person answers; SKIP if the note brings nothing new",
+        "trust",
+        "the fact has a more trusted source, or a system that is listed for its attribute",
+        "ADD, in dispute until a person answers; SKIP if the note brings nothing new",
         why="A less trusted word never replaces a more trusted one.",
         apply=_by_trust,
     ),
     RuleLimit(
-        decided_by="hedge",
-        when="the note guesses, and the fact was confirmed or said three times",
-        what="ADD, in dispute; SKIP if the note brings nothing new",
+        "hedge",
+        "the note guesses, and the fact was confirmed or said three times",
+        "ADD, in dispute; SKIP if the note brings nothing new",
         why="A guess alone does not end a fact that was confirmed or often said.",
         apply=_by_hedge,
     ),
     RuleLimit(
-        decided_by="guard",
-        when="the note is volatile, and the fact that it would end is not",
-        what="ADD; the facts stay: a person who is in Bergen right now still lives in Oslo",
+        "guard",
+        "the note is volatile, and the fact that it would end is not",
+        "ADD: a temporary note cannot replace a lasting fact (in Bergen, lives in Oslo)",
         apply=_by_passing,
     ),
     RuleLimit(
-        decided_by="standing",
-        when="the fact is a decision or a standing wish, and the note is not one that may end it",
-        what="ADD, in dispute",
+        "standing",
+        "the fact is a decision or a standing wish, and the note is not one that may end it",
+        "ADD, in dispute",
         why="A standing decision ends only by another one, or when it is revoked.",
         apply=by_standing,
     ),
     RuleLimit(
-        decided_by="guard",
-        when="an agent or an extractor says that a fact ends, but the note shares no word, "
+        "guard",
+        "an agent or an extractor says that a fact ends, but the note shares no word, "
         "attribute or meaning with it; or the fact orders, forbids or keeps the contact safe, and "
         "the note does not name it and tell of an end",
-        what="the fact stays, in dispute; the others end",
+        "the fact stays, in dispute; the others end",
         apply=by_matter,
     ),
     RuleLimit(
-        decided_by="as before",
-        when="the note says that the fact it ends was never true, or gives another value with the "
+        "as before",
+        "the note says that the fact it ends was never true, or gives another value with the "
         "same start in the past",
-        what="REVOKE if the note says no more than that; else the fact is marked as never true",
+        "REVOKE if the note says no more than that; else the fact is marked as never true",
         apply=_correcting,
     ),
 )

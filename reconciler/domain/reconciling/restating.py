@@ -12,24 +12,16 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
-from reconciler.domain.gate.classification import is_standing_ask
-from reconciler.domain.guard import holds_no_more, names_before, says_beside
-from reconciler.domain.guard.reading import read
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.far_ahead import later
-from reconciler.domain.records.kinds import (
-    Action,
-    Category,
-    FactState,
-    RecallSemantics,
-    Sensitivity,
-    SourceKind,
-)
-from reconciler.domain.records.notes import Remembered
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.values.ends import end_of_today
+from reconciler.domain.records.kinds import Action, FactState, Sensitivity, SourceKind, later
+from reconciler.domain.records.notes import Remembered, Slot
+from reconciler.reading.cues.classification import is_standing_ask
+from reconciler.reading.guard import holds_no_more, names_before, says_beside
+from reconciler.reading.guard.reading import read
+from reconciler.reading.kinds import Category, RecallSemantics
+from reconciler.reading.values.ends import end_of_today
 
 _BROUGHT = tuple(field.name for field in fields(Remembered))
 
@@ -267,12 +259,10 @@ def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
     """
     if fact.expires_at is None or fact.valid_to is not None:
         return fact.expires_at
-    return later(fact.expires_at, max(said_at - _counts_from(fact), timedelta(0)))
-
-
-def _counts_from(fact: Fact) -> datetime:
-    """The start of its lifetime: when it was last said, or a later day on which it begins."""
-    return max(fact.valid_from, fact.last_confirmed_at)
+    # Its lifetime starts when it was last said, or on a later day on which it begins.
+    return later(
+        fact.expires_at, max(said_at - max(fact.valid_from, fact.last_confirmed_at), timedelta(0))
+    )
 
 
 def _confirming_confidence(decision: Decision) -> float:

@@ -13,10 +13,10 @@ from datetime import datetime
 from reconciler.domain.records.decisions import Decision, Resting, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
 from reconciler.domain.records.kinds import Action, FactState
-from reconciler.domain.records.notes import canonical_text
-from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.domain.records.notes import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
+from reconciler.reading.canonical import canonical_text
 
 _WRITING = (Action.ADD, Action.UPDATE)
 _COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)

@@ -1,13 +1,16 @@
-"""The rule: what becomes of a note, in two tables. Pure; no graph, model or clock."""
+"""The rule: what becomes of a note, in two tables. Pure; no graph, model or clock.
+
+The rules of a model that read note and facts: the agent, the extractor, a judge. Pure.
+
+Also the facts that a judge is shown, and the part of its answer that is let through.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from reconciler.domain.guard import is_repeated_in
-from reconciler.domain.reconciling.by_model import JUDGE, TOLD, replaceable, shown_to_judge
-from reconciler.domain.reconciling.by_slot import SLOT
+from reconciler.domain.reconciling.by_slot import SLOT, slot_alone
 from reconciler.domain.reconciling.by_text import (
     ABOVE,
     AGAIN,
@@ -20,8 +23,9 @@ from reconciler.domain.reconciling.by_text import (
     UNLIKE,
     WORDING,
 )
-from reconciler.domain.reconciling.limits import LIMITS, within_limits
+from reconciler.domain.reconciling.limits import by_matter, by_standing, within_limits
 from reconciler.domain.reconciling.verdicts import (
+    DENIALS,
     LINKS,
     Rule,
     RuleInput,
@@ -29,24 +33,297 @@ from reconciler.domain.reconciling.verdicts import (
     Unread,
     add,
     all_read,
+    changes_of,
+    differences_of,
+    kept_apart,
+    listed,
+    live_first,
+    losses_of,
+    match_of,
     news_of,
+    without_loss,
 )
-from reconciler.domain.records.decisions import Judgement, Verdict
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, DecidedBy
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement, Verdict
+from reconciler.domain.records.facts import Neighbour, Relations
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.relations import Relations
+from reconciler.errors import ArbiterAnswerError
+from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.guard import (
+    adds_a_statement,
+    is_english,
+    is_repeated_in,
+    leaves_a_clause_out,
+    leaves_a_denial_out,
+    said_plainly,
+    says_more_than,
+    tells_of_change,
+)
 
-__all__ = ["LIMITS", "RULES", "dated", "decide", "printed", "restated"]
+
+def _as_told(note: Note, seen: RuleInput) -> Verdict | None:
+    """The verdict of a model that said what the note does to facts; None if it said nothing.
+
+    A new value of the note's slot ends the others as well, unless the model said that they hold.
+    """
+    relations, related_by, policy = seen.relations, seen.related_by, seen.policy
+    if relations is None:
+        return None
+    known = {fact.fact_id: fact for fact in seen.known or ()}
+    if relations.repeats is not None:
+        return _told_again(note, known[relations.repeats], related_by, policy)
+    targets = tuple(known[fact_id] for fact_id in relations.ended_ids)
+    if not targets:
+        return None
+    said = "it replaces a known fact" if relations.replaces else "a known fact has ended"
+    findings = differences_of(note, targets[0], policy)
+    verdict = Verdict(
+        Action.UPDATE,
+        related_by,
+        f"the {related_by} says that {said}",
+        targets=targets,
+        findings=findings,
+    )
+    others = [fact for fact in known.values() if fact.fact_id not in relations.named_ids]
+    by_slot = slot_alone(note, others, policy, is_state=seen.is_state)
+    if by_slot is None or by_slot.action is not Action.UPDATE:
+        return verdict
+    # By themselves: that the note restates another value protects nothing that binds from it.
+    told = by_matter(note, seen, verdict) or verdict
+    told = by_standing(note, seen, told) or told
+    return replace(
+        by_slot,
+        decided_by=related_by,
+        reason=f"{told.reason}; {by_slot.reason}",
+        targets=by_slot.targets + told.targets,
+        conflicts=by_slot.conflicts + told.conflicts,
+    )
+
+
+def _told_again(
+    note: Note, fact: Neighbour, related_by: DecidedBy, policy: ReconcilePolicy
+) -> Verdict:
+    """The note as one more observation of the fact that a model says it repeats.
+
+    The same cannot hold another number, name or negation, no matter what the model says. If the
+    fact says more ("and carries an adrenaline pen"), it stays; else the note takes its place. A
+    note that then has a statement of its own ("and has asthma") is kept beside the fact.
+    """
+    reason = f"the {related_by} says that it repeats a known fact"
+    if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
+        return add(DecidedBy.GUARD, f"{reason}, yet it is filed as another matter")
+    findings = differences_of(note, fact, policy)
+    plain_note = replace(note, text=said_plainly(note.text, fact.text))
+    plain_fact = replace(fact, text=said_plainly(fact.text, note.text))
+    otherwise = differences_of(plain_note, plain_fact, policy)
+    if _says_otherwise(plain_note, plain_fact, otherwise):
+        return kept_apart(note, fact, findings, reason)
+    says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
+    says_less |= leaves_a_clause_out(note.text, fact.text) or says_more_than(fact.text, note.text)
+    if says_less and adds_a_statement(note.text, fact.text):
+        reason += ", yet each says something that the other does not"
+        return replace(add(DecidedBy.GUARD, reason), findings=findings)
+    is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)
+    return Verdict(
+        Action.SKIP if is_dropped else Action.UPDATE,
+        related_by,
+        reason,
+        targets=(fact,),
+        is_restatement=True,
+        findings=findings,
+    )
+
+
+def _says_otherwise(note: Note, fact: Neighbour, findings: Iterable[Finding]) -> bool:
+    """Whether the note says something else than the fact, and does not only leave it out."""
+    others = [each for each in findings if each.kind is not Difference.ROLES]
+    denied = [each.in_fact for each in others if each.kind in DENIALS and not each.in_note]
+    is_denied = bool(denied) and not leaves_a_denial_out(note.text, fact.text, " ".join(denied))
+    return is_denied or any(each.in_note for each in others)
+
+
+def _judged(note: Note, seen: RuleInput) -> Verdict | None:
+    judgement, shown, policy, verdict = seen.judgement, seen.shown, seen.policy, seen.so_far
+    if judgement is None or verdict is None or not verdict.can_be_arbitrated:
+        return None
+    if judgement.relation is Relation.UNSURE:
+        return _suspected(judgement, shown, verdict)
+    reason = f"the arbiter calls it {judgement.relation}"
+    if judgement.action is Action.ADD or judgement.target is None:
+        return add(DecidedBy.ARBITER, reason)
+    target = shown[judgement.target - 1]
+    findings = differences_of(note, target, policy)
+    # The same cannot hold another number, name or negation, no matter what the arbiter says. Who
+    # does what to whom an arbiter reads better than the guard, which sees only that words changed
+    # places.
+    if judgement.relation is Relation.SAME and any(
+        finding.kind is not Difference.ROLES for finding in findings
+    ):
+        return kept_apart(note, target, findings, reason)
+    # A SKIP drops the note: not its new details, and not a more trusted word.
+    is_dropped = judgement.action is Action.SKIP and not (
+        news_of(note, target, policy) or target.word.is_trusted_less_than(note.trust)
+    )
+    verdict = Verdict(
+        Action.SKIP if is_dropped else Action.UPDATE,
+        DecidedBy.ARBITER,
+        reason + listed(findings),
+        targets=(target,),
+        is_restatement=judgement.relation is not Relation.REPLACES and not changes_of(findings),
+        findings=findings,
+    )
+    if judgement.relation is Relation.SAME and verdict.is_restatement:
+        verdict = without_loss(note, verdict, policy)
+    if verdict.action is not Action.UPDATE:
+        return verdict
+    return replace(verdict, targets=(target, *_also_ended(note, judgement, shown, policy)))
+
+
+def _suspected(
+    judgement: Judgement, shown: Sequence[Neighbour], verdict: Verdict
+) -> Verdict | None:
+    """The verdict that stands, with a link to the fact that an unsure judge suspects, if any."""
+    if judgement.target is None or verdict.action is not Action.ADD or verdict.is_history:
+        return None
+    fact = shown[judgement.target - 1]
+    if fact in verdict.conflicts or fact.is_expired:
+        return None
+    return replace(
+        verdict,
+        reason=f"{verdict.reason}; the arbiter is unsure whether it replaces a known fact",
+        conflicts=(*verdict.conflicts, fact),
+    )
+
+
+def _also_ended(
+    note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
+) -> tuple[Neighbour, ...]:
+    """The further facts that a judgement names; where the note says the same, without a loss."""
+    numbers = dict.fromkeys(number for number in judgement.also if number != judgement.target)
+    named = (shown[number - 1] for number in numbers)
+    if judgement.relation is Relation.REPLACES or not policy.guard:
+        return tuple(named)
+    return tuple(
+        fact
+        for fact in named
+        if not losses_of(note, fact) and not changes_of(differences_of(note, fact, policy))
+    )
+
+
+TOLD = Rule(
+    "agent, extractor",
+    "a model that read the note and the facts says which fact it replaces, ends or repeats",
+    "UPDATE ends the facts that it replaces or ends, and another value in the note's slot; a "
+    "repeated fact is SKIP if it says more than the note, else UPDATE; ADD if each says "
+    'something of its own, or the guard finds another number, name or "not"',
+    apply=_as_told,
+)
+JUDGE = Rule(
+    "arbiter",
+    "a [judge](judges.md) is set, and the cosine decided or lies within the judge's reach",
+    "a model reads up to five neighbours; its ADD, UPDATE or SKIP replaces the verdict so "
+    "far, which stands if the model is unsure",
+    why="Thresholds and guard left it open, so the arbiter's answer decided.",
+    apply=_judged,
+)
+
+
+CANDIDATE_COUNT_MAX = 5
+"""Facts that an arbiter is shown. Of the real updates in LongMemEval, 98.6 % have the right
+neighbour among the first three, and none has it after the fifth."""
+
+_REACH_OF_CHANGE = 0.5
+"""The reach for a note that says it is a change, as a share of the usual reach. Source:
+benchmarks/natural.py, where half of the changes below the reach lie above half of it. It also holds
+for a note that is not in English: no word tells there whether it is a change, and the cosine tells
+less (benchmarks/languages.py)."""
+
+_NEAR_COUNT, _ALIKE_COUNT = 3, 2
+"""Places reserved among the shown facts: for nearness, and for shared words or slot."""
+
+
+def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
+    """The five nearest neighbours that the note could replace: live ones first, by nearness.
+
+    A lapsed fact counts by its nearness, so that a note that repeats it finds it among any number
+    of live ones. A fact about another subject, or another value of an attribute that holds many,
+    cannot be replaced.
+    """
+    beside = (SlotMatch.APART, SlotMatch.OPEN)
+    neighbours_fit = [
+        neighbour for neighbour in neighbours if match_of(note, neighbour) not in beside
+    ]
+    return live_first(neighbours_fit[:CANDIDATE_COUNT_MAX])
+
+
+def shown_to_judge(
+    note: Note, neighbours: Iterable[Neighbour] | None, policy: ReconcilePolicy
+) -> list[Neighbour]:
+    """The facts that an arbiter is asked about, at most five: live ones first, by nearness.
+
+    Three are near in meaning, two share the note's words or attribute, and others of both kinds
+    fill the places that are left. Without a reach they are those that the note could replace. A
+    note with a slot is never compared with a fact about another person.
+
+    Args:
+        note: the note.
+        neighbours: as ``decide`` takes them.
+        policy: ``reach`` is the least cosine of a near fact.
+    """
+    if policy.reach is None or neighbours is None:
+        return replaceable(note, neighbours or ())
+    ordered = live_first(fact for fact in neighbours if not _is_anothers(note, fact))
+    may_change = tells_of_change(note.text) or not is_english(note.text)
+    reach = policy.reach * _REACH_OF_CHANGE if may_change else policy.reach
+    near = [fact for fact in ordered if fact.cosine >= reach]
+    alike = [fact for fact in ordered if fact.shares_words or _answers_same(note, fact)]
+    chosen = [*dict.fromkeys((*near[:_NEAR_COUNT], *alike[:_ALIKE_COUNT], *near, *alike))]
+    kept = chosen[:CANDIDATE_COUNT_MAX]
+    return [fact for fact in ordered if fact in kept]
+
+
+def _is_anothers(note: Note, fact: Neighbour) -> bool:
+    """Whether the caller filed the note under another subject than the fact's."""
+    is_given = note.slot is not None and note.slot_read_from is None
+    subject = fact.slot.subject if fact.slot else CONTACT_SUBJECT
+    return is_given and note.slot is not None and note.slot.subject != subject
+
+
+def _answers_same(note: Note, fact: Neighbour) -> bool:
+    """Whether both have the same attribute, whatever their subjects."""
+    if note.slot is None or fact.slot is None or note.slot.attribute is None:
+        return False
+    return note.slot.attribute == fact.slot.attribute
+
+
+def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
+    """Check that an arbiter's answer makes sense.
+
+    Raises:
+        ArbiterAnswerError: the relation and the action disagree, or the target is not one of the
+            neighbours that were shown.
+    """
+    if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
+        raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
+    numbers = (judgement.target, *judgement.also)
+    if judgement.action is Action.ADD:
+        is_suspected = judgement.relation is Relation.UNSURE and judgement.target is not None
+        numbers = (judgement.target,) if is_suspected else ()
+    for number in numbers:
+        if type(number) is not int or not 1 <= number <= neighbour_count:
+            raise ArbiterAnswerError(
+                f"{judgement.action} of fact {number}, but {neighbour_count} were shown"
+            )
+
 
 RULES = (
     Rule(
-        decided_by="noop",
-        when="there is no embedder (`RECONCILER_EMBEDDER__MODEL=noop`)",
-        what="ADD",
+        "noop",
+        "there is no embedder (`RECONCILER_EMBEDDER__MODEL=noop`)",
+        "ADD",
         why="Without an embedder every note is new.",
-        apply=lambda _note, seen, _verdict: (
+        apply=lambda _note, seen: (
             add(DecidedBy.NOOP, "no embedder, so nothing to compare with")
             if seen.known is None
             else None
@@ -133,13 +410,13 @@ def _by_rules(note: Note, seen: RuleInput) -> Verdict:
     """The verdict of the first rule that answers, with its links; then the judge's."""
     *rules, judge = RULES
     for rule in rules:
-        if verdict := rule.apply(note, seen, None):
+        if verdict := rule.apply(note, seen):
             break
     else:
         raise AssertionError("the last rule of the cosine always answers")
     for link in LINKS if rule.is_linked else ():
         verdict = link(note, seen, verdict) or verdict
-    return judge.apply(note, seen, verdict) or verdict
+    return judge.apply(note, replace(seen, so_far=verdict)) or verdict
 
 
 def restated(

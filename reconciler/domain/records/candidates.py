@@ -1,26 +1,47 @@
-"""Candidates: proposed facts with their evidence. Nothing is judged here."""
+"""Candidates: proposed facts with their evidence. Nothing is judged here.
+
+Turns: one message of a conversation each, as it is handed over, checked.
+
+Evidence for a reader: the turns that a fact rests on, and the decisions that used each.
+
+Assessments: how the gate disposes of a candidate, with every finding. Decides nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
 
-from reconciler.domain.records.kinds import DecidedBy, SourceKind
+from reconciler.domain.records.choices import one_of
+from reconciler.domain.records.facts import Fact, Relations
+from reconciler.domain.records.kinds import (
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Sensitivity,
+    SourceKind,
+)
 from reconciler.domain.records.notes import (
     CLEANED_GROWTH_MAX,
+    CONTACT_SUBJECT,
+    SCOPE_PART_LENGTH_MAX,
     Note,
+    Scope,
+    check_identifier,
     check_text,
     check_utterance,
     source_kind_of,
+    storable,
     unit_interval,
     utc,
 )
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
-from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.errors import InvalidNoteError
-from reconciler.frozen import frozen
+from reconciler.errors import InvalidNoteError, InvalidSessionError
+from reconciler.frozen import frozen, in_order
+from reconciler.reading.kinds import Category, RecallSemantics
 
 CONTACT = "contact"
 """Who answers for the person that a fact is about; no one else can give their consent."""
@@ -231,3 +252,295 @@ def _check_list(name: str, given: object, kind: type) -> None:
 
 def _ids(evidence: Iterable[Evidence]) -> frozenset[str]:
     return frozenset(one.episode_id for one in evidence)
+
+
+class Role(StrEnum):
+    """Who speaks in a session; ``contact`` is whom the memory is about.
+
+    ``user`` and ``assistant`` are understood as ``contact`` and ``agent``.
+    """
+
+    CONTACT = "contact"
+    OPERATOR = "operator"
+    TOOL = "tool"
+    AGENT = "agent"
+    SYSTEM = "system"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """The names that chat APIs use for two of them."""
+        return {"user": cls.CONTACT, "assistant": cls.AGENT}.get(str(value))
+
+    @property
+    def source_kind(self) -> SourceKind:
+        """The kind of source. What the agent says, or was told, is no evidence of anything."""
+        return _SOURCES.get(self, SourceKind.MODEL_GUESS)
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether a fact may rest on what this role says."""
+        return self in _SOURCES
+
+
+AnyRole: TypeAlias = (
+    Role | Literal["contact", "operator", "tool", "agent", "system", "user", "assistant"]
+)
+
+_SOURCES = {
+    Role.CONTACT: SourceKind.USER_EXPLICIT,
+    Role.OPERATOR: SourceKind.OPERATOR,
+    Role.TOOL: SourceKind.TOOL_OUTPUT,
+}
+
+
+@frozen
+class Turn:
+    """One message of a session, as it is handed over.
+
+    Args:
+        role: who speaks.
+        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, but give no fact. A
+            sign that no engine stores, such as a null byte, is replaced in others' words.
+        said_at: when, time-zone aware; None for the session's start, or else for now, after
+            everything that the contact said before.
+        reference: how the caller finds it again, for example a message's id, or None.
+        name: who speaks, by name, where several people speak in one role; it is not kept.
+
+    Raises:
+        InvalidSessionError: any of the above does not hold.
+    """
+
+    role: AnyRole
+    text: str
+    said_at: datetime | None = None
+    reference: str | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        role = one_of(Role, "role", self.role, InvalidSessionError)
+        object.__setattr__(self, "role", role)
+        if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
+            raise InvalidSessionError(
+                f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "
+                "taken; cut it, or hand it over as several turns"
+            )
+        if isinstance(self.text, str) and role is not Role.CONTACT:
+            object.__setattr__(self, "text", storable(self.text))
+        try:
+            check_utterance("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
+            if self.said_at is not None:
+                object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+            if self.reference is not None:
+                check_identifier("reference", self.reference, InvalidNoteError)
+            if self.name is not None:
+                check_text("a speaker's name", self.name, SCOPE_PART_LENGTH_MAX)
+        except InvalidNoteError as error:
+            raise InvalidSessionError(str(error)) from error
+
+
+@frozen
+class TakenBy:
+    """A decision that was made on a turn.
+
+    Attributes:
+        decision_id: its record; ``explain`` says why it came out so.
+        fact_id: the fact that it is about; None if it wrote and counted none.
+        action: what was done.
+        door: which door it came through.
+        proposed_by, answered_by: who put it forward, and who said yes or no to it, as far as
+            that is on record.
+        at: when (UTC).
+    """
+
+    decision_id: str
+    fact_id: str | None
+    action: Action
+    door: str
+    proposed_by: str | None
+    answered_by: str | None
+    at: datetime
+
+
+@frozen
+class EvidenceTurn:
+    """One turn that a fact rests on.
+
+    Attributes:
+        episode_id: its id.
+        fact_id: the fact that first used it: the one asked about, or one beneath it.
+        is_beneath: whether that fact lies beneath the one asked about, which restates it.
+        speaker: who spoke: the role in its session, else the kind of source.
+        text: the turn, as it is kept.
+        spans: the words of it that are cited; empty for all of it.
+        said_at: when (UTC).
+        session_id, channel: the session that it belongs to, and how that was held.
+        source_kind, source_reference: the kind of source, and where it can be looked up.
+        is_answer: whether it is a person's answer to a question, not a statement of their own.
+        taken_by: the decisions that used it for the fact, the oldest first; empty for turns from
+            before this was recorded.
+    """
+
+    episode_id: str
+    fact_id: str
+    is_beneath: bool
+    speaker: str
+    text: str
+    spans: tuple[str, ...] = ()
+    said_at: datetime
+    session_id: str
+    channel: str | None = None
+    source_kind: SourceKind
+    source_reference: str | None = None
+    is_answer: bool = False
+    taken_by: tuple[TakenBy, ...] = ()
+
+    @property
+    def is_contacts(self) -> bool:
+        """Whether the contact said these words unasked."""
+        return self.source_kind is SourceKind.USER_EXPLICIT and not self.is_answer
+
+
+@frozen
+class FactEvidence:
+    """A fact's evidence, as one answer to "I never told you that".
+
+    Attributes:
+        fact: the fact asked about, live or ended.
+        statement: one sentence: whether the contact said it, when and where; if not, who did.
+        turns: the turns, the oldest first; those beneath the fact among them.
+    """
+
+    fact: Fact
+    statement: str
+    turns: tuple[EvidenceTurn, ...]
+
+    @property
+    def has_contacts_words(self) -> bool:
+        """Whether any of it is in the contact's own words."""
+        return any(turn.is_contacts for turn in self.turns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, with ``has_contacts_words``."""
+        return {"has_contacts_words": self.has_contacts_words, **asdict(self)}
+
+
+ALL_PASSED = "every check passed"
+
+UNREAD = "unread: "
+"""The start of a finding that a check cannot read the text's language."""
+
+
+@frozen
+class CheckFinding:
+    """One check's finding; ``disposal`` is what it alone would do with the candidate.
+
+    ``detail`` holds no sensitive data: it is stored.
+    """
+
+    check: str
+    disposal: Disposal
+    detail: str
+    reason: GateReason = GateReason.ADMITTED
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.disposal}: {self.detail}"
+
+
+@in_order
+class ScorePart:
+    """One row of the score: what it is for, and by how much it moves the score."""
+
+    name: str
+    effect: float
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.effect:+.2f}"
+
+
+@frozen
+class Assessment:
+    """The gate's disposal of a candidate, with all findings.
+
+    Attributes:
+        reason: why, in a word; ``detail`` says it in a sentence.
+        findings: the findings of all checks, in the gate's order, including those after the
+            deciding one.
+        confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
+        parts: what the score is made of, in order.
+        category, topic, sensitivity: what kind of thing it says, about which field of life, and how
+            carefully it is to be handled.
+        is_redacted: whether a keyed hash stands where sensitive data stood.
+        recall_semantics: how recall presents the fact.
+        yields_to_live_intent: whether a present request overrides it.
+        lifetime_days: after so many days the fact expires; None for never.
+        question: the question for a person, if it is held; worded so that "no" is an easy answer.
+            None if it waits silently until it is said again.
+        lapses_at: until when a silently held candidate waits to be said again; None for any other:
+            a question waits without limit.
+        policy_version: the version of the policy that decided.
+        domain: the policy applied the rules of this domain.
+        inference_key: equal for the same inference about the same contact.
+        is_contacts_word: whether an extractor only repeats what the contact said, as far as code
+            can check. The rule then uses the contact's trust.
+        is_hedged: whether it is a guess: hedged or of little confidence, and confirmed by no
+            person.
+        importance: 0 to 1, the gate's estimate; None if the caller gave one. The note and the
+            finding of the check ``meaning`` record it.
+    """
+
+    disposal: Disposal
+    reason: GateReason
+    detail: str
+    findings: tuple[CheckFinding, ...]
+    confidence: float
+    parts: tuple[ScorePart, ...]
+    category: Category
+    topic: str | None = None
+    sensitivity: Sensitivity
+    is_redacted: bool
+    recall_semantics: RecallSemantics
+    yields_to_live_intent: bool
+    lifetime_days: int | None = None
+    question: str | None = None
+    lapses_at: datetime | None = None
+    policy_version: str
+    domain: str
+    inference_key: str
+    is_contacts_word: bool = False
+    is_hedged: bool = False
+    importance: float | None = field(default=None, compare=False)
+
+    def disposed(self, disposal: Disposal, reason: GateReason, detail: str) -> Assessment:
+        """This assessment with another disposal, and without a question for a person."""
+        return replace(
+            self, disposal=disposal, reason=reason, detail=detail, question=None, lapses_at=None
+        )
+
+    @property
+    def unread(self) -> str | None:
+        """A check's finding on a text in a language that it cannot read; None if it can read it."""
+        return next((each.detail for each in self.findings if each.detail.startswith(UNREAD)), None)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for a person's answer."""
+        return self.disposal in (Disposal.CONFIRM, Disposal.CONSENT)
+
+
+UNJUDGED = Assessment(
+    disposal=Disposal.ADMIT,
+    reason=GateReason.ADMITTED,
+    detail="",
+    findings=(),
+    confidence=1.0,
+    parts=(),
+    category=Category.FACT,
+    sensitivity=Sensitivity.NONE,
+    is_redacted=False,
+    recall_semantics=RecallSemantics.DEFAULT,
+    yields_to_live_intent=False,
+    policy_version="",
+    domain="",
+    inference_key="",
+)
+"""For decisions of earlier versions about notes that never came to the gate."""

@@ -10,14 +10,19 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from reconciler.domain.records.assessment import UNJUDGED, Assessment
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing, Supersession
-from reconciler.domain.records.findings import Finding
+from reconciler.domain.records.candidates import UNJUDGED, Assessment
+from reconciler.domain.records.facts import (
+    Conflict,
+    Fact,
+    Neighbour,
+    Relations,
+    Standing,
+    Supersession,
+)
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.scope import Scope
-from reconciler.frozen import frozen
+from reconciler.domain.records.notes import Note, Scope
+from reconciler.frozen import frozen, in_order
+from reconciler.reading.findings import Finding
 
 NO_MODEL = "none"
 """The recorded model of a fact without a vector, as of raw words that earlier versions kept."""
@@ -70,7 +75,7 @@ FactT = TypeVar("FactT", default=Neighbour)
 """How a verdict names facts: the rule by the neighbours that it saw, a record by ids."""
 
 
-@frozen
+@in_order
 class Verdict(Generic[FactT]):
     """A conclusion of the rule, of the gate, or of a person.
 

@@ -1,16 +1,25 @@
-"""Erasures: requests to forget, what each removes, and its receipt. Pure."""
+"""Erasures: requests to forget, what each removes, and its receipt. Pure.
+
+The results of a backup, an export or a restore; never their contents.
+
+Persons: who may answer for the contact or the agent's operator, told from a name alone.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.records.slots import CONTACT_SUBJECT
-from reconciler.errors import InvalidRequestError
+from reconciler.domain.records.candidates import CONTACT
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope, check_identifier
+from reconciler.errors import InvalidAnswerError, InvalidRequestError
 from reconciler.frozen import frozen
 
 ERASED = "[erased]"
@@ -198,3 +207,113 @@ class Erasure:
         own = asdict(self)
         del own["plan"]
         return own
+
+
+@frozen
+class Backup:
+    """The contents of a backup.
+
+    Attributes:
+        path: the archive, or the store that came out of it.
+        store_bytes: how long the store's file is.
+        archive_bytes: how long the archive is.
+        schema_version: the version of the store's schema.
+        made_at: when it was made, ISO 8601.
+        hash_key: where the key of the hashes is. ``file``: in the backup. ``setting``: only in a
+            setting, so a restored store needs the same setting. ``none``: the store had no key yet.
+    """
+
+    path: Path
+    store_bytes: int
+    archive_bytes: int
+    schema_version: int
+    made_at: str
+    hash_key: str
+
+
+@frozen
+class ExportReport:
+    """The counts of an export.
+
+    Attributes:
+        nodes: how many of each label.
+        links: how many of each type.
+        left_out: counts by ``Label.property`` of properties that another program wrote; an export
+            has no place for them.
+        damaged_ids: records that cannot be read, each with its label. The export holds what is left
+            of them without their words, so that it can be restored.
+        with_keys: whether it holds the keys of the store.
+    """
+
+    nodes: Counter[str] = field(default_factory=Counter)
+    links: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    with_keys: bool = False
+    damaged_ids: list[str] = field(default_factory=list)
+
+    @property
+    def contacts(self) -> int:
+        """The number of contacts."""
+        return self.nodes["Contact"]
+
+    def add(self, other: ExportReport) -> None:
+        """Add the counts of another report."""
+        self.nodes.update(other.nodes)
+        self.links.update(other.links)
+        self.left_out.update(other.left_out)
+        self.damaged_ids.extend(other.damaged_ids)
+
+
+@dataclass(slots=True, kw_only=True)
+class RestoreReport:
+    """The counts of a restore.
+
+    Attributes:
+        contacts: how many were written by this run.
+        already_there: how many an earlier run had written.
+        nodes: how many of each label this run wrote.
+        links: how many of each type.
+        embedded: how many facts were embedded again.
+        keeps_ids: whether the store has the export's key of ids, so that it recognises earlier
+            idempotency keys and turns.
+        keeps_hashes: whether the store has the export's key of hashes, so that a redacted value
+            gets the same token as before; None if the export does not say.
+    """
+
+    contacts: int = 0
+    already_there: int = 0
+    nodes: Counter[str] = field(default_factory=Counter)
+    links: Counter[str] = field(default_factory=Counter)
+    embedded: int = 0
+    keeps_ids: bool = True
+    keeps_hashes: bool | None = None
+
+
+def plain_name(name: str) -> str:
+    """A name without case, width, spaces and punctuation, which may disguise another's name."""
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
+
+
+def is_agent(name: str, scope: Scope) -> bool:
+    """Whether it is an agent's name; an agent may not answer for a person."""
+    return plain_name(name).startswith("agent") or plain_name(name) == plain_name(scope.agent_id)
+
+
+def check_person(name: str, scope: Scope) -> None:
+    """Refuse a name that is neither the contact's nor an operator's.
+
+    Args:
+        name: the name of the person who is said to have answered.
+        scope: the contact's and the agent's.
+
+    Raises:
+        InvalidAnswerError: it cannot be used, is an agent's, or is another spelling of the contact.
+    """
+    check_identifier("by", name, InvalidAnswerError)
+    if plain_name(name) == CONTACT and name != CONTACT:
+        raise InvalidAnswerError(f"write {CONTACT!r}, not {name!r}, for the contact")
+    if is_agent(name, scope):
+        raise InvalidAnswerError(
+            f"neither {name} nor any agent may decide this; give {CONTACT!r} with the "
+            "contact's own answer, or an operator's name"
+        )

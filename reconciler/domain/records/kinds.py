@@ -2,12 +2,23 @@
 
 Only words live here, and what each means; rules that use them live elsewhere. ``AnySourceKind`` and
 the like are what a caller may give: the member, or its word, which a type checker checks.
+
+The latest time that a store keeps, and times after a span, which never pass it.
+
+Places: an item's place in a newest-first list.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Literal, TypeAlias
+
+from reconciler.reading.kinds import (
+    Category as Category,
+    RecallSemantics as RecallSemantics,
+    Speech as Speech,
+)
 
 LIVE_DOOR = "live"
 """The door of notes that are given one at a time, during a conversation."""
@@ -58,21 +69,6 @@ OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 """The sources that may answer a question."""
 
 
-class Category(StrEnum):
-    """What kind of thing a note says; each kind has floors and a lifetime in the policy."""
-
-    PREFERENCE = "preference"
-    FACT = "fact"
-    DECISION = "decision"
-    """Also a standing constraint: both hold until a person revokes them."""
-    PROCEDURE = "procedure"
-    SUMMARY = "summary"
-    OUTCOME = "outcome"
-    """The outcome of a task, compared with other outcomes only: it says nothing about a person."""
-    VOLATILE = "volatile"
-    """Something better asked live than remembered."""
-
-
 AnyCategory: TypeAlias = (
     Category
     | Literal[
@@ -87,16 +83,6 @@ AnyCategory: TypeAlias = (
 )
 
 
-class RecallSemantics(StrEnum):
-    """How recall presents a fact: a rule that reads like a remark is overlooked."""
-
-    DEFAULT = "default"
-    CONSTRAINT = "constraint"
-    """It binds whatever is done."""
-    NEGATIVE = "negative"
-    """It names what is not to be done."""
-
-
 class Sensitivity(StrEnum):
     """How carefully a fact is to be handled."""
 
@@ -105,17 +91,6 @@ class Sensitivity(StrEnum):
     PII = "pii"
     PHI = "phi"
     SECRET = "secret"  # noqa: S105
-
-
-class Speech(StrEnum):
-    """How the cited words were meant."""
-
-    LITERAL = "literal"
-    HYPOTHETICAL = "hypothetical"
-    ROLEPLAY = "roleplay"
-    SARCASTIC = "sarcastic"
-    QUOTED = "quoted"
-    """Another's words, which the turn only passes on."""
 
 
 class FactState(StrEnum):
@@ -319,3 +294,22 @@ class JobState(StrEnum):
 
 
 AnyJobState: TypeAlias = JobState | Literal["waiting", "running", "done", "dead"]
+
+
+FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
+"""A day before the last time that Python knows, so that every zone can show it."""
+
+
+def later(begins: datetime, span: timedelta) -> datetime:
+    """The time after a span, but at most ``FAR_AHEAD``; a later beginning stays as it is."""
+    return begins + min(span, max(FAR_AHEAD - begins, timedelta(0)))
+
+
+def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
+    """The sort key of a newest-first list: an item's time, then its id."""
+    return -at.timestamp(), item_id
+
+
+def is_after(place: tuple[datetime, str], other: tuple[datetime, str]) -> bool:
+    """Whether an item comes after another one, which may be gone."""
+    return newest_first(*place) > newest_first(*other)

@@ -15,11 +15,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role, Turn
 from reconciler.domain.records.choices import not_one_of
 from reconciler.domain.records.message_forms import plain_message
 from reconciler.domain.records.notes import is_blank, storable, utc
-from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 from reconciler.frozen import in_order
 
@@ -237,7 +236,7 @@ def _said_at(message: Message) -> datetime | None:
     for key, value in given.values():
         if key not in _SAYING | {"id", "reference"} and _looks_like_time(message, key, value):
             raise message.wrong(
-                f"{key} looks like a time, but not surely that of saying; give that as one of "
+                f"{key} looks like a time, but perhaps not when it was said; give that as one of "
                 f"{', '.join(_TIME_KEYS)}, or leave {key} out"
             )
     return None

@@ -1,23 +1,363 @@
-"""Notes: what a caller wants remembered, checked before anything is read or written."""
+"""Notes: what a caller wants remembered, checked before anything is read or written.
+
+Slots: which question about whom a note answers, and how two answers relate. Pure.
+
+``reconciler.domain.values.attributes`` names the attributes and says whether each holds one value;
+``reconciler.domain.values`` normalises values. This module only compares normalised slots.
+
+The scope: which contact's memory a note belongs to. Never anything about what is remembered.
+
+Keyed values: "T-1 open" says of one numbered thing how it stands, and of no other. Pure.
+
+A thing has one state at a time, so that "T-1 closed" takes the place of "T-1 open". What else is
+said of it, "T-1 reported by Paula", holds beside its state.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from functools import lru_cache
-from typing import cast
+from typing import NamedTuple, cast
 
 from reconciler.domain.records.choices import one_of
-from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.visible_text import without_widthless
-from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
+from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
+from reconciler.frozen import frozen, in_order
+from reconciler.reading.canonical import unaccented
+from reconciler.reading.kinds import Category
+from reconciler.reading.visible_text import without_widthless
+
+_CODE = re.compile(
+    r"((?:\w+ ){0,3}?)"
+    r"(#?(?:[A-Z]{1,5} (?=\d))?(?=[\w/-]*\d)[^\W_]+(?:[-/_][^\W_]+)*)(?![\w/-]|[.,]\d)"
+)
+"""A number or a code, perhaps behind the words for what it numbers: "support ticket T-1"."""
+
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d+(?:st|nd|rd|th)")
+_COPULA = re.compile(
+    r"[ :,(]*((?:is|was|are|were|has|have|had|been|got|now|again|still|ist|wurde|est|está)\b[ ,]*)*"
+)
+_WHEN = re.compile(r"[ ,]+(?:(?:on|since|due|until) )?(?:\d{1,2}\.? [A-Z]\w+|\d{4}-\d\d-\d\d)$")
+_DETAIL = re.compile(r"\d|\bby\b|^(?:about|for|from|of|to)\b|^(?!a?waits)\w+s \w|^[^a-zß-ÿ]")
+"""What tells no state: a number, a doer, a topic, or a verb with an object: "runs three years"."""
+
+_STATE_WORDS_MAX = 5
+
+
+class KeyedValue(NamedTuple):
+    """A thing and how it stands.
+
+    Attributes:
+        noun: the words in front of its number.
+        number: its number or code, as it was said.
+        code: the letters and digits of that, in small letters.
+        state: in words; empty if none is told.
+        is_certain: whether the code can be no amount: it has more than digits.
+        is_stated: whether words such as "is" lead to the state, as in a sentence.
+    """
+
+    noun: str
+    number: str
+    code: str
+    state: str
+    is_certain: bool
+    is_stated: bool
+
+
+@lru_cache(maxsize=4096)
+def keyed(said: str) -> KeyedValue | None:
+    """The thing that a value, or a sentence, names first by a number or a code; None if none."""
+    found = _CODE.match(said)
+    number = found and found[2]
+    if not found or not number or _DATE.fullmatch(number) or len(number) < len("T1"):
+        return None
+    if number.isdigit() and len(number) < len("100"):
+        return None
+    rest = said[found.end() :].strip(" .!)")
+    copula = _COPULA.match(rest)
+    state = _WHEN.sub("", rest[copula.end() :] if copula else rest)
+    is_state = not _DETAIL.search(state) and len(state.split()) <= _STATE_WORDS_MAX
+    code = "".join(filter(str.isalnum, number.casefold()))
+    return KeyedValue(
+        noun=found[1],
+        number=number,
+        code=code,
+        state=state if is_state else "",
+        is_certain=not number.isdigit(),
+        is_stated=bool(copula and copula[1]),
+    )
+
+
+CONTACT_SUBJECT = "contact"
+"""The subject of a slot that is about the contact itself."""
+
+
+@frozen
+class Slot:
+    """Subject, attribute and value of a note, normalised so that equal means equal.
+
+    Attributes:
+        subject: about whom, normalised; ``contact`` for the contact itself, else for example
+            ``wife``.
+        attribute: the canonical name of the attribute, for example ``city``; None if only the
+            subject is known.
+        value: the value as it was said; None if the note names none.
+        value_key: the value normalised, which is what is compared; None exactly with ``value``.
+        is_single_valued: whether the attribute holds one value at a time.
+        is_open: neither the book nor the caller said how many values the attribute holds, so
+            another value may end this one or stand beside it; never stored with a fact.
+        is_known: whether the book lists the attribute, so that its name is unique; a made-up name
+            may be a synonym of another.
+        said_subject, said_attribute: the words as they were said, until the gate has looked at
+            them; never stored.
+        is_personal: whether the value is personal data, which no reason or prompt repeats.
+    """
+
+    subject: str
+    attribute: str | None = None
+    value: str | None = None
+    value_key: str | None = None
+    is_single_valued: bool
+    is_open: bool = False
+    is_known: bool = False
+    is_personal: bool = False
+    said_subject: str | None = field(default=None, compare=False, repr=False)
+    said_attribute: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def shown_value(self) -> str | None:
+        """The value as a reason or a prompt may show it."""
+        return "(personal data)" if self.is_personal else self.value
+
+    @property
+    def key(self) -> str | None:
+        """Subject, attribute and value in one, by which facts are found; None without a value."""
+        if self.attribute is None or self.value_key is None:
+            return None
+        return self.question + _escaped(self.value_key)
+
+    @property
+    def rival_prefix(self) -> str | None:
+        """The key prefix of the facts that this slot is compared with; None without a value.
+
+        If only one value holds, or may hold, these are all answers to the question; else the equal
+        ones.
+        """
+        if self.value_key is None:
+            return None
+        return self.question if self.is_single_valued or self.is_open else self.key
+
+    def decides_about(self, other: Slot) -> bool:
+        """Whether it is compared with facts of the other slot, however different the texts are."""
+        prefix, key = self.rival_prefix, other.key
+        if prefix is None or key is None:
+            return False
+        return key.startswith(prefix) or (
+            self.question == other.question and _compare_things(self, other) is SlotMatch.CHANGED
+        )
+
+    @property
+    def thing(self) -> KeyedValue | None:
+        """The numbered thing that the value is about; None if it can be about none.
+
+        Of the book's attributes those are that hold identifiers: their keys have no spaces.
+        """
+        is_one = self.is_single_valued or self.value_key is None or self.is_personal
+        if is_one or (self.is_known and " " in (self.value_key or "")):
+            return None
+        return keyed(self.value or "")
+
+    @property
+    def question(self) -> str:
+        """The key prefix of all answers to its question."""
+        return _escaped(self.subject) + _escaped(self.attribute or "")
+
+
+def _escaped(part: str) -> str:
+    return part.replace("%", "%25").replace("/", "%2F") + "/"
+
+
+class SlotMatch(StrEnum):
+    """How a note's slot relates to a fact's."""
+
+    UNKNOWN = "unknown"
+    """The slots do not tell; the texts decide."""
+
+    EQUAL = "equal"
+    """The same answer to the same question: a restatement at any cosine."""
+
+    CHANGED = "changed"
+    """Another answer to a question that has only one: a contradiction at any cosine."""
+
+    OPEN = "open"
+    """Another answer to a question that may have one answer or several: only a reader can tell."""
+
+    APART = "apart"
+    """Both hold side by side; neither may take the other's place, however alike they sound."""
+
+
+def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
+    """How the note's slot relates to the fact's.
+
+    A note without a value never touches a fact that has one; two values of a many-valued attribute
+    are siblings.
+    """
+    if note is None and fact is None:
+        return SlotMatch.UNKNOWN
+    # What is filed without a subject counts as about the contact.
+    about = note.subject if note else CONTACT_SUBJECT
+    if about != (fact.subject if fact else CONTACT_SUBJECT):
+        return SlotMatch.APART
+    if note is None or fact is None:
+        return SlotMatch.UNKNOWN
+    if note.attribute is None or fact.attribute is None:
+        return SlotMatch.UNKNOWN
+    if note.value_key is None and fact.value_key is not None:
+        return SlotMatch.APART
+    if note.attribute != fact.attribute:
+        # One thing may have two names, unless both are the book's; then two values are two things.
+        are_two = note.is_known and fact.is_known and note.value_key != fact.value_key
+        return SlotMatch.APART if are_two else SlotMatch.UNKNOWN
+    return _compare_values(note, fact)
+
+
+def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
+    if note.value_key is None or fact.value_key is None:
+        return SlotMatch.UNKNOWN
+    if note.value_key == fact.value_key or _differ_in_accents(note.value_key, fact.value_key):
+        return SlotMatch.EQUAL
+    if note.is_single_valued:
+        return SlotMatch.CHANGED
+    otherwise = SlotMatch.OPEN if note.is_open else SlotMatch.APART
+    return _compare_things(note, fact) or otherwise
+
+
+def _differ_in_accents(one: str, other: str) -> bool:
+    """Whether two Latin values are one but for accents: Malmö and Malmo.
+
+    In other scripts the mark is another letter, so nothing is left out there.
+    """
+    if one.isascii() and other.isascii():
+        return False
+    bare = unaccented(one)
+    return bare.isascii() and bare == unaccented(other)
+
+
+def _compare_things(note: Slot, fact: Slot) -> SlotMatch | None:
+    """How two values relate that each name a thing by its number; None if they do not tell."""
+    one, other = note.thing, fact.thing
+    if one is None or other is None:
+        return None
+    if one.code != other.code:
+        return SlotMatch.APART if one.is_certain and other.is_certain else None
+    return SlotMatch.CHANGED if one.state and other.state else SlotMatch.APART
+
+
+SCOPE_PART_LENGTH_MAX = 200
+"""Characters in a tenant, agent or contact id. Source: longest e-mail local part and domain fit."""
+
+
+@in_order
+class Scope:
+    """Tenant, agent and contact: the only facts a note may be compared with.
+
+    A scope that exists is complete; without one nothing is read and nothing is written.
+
+    Args:
+        tenant: the deployment, 1 to 200 characters.
+        agent_id: which agent remembers, 1 to 200 characters.
+        contact_id: whom the facts are about, 1 to 200 characters.
+
+    Raises:
+        InvalidScopeError: a part is missing, blank, over-long, or holds control characters or
+            surrounding white space (which would silently make a second contact).
+    """
+
+    tenant: str
+    agent_id: str
+    contact_id: str
+
+    def __post_init__(self) -> None:
+        for name in ("tenant", "agent_id", "contact_id"):
+            check_identifier(name, getattr(self, name), InvalidScopeError)
+
+    @property
+    def agent_key(self) -> str:
+        """The agent's unique key in the graph: its parts, escaped, joined by a slash."""
+        return _join(self.tenant, self.agent_id)
+
+    @property
+    def contact_key(self) -> str:
+        """The contact's unique key in the graph; two scopes share it only when they are equal."""
+        return _join(self.tenant, self.agent_id, self.contact_id)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The ids and keys of agent and contact: the parameters of a query that may create both."""
+        return {
+            "tenant": self.tenant,
+            "agent_id": self.agent_id,
+            "agent_key": self.agent_key,
+            "contact_id": self.contact_id,
+            "contact_key": self.contact_key,
+        }
+
+    def as_options(self) -> str:
+        """The scope as options of the command line."""
+        return (
+            f"--agent {shlex.quote(self.agent_id)} --contact {shlex.quote(self.contact_id)} "
+            f"--tenant {shlex.quote(self.tenant)}"
+        )
+
+    def session_key(self, session_id: str) -> str:
+        """The unique key of a session of this contact."""
+        return _join(self.tenant, self.agent_id, self.contact_id, session_id)
+
+
+_REMEDIES = {
+    "by": "say who decides: contact, or an operator's name",
+    **dict.fromkeys(
+        ("idempotency_key", "Idempotency-Key"), "give each note a key of its own, or leave it out"
+    ),
+    **dict.fromkeys(
+        ("tenant", "agent_id", "contact_id"), "give the id under which this memory is kept"
+    ),
+}
+
+
+def check_identifier(name: str, value: object, error: type[Exception]) -> None:
+    """Raise ``error`` unless the value is usable as an identifier; the text names the remedy."""
+    if not isinstance(value, str):
+        raise error(f"{name} must be a string, not {type(value).__name__}")
+    if len(value) > SCOPE_PART_LENGTH_MAX:
+        raise error(
+            f"{name} has {len(value):,} characters; at most {SCOPE_PART_LENGTH_MAX} are kept"
+        )
+    if not value.strip():
+        remedy = _REMEDIES.get(name, "give it a value, or leave it out")
+        raise error(f"{name} is empty; {remedy}")
+    if value != value.strip():
+        raise error(f"{name} {value!r} has white space around it; strip it first")
+    if not value.isprintable() and any(map(_is_control, value)):
+        if any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise error(f"{name} {value!r} is not valid UTF-8; encode it so")
+        raise error(f"{name} {value!r} holds control characters; remove them")
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cs"}
+
+
+def _join(*parts: str) -> str:
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
+
 
 TEXT_LENGTH_MAX = 2000
 """Characters in a note as it comes in. A note is one fact; a document belongs elsewhere. A token
@@ -185,23 +525,6 @@ def is_of_the_day(session_id: str) -> bool:
     return _OF_THE_DAY.fullmatch(session_id) is not None
 
 
-_SPACES = re.compile(r"\s+")
-
-
-@lru_cache(maxsize=4096)
-def canonical_text(text: str) -> str:
-    """The text as it is embedded: one Unicode form, single spaces, no closing full stops.
-
-    A closing full stop alone moves a cosine of all-MiniLM-L6-v2 by 0.05, half the width that
-    separates an UPDATE from a guess. The stored text keeps every character.
-    """
-    folded = text  # which ASCII is already, and most texts are
-    if not text.isascii():
-        folded = unicodedata.normalize("NFC", "".join(map(_without_forms, text)))
-    collapsed = _SPACES.sub(" ", folded).strip()
-    return collapsed.rstrip(" .。…") or collapsed
-
-
 def utc(name: str, value: object, error: type[InvalidRequestError] = InvalidNoteError) -> datetime:
     """The same instant in UTC.
 
@@ -243,13 +566,6 @@ def not_in_the_future(
             "check its time zone"
         )
     return at
-
-
-def _without_forms(character: str) -> str:
-    """Its plain form, except for superscripts and fractions: 10² is not 102."""
-    if unicodedata.category(character) == "No":
-        return character
-    return unicodedata.normalize("NFKC", character)
 
 
 def check_text(name: str, value: object, length_max: int) -> None:

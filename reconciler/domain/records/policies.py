@@ -2,6 +2,10 @@
 
 The settings take their defaults from here, and check the bounds of each; the code that acts by a
 policy says how. It holds values only, so that reading the settings does not load that code.
+
+Questions that test a judge: a note, facts, and the expected answers.
+
+Profiles: named thresholds, and the model that they were measured on. Pure.
 """
 
 from __future__ import annotations
@@ -11,10 +15,11 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Gt, Le
 
+from reconciler.domain.records.kinds import Relation
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen
 
@@ -286,3 +291,73 @@ class JobPolicy:
     def jittered_wait(self, attempts: int, retry_after_seconds: float | None) -> timedelta:
         """As ``wait``, with a jitter of its own."""
         return self.wait(attempts, retry_after_seconds, random.random())  # noqa: S311  no secret
+
+
+@frozen
+class JudgeQuestion:
+    """One question and its expected answers.
+
+    Attributes:
+        about: what it tests.
+        note: the note's text.
+        facts: the texts of the facts, numbered from 1.
+        relations: the expected ones; each of them is right.
+        target: the expected fact; None if none is.
+    """
+
+    about: str
+    note: str
+    facts: tuple[str, ...]
+    relations: frozenset[Relation]
+    target: int | None = None
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> JudgeQuestion:
+        """The question that a file's table describes.
+
+        Raises:
+            ConfigurationError: something is missing, or no relation.
+        """
+        try:
+            return cls(
+                about=str(given["about"]),
+                note=str(given["note"]),
+                facts=tuple(map(str, given["facts"])),
+                relations=frozenset(map(Relation, given["relations"])),
+                target=given.get("target"),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigurationError(f"a question to the judge cannot be used: {error}") from error
+
+
+@frozen
+class Profile:
+    """The thresholds of the rule, in raw cosine, for one embedding model.
+
+    Attributes:
+        name: as it is recorded on every decision.
+        embedding_model: name and fingerprint of the model, for example
+            ``all-MiniLM-L6-v2@53aa5117``; None for thresholds that are meant for any.
+        cosine_update_min: at or above it a note supersedes.
+        cosine_add_max: below it a note is new.
+        cosine_cut: at or above it a note in the band supersedes where no arbiter decides.
+    """
+
+    name: str
+    embedding_model: str | None
+    cosine_update_min: float
+    cosine_add_max: float
+    cosine_cut: float
+
+    def check_model(self, embedding_model: str) -> None:
+        """Refuse any model but the one that the thresholds were measured on.
+
+        Raises:
+            ConfigurationError: it is another one; its cosines mean something else.
+        """
+        if self.embedding_model not in (None, embedding_model):
+            raise ConfigurationError(
+                f"profile {self.name} was calibrated on {self.embedding_model}, and the embedder "
+                f"is {embedding_model}; run `reconciler calibrate` for it, or set "
+                "RECONCILER_RECONCILE__PROFILE=seed"
+            )

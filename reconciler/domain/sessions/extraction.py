@@ -2,28 +2,33 @@
 
 Pure. An extractor proposes; nothing here decides whether something is remembered, only what may
 not even be proposed: what is of no importance.
+
+Windows: a conversation in pieces that a model can read. Pure.
+
+Continuing: finds the place of handed-over turns in a session that is already kept. Pure.
+
+A caller may hand over a session whole and longer each time, its last turns (a window that slides),
+or only what is new. Undated turns look the same in all three, so their order decides.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence, Role
 from reconciler.domain.records.decisions import Usage
-from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, SourceKind, Speech
-from reconciler.domain.records.notes import Note, canonical_text
-from reconciler.domain.records.relations import RELATED_MAX, Relations
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.records.slots import Slot
-from reconciler.domain.records.turns import Role
 from reconciler.frozen import frozen
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.kinds import Category, Speech
 
 CANDIDATES_OF_A_TURN_MAX = 5
 """Candidates of one turn, besides those that it asks to have remembered: one turn cannot fill a
@@ -317,7 +322,7 @@ def is_request(proposal: Claim, episodes: Mapping[str, Episode]) -> bool:
         episodes: the session's, by id.
     """
     # Who only lists jobs reads no lexicon.
-    from reconciler.domain.gate.classification import is_asked_to_keep
+    from reconciler.reading.cues.classification import is_asked_to_keep
 
     cited = ((episodes[key], spans) for key, spans in proposal.spans.items() if key in episodes)
     return proposal.extracted.speech is Speech.LITERAL and any(
@@ -498,3 +503,77 @@ def _comparable(text: str | None) -> str:
 
 
 _WORDS_APART = re.compile(r"[\W_]+")
+
+
+def windows(
+    episodes: Sequence[Episode], characters_max: int, overlap_count: int
+) -> Iterator[tuple[Episode, ...]]:
+    """The episodes in pieces that a model can read; each begins with the end of the one before.
+
+    A window holds at least one new episode, even if that one is too long.
+
+    Args:
+        episodes: in their order.
+        characters_max: characters in one window, about.
+        overlap_count: episodes that are shown again as context, at most.
+    """
+    start, first_new = 0, 0
+    while first_new < len(episodes):
+        end, size = start, 0
+        while end < len(episodes) and (
+            end <= first_new or size + len(episodes[end].text) <= characters_max
+        ):
+            size += len(episodes[end].text)
+            end += 1
+        yield tuple(episodes[start:end])
+        first_new = end
+        start = _overlap_start(episodes, end, characters_max // 2, overlap_count)
+
+
+def _overlap_start(episodes: Sequence[Episode], end: int, characters_max: int, count: int) -> int:
+    """The start of the next window; repeated episodes take at most half of it."""
+    first, size = end, 0
+    while first > 0 and end - first < count:
+        size += len(episodes[first - 1].text)
+        if size > characters_max:
+            break
+        first -= 1
+    return first
+
+
+TURNS_OF_ONE_CONVERSATION = 4
+"""So many turns are never said again word for word, so they belong to the session that has them.
+Fewer do only if that session was heard last."""
+
+
+def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
+    """The number of kept turns before the given ones; all of them if none is given again.
+
+    Args:
+        kept: the identities of the kept turns, in order; a unique one for every other turn.
+        given: the identities of the turns that are handed over.
+    """
+    known = set(kept).intersection(given)
+    if not known:
+        return len(kept)
+    for place in range(len(kept)):
+        if kept[place] == given[0] and _agree(kept[place:], given):
+            is_to_the_end = len(kept) - place <= len(given)
+            if is_to_the_end or len(given) >= TURNS_OF_ONE_CONVERSATION:
+                return place
+    is_whole = kept[0] == given[0] and 1 < len(kept) <= len(given)
+    is_edited = sum(turn in known for turn in given) >= TURNS_OF_ONE_CONVERSATION
+    return 0 if is_whole or is_edited else len(kept)
+
+
+def shared_at_the_end(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
+    """The number of last kept turns with which the given ones begin; 0 if they do not continue."""
+    for place in range(max(0, len(kept) - len(given)), len(kept)):
+        if _agree(kept[place:], given):
+            return len(kept) - place
+    return 0
+
+
+def _agree(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+    length = min(len(one), len(other))
+    return list(one[:length]) == list(other[:length])

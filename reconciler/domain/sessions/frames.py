@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from reconciler.domain.records.kinds import Speech
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
-from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.text_reading import read_text
 from reconciler.frozen import in_order
-from reconciler.lexicon import Cues, lexicon
+from reconciler.reading.kinds import Speech
+from reconciler.reading.lexicon import Cues, lexicon
+from reconciler.reading.text_reading import read_text
 
 _SPEAKERS = (Role.CONTACT, Role.OPERATOR, Role.AGENT)
 """The roles that may open and close a frame; the software around a conversation may not."""

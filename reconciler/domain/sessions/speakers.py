@@ -16,10 +16,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.records.choices import one_of
-from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidSessionError
-from reconciler.lexicon import Cues, lexicon
+from reconciler.reading.lexicon import Cues, lexicon
 
 _WORD = r"[^\W\d_][\w.'’-]{0,30}"
 _LABEL = re.compile(
@@ -65,7 +65,7 @@ def turns_of_one_contact(
             f"{_listed(people)} speak as users, and a memory is about one contact: say which of "
             "them it is with contact_name (on the command line: --contact-name), give each name a "
             "role with speakers (--speaker), or give the messages of the others another role; if "
-            "they are labels and no people, give each message the name of who speaks"
+            "they are labels and not people, give each message its speaker's name"
         )
     if not named or not people:
         return list(turns)

@@ -1,27 +1,31 @@
 """Replies: what a tool says to the model that called it. Short, in words, and never a secret.
 
 What is quoted of the memory is data: on one line, without markup, and cut.
+
+The handles shown in one conversation. Its model may name facts by these alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 
-from reconciler.domain.guard import is_over, share_a_word, share_more_than, tells_of_change
-from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
+from reconciler.domain.recalling.briefing import CONVERSATION, asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.disputes import is_suspended
 from reconciler.domain.reconciling.limits import YIELDS
 from reconciler.domain.reconciling.restating import expiry_of
-from reconciler.domain.reconciling.suspending import is_suspended
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.handles import handles_of
-from reconciler.domain.records.kinds import Action, Category, GateReason, SourceKind
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
-from reconciler.errors import ReconcilerError
+from reconciler.domain.records.handles import HANDLE_SIGN, handles_of
+from reconciler.domain.records.kinds import Action, GateReason, SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
+from reconciler.errors import ReconcilerError, RelationError
 from reconciler.frozen import frozen
-from reconciler.sensitive_data import VALUE_TOKEN
+from reconciler.reading.guard import is_over, share_a_word, share_more_than, tells_of_change
+from reconciler.reading.kinds import Category
+from reconciler.reading.sensitive_data import VALUE_TOKEN
 
 Show = Callable[[Iterable[str]], Mapping[str, str]]
 """Gives the handles of facts that are shown, by id."""
@@ -158,7 +162,13 @@ def reply_about(
     _name(told, "Beside it stands", beside, show, how=how)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
     is_asked = names_close and related is None and is_new and not decision.is_history
-    left_open = [seen[i] for i in seen if is_asked and _is_left_open(decision, seen[i])]
+    left_open = [
+        seen[i]
+        for i in seen
+        if is_asked
+        and not seen[i].is_expired
+        and is_left_open(decision.note, decision.verdict, seen[i])
+    ]
     _name(told, "Its value is that of", left_open, show, how=_HOW_OPEN)
     if is_asked and not left_open:
         _name(told, "Close to it", _close(decision, siblings), show, how=_HOW)
@@ -221,10 +231,6 @@ def _own_handle(decision: Decision, show: Show) -> str:
     if decision.fact_id is None or not decision.action.is_reconciled:
         return ""
     return f"It is {show([decision.fact_id])[decision.fact_id]}."
-
-
-def _is_left_open(decision: Decision, fact: Comparison) -> bool:
-    return not fact.is_expired and is_left_open(decision.note, decision.verdict, fact)
 
 
 def _tells_of_its_end(decision: Decision) -> bool:
@@ -332,3 +338,63 @@ def _name(
         named.append(shown)
     if named:
         told.append(f"{what}: {', '.join(named)}.{f' {how}' if how else ''}")
+
+
+_SHOWN_MAX = 2_000
+"""Facts that are remembered as shown: far more than fit a prompt."""
+
+
+class Shown:
+    """Handles that were shown in a conversation; not for two threads at a time."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+        self._handles: dict[str, str] = {}
+        self._told_at: dict[str, datetime] = {}
+
+    def show(self, fact_ids: Iterable[str]) -> Mapping[str, str]:
+        """The handles of these facts, by id; each stays that of its fact from now on."""
+        listed = list(dict.fromkeys(fact_ids))
+        # A handle that was shown already keeps its fact, so that a later one is made longer.
+        handles = handles_of((*self._handles, *(i for i in listed if i not in self._handles)))
+        for fact_id in listed:
+            handle = self._handles.pop(fact_id, None) or handles[fact_id]
+            self._handles[fact_id], self._ids[handle] = handle, fact_id
+        while len(self._handles) > _SHOWN_MAX:
+            del self._ids[self._handles.pop(next(iter(self._handles)))]
+        return {fact_id: self._handles[fact_id] for fact_id in listed if fact_id in self._handles}
+
+    def tell(self, fact_ids: Iterable[str], now: datetime) -> set[str]:
+        """Keep that the conversation is told these facts; gives those that it was told before.
+
+        What was told more than an hour ago is told again.
+
+        Args:
+            fact_ids: of facts that are told in full.
+            now: the time now (UTC).
+        """
+        before = {i: at for i, at in self._told_at.items() if now - at <= CONVERSATION}
+        self._told_at = dict.fromkeys(fact_ids, now) | before
+        return {*before}
+
+    def by_handle(self, text: str) -> str:
+        """The text with handles in place of the ids of facts that were shown."""
+        for fact_id, handle in self._handles.items():
+            text = text.replace(fact_id, handle)
+        return text
+
+    def fact_id(self, name: str) -> str:
+        """The fact of a handle that was shown.
+
+        Raises:
+            RelationError: none was.
+        """
+        plain = name.strip().strip("[]\"'").casefold()
+        handle = plain if plain.startswith(HANDLE_SIGN) else HANDLE_SIGN + plain
+        known_id = self._ids.get(handle)
+        if known_id is None:
+            raise RelationError(
+                f"{name[:20]!r} is the handle of no fact that was shown in this conversation; "
+                "recall what is known, and use a handle as it stands there"
+            )
+        return known_id

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reconciler.domain.values import addresses, amounts, dates, locales, text
-
-__all__ = ["NORMALISERS"]
+from reconciler.reading.values import addresses, amounts, dates, locales, text
 
 NORMALISERS: Mapping[str, Callable[[str], str]] = {
     "boolean": text.boolean,

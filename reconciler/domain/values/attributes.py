@@ -17,19 +17,17 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.records.attributes import Attribute
-from reconciler.domain.records.notes import check_storable
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, check_storable
 from reconciler.domain.values import NORMALISERS
-from reconciler.domain.values.text import plain, text
 from reconciler.errors import ConfigurationError, InvalidNoteError
-from reconciler.lexicon import lexicon
-from reconciler.sensitive_data import without_scheme
+from reconciler.reading.lexicon import lexicon
+from reconciler.reading.sensitive_data import without_scheme
+from reconciler.reading.values.attribute import Attribute
+from reconciler.reading.values.text import plain, text
 
 if TYPE_CHECKING:
-    from reconciler.domain.values.slot_reading import ReadSlot, SlotReader
+    from reconciler.reading.values.slot_reading import ReadSlot, SlotReader
 
-__all__ = ["Attribute", "AttributeBook"]
 
 NAME_LENGTH_MAX = 200
 """Characters in a subject or an attribute."""
@@ -173,7 +171,7 @@ class AttributeBook:
     @cached_property
     def reader(self) -> SlotReader:
         """What reads slots out of plain sentences; made when it is first asked for."""
-        from reconciler.domain.values.slot_reading import SlotReader
+        from reconciler.reading.values.slot_reading import SlotReader
 
         return SlotReader(self)
 
@@ -188,13 +186,18 @@ class AttributeBook:
             names: what the contact is called, as far as it is known; a sentence about a person of
                 another name is not read.
         """
-        read = self.reader.read(text, _name_words(names))
+        read = self.reader.read(
+            text,
+            frozenset(
+                word for name in names for word in _NAME_WORD.findall((name or "").casefold())
+            ),
+        )
         known = self.find(read.attribute) if read and read.is_addition else None
         return None if known and known.is_single_valued else read
 
     @cached_property
     def _shower(self) -> SlotReader:
-        from reconciler.domain.values.slot_reading import SlotReader
+        from reconciler.reading.values.slot_reading import SlotReader
 
         return SlotReader(replace(each, says=each.shows, value="", over={}) for each in self)
 
@@ -329,7 +332,7 @@ def _attribute(name: str, entry: object) -> Attribute:
     )
     if not (attribute.says or attribute.shows or attribute.value):
         return attribute
-    from reconciler.domain.values.slot_reading import complaint
+    from reconciler.reading.values.slot_reading import complaint
 
     if complained := complaint(attribute):
         raise _misfit(name, complained)
@@ -496,11 +499,6 @@ def _attribute_name(said: str) -> str:
     owned = re.sub(r"['’]s\b|['’]", "", _undetermined(humps))
     kept = "".join(letter if unicodedata.category(letter)[0] in "LNM" else " " for letter in owned)
     return "_".join(plain(kept).split())
-
-
-def _name_words(names: Iterable[str | None]) -> frozenset[str]:
-    """The words of all names that may be told by: of three letters at least, in small ones."""
-    return frozenset(word for name in names for word in _NAME_WORD.findall((name or "").casefold()))
 
 
 def _squeezed(name: str) -> str:

@@ -2,20 +2,247 @@
 
 They tell whom the note is about, how many values a made-up attribute holds, and which thing "Ticket
 T-1 is closed." speaks of. What was said once about an attribute stays; the book is never changed.
+
+Subjects: which known person a note's subject names, so that one person has one subject. Pure.
+
+"Maria" and "Frau Keller" are the contact Maria Keller; "Martin", "her husband" and "husband Martin"
+are one, if no other known person fits. If several fit that cannot be one person, nothing is
+guessed: the subject stays as it was said, and the reply asks which of them is meant.
+
+A subject has names and a role. A word that the texts write only in small letters is no name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain, combinations, product, starmap
+from typing import NamedTuple
 
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.keyed_values import keyed
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.domain.values.subjects import Meant, People
+from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.lexicon import lexicon
+from reconciler.reading.values.text import text
+
+_OTHER_LETTERS = str.maketrans("øłđıØŁĐæœ", "oldiOLDao")
+_SMALL, _CAPITAL = re.compile(r"\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w*")
+"""A word in small letters, and one with a capital that no sentence begins with."""
+
+_FULL_NAME = re.compile(r"\b([A-Z]\w+) ([A-Z]\w+)")
+
+_TEXTS_MAX = 20
+"""Texts about a person that are read for its names."""
+
+NAMING = frozenset({"name", "preferred_name"})
+"""Attributes with the name of a person."""
+
+_TELLING = frozenset({"title", "relation", "relationship"})
+"""Attributes that say who a person is to the contact."""
+
+
+class Meant(NamedTuple):
+    """Whom a subject means: the subjects of one person, or of several of whom one is meant.
+
+    Attributes:
+        subjects: the person's, the best one first; what was said, if that is open.
+        may_be: the subjects of the people that it may be; empty if it is clear.
+    """
+
+    subjects: tuple[str, ...]
+    may_be: tuple[str, ...] = ()
+
+
+class _Person(NamedTuple):
+    """A person, or a thing, by its subject; ``roles`` are all that are known of it."""
+
+    subject: str
+    names: frozenset[str]
+    role: str = ""
+    titles: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+
+
+class People:
+    """The contact and the people that its facts are about.
+
+    Args:
+        told: the slots of the contact's facts, each with the fact's text.
+        called: what the contact is called.
+        is_one_role: whether two words are one role, as "wife" and "spouse" are.
+    """
+
+    def __init__(
+        self,
+        told: Iterable[tuple[Slot, str]],
+        called: Iterable[str],
+        is_one_role: Callable[[str, str], bool],
+    ) -> None:
+        self._is_one_role = is_one_role
+        about: dict[str, list[tuple[Slot, str]]] = {}
+        for slot, said in told:
+            about.setdefault(slot.subject, []).append((slot, said))
+        own = [slot for slot, _ in about.pop(CONTACT_SUBJECT, [])]
+        self._own = [((each.attribute or "").replace("_", " "), _names(each)) for each in own]
+        named = [each for each in own if each.attribute in NAMING]
+        full_names = {*map(_names, called), *map(_names, named)} - {frozenset()}
+        self._known_names = self._owners = frozenset(chain(*full_names))
+        self._people = [_Person(CONTACT_SUBJECT, each) for each in full_names]
+        self._people += [self._known(*each) for each in about.items() if each[0][0] != "("]
+        self._known_names |= frozenset(chain(*(person.names for person in self._people)))
+
+    def meant_by(self, subject: str, said: str) -> Meant:
+        """Whom a subject means; itself if no known person.
+
+        Args:
+            subject: as ``AttributeBook.slot`` folds it.
+            said: the note's text.
+        """
+        given = _person(subject, said, self._owners, self._known_names)
+        fits = [person for person in self._people if self._fits(given, person)]
+        fits.sort(key=lambda each: (each.subject != CONTACT_SUBJECT, each.subject != subject))
+        subjects = tuple(dict.fromkeys(person.subject for person in fits))
+        if any(self._are_two(one, other) for one, other in combinations(fits, 2)):
+            return Meant((subject,), subjects)
+        owner = {each.subject for each in self._people if given.names > each.names}
+        if not fits and not given.role and CONTACT_SUBJECT in owner:
+            return Meant((subject,), (CONTACT_SUBJECT,))
+        return Meant(subjects or (subject,))
+
+    def _known(self, subject: str, facts: Sequence[tuple[Slot, str]]) -> _Person:
+        """A person on file, with what the contact's own facts tell of it: "spouse: Martin"."""
+        texts = " ".join(said for _, said in facts[:_TEXTS_MAX])
+        read = _person(subject, texts, self._owners, self._known_names)
+        names = read.names.union(*(_names(slot) for slot, _ in facts if slot.attribute in NAMING))
+        pairs = [map(_compared, pair) for pair in _FULL_NAME.findall(_bare(texts))]
+        names = names.union(family for first, family in pairs if first in names)
+        also = {_compared(slot.value or "") for slot, _ in facts if slot.attribute in _TELLING}
+        for role, value in self._own:
+            if self._is_one_role(read.role, role):
+                names |= value
+            elif names and names <= value:
+                also.add(role)
+        return read._replace(names=names, roles=read.roles | also)
+
+    def _fits(self, given: _Person, known: _Person) -> bool:
+        if not given.names:
+            return any(self._is_one_role(given.role, role) for role in known.roles)
+        if not known.names:
+            is_only = known.role in lexicon("slots").word_set("relation")
+            return is_only and self._is_one_role(given.role, known.role)
+        is_contact = known.subject == CONTACT_SUBJECT
+        if is_contact and len(known.names) == 1 and given.names != known.names:
+            return False  # a longer name may be another's
+        return not self._are_two(known, given) and not any(
+            other.names > known.names and self._are_two(other, given) for other in self._people
+        )
+
+    def _are_two(self, one: _Person, other: _Person) -> bool:
+        """Whether two cannot be one person: by titles, names, or as a colleague and a cousin."""
+        if one.subject == CONTACT_SUBJECT and other.role:
+            return True
+        if one.titles and other.titles and one.titles.isdisjoint(other.titles):
+            return True
+        if one.names and other.names and not _share_names(one.names, other.names):
+            return True
+        are_relatives = all(_relatives().intersection(each.role.split()) for each in (one, other))
+        is_one = any(starmap(self._is_one_role, product(one.roles, other.roles)))
+        return are_relatives and not is_one and len(one.names & other.names) < 2
+
+
+def _person(
+    subject: str,
+    said: str,
+    owners: frozenset[str] = frozenset(),
+    known_names: frozenset[str] = frozenset(),
+) -> _Person:
+    """Names and role of a subject; "Maria's husband" is the husband of the contact Maria.
+
+    Args:
+        subject: as ``AttributeBook.slot`` folds it.
+        said: the texts about it.
+        owners: the names of the contact.
+        known_names: what is a name, even if a text writes it in small letters.
+    """
+    words = _compared(subject).split()
+    if len(words) > 1 and words[0].removesuffix("s") in owners - {words[0]}:
+        del words[0]
+    titles = _titles().intersection(words)
+    words = [word for word in words if word not in titles | _for_contacts()] or words
+    small, named = ({*map(_compared, kind.findall(_bare(said)))} for kind in (_SMALL, _CAPITAL))
+    small -= known_names.union(lexicon("slots").word_set("joining_person"))
+    last = max((at for at, word in enumerate(words) if word in _relatives()), default=-1)
+    last += 2 * (last >= 0 and words[last + 1 : last + 3] == ["in", "law"])
+    names = {
+        word
+        for at, word in enumerate(words)
+        if word not in _relatives() and (word in named or (at > last and word not in small))
+    }
+    role = " ".join(word for word in words if word not in names)
+    return _Person(subject, frozenset(names), role, titles, frozenset({role} - {""}))
+
+
+def is_name_alone(subject: str, said: str) -> bool:
+    """Whether a subject is a name without a role; only such a one can mean the contact.
+
+    Args:
+        subject: as ``AttributeBook.slot`` folds it.
+        said: the note's text.
+    """
+    given = _person(subject, said)
+    return bool(given.names) and not given.role
+
+
+def _share_names(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether all names of the one are names of the other, perhaps shortened beside a whole one."""
+    less, more = sorted((one, other), key=len)
+    shared = less & more
+    return bool(shared) and all(
+        any(_are_short(*sorted((name, full), key=len)) for full in more - shared)
+        for name in less - shared
+    )
+
+
+def _are_short(short: str, full: str) -> bool:
+    return full.startswith(short) and len(short) != len("Jo")
+
+
+def _names(said: str | Slot) -> frozenset[str]:
+    words = said if isinstance(said, str) else said.value or ""
+    return frozenset(_compared(words).split()) - _titles()
+
+
+def _bare(said: str) -> str:
+    """Without accents, with its capitals."""
+    if said.isascii():
+        return said
+    split = unicodedata.normalize("NFKD", said.translate(_OTHER_LETTERS))
+    return "".join(letter for letter in split if not unicodedata.combining(letter))
+
+
+def _compared(said: str) -> str:
+    """As names are compared: without accents, and Jürgen and Juergen are one."""
+    return re.sub("([aou])e", r"\1", text(_bare(said)).replace("_", " "))
+
+
+@cache
+def _titles() -> frozenset[str]:
+    """Titles, as they are compared, and "M." for Monsieur."""
+    return frozenset({"m", *map(_compared, lexicon("values").words("title"))})
+
+
+@cache
+def _for_contacts() -> frozenset[str]:
+    return lexicon("values").word_set("contact_word")
+
+
+@cache
+def _relatives() -> frozenset[str]:
+    return frozenset(map(_compared, vocabulary().relatives))
 
 
 def needs_placing(note: Note) -> bool:

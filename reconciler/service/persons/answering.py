@@ -7,22 +7,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from reconciler.domain.erasing.redaction import is_erased
-from reconciler.domain.gate.questions import answer_to
-from reconciler.domain.records.assessment import Assessment
+from reconciler.domain.erasing.planning import is_erased
+from reconciler.domain.gate.disposing import answer_to
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.erasures import is_agent, plain_name
 from reconciler.domain.records.kinds import FOR_OPERATORS, Action, Disposal, GateReason, SourceKind
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
-from reconciler.domain.records.persons import is_agent, plain_name
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope, check_identifier, check_text
 from reconciler.errors import InvalidAnswerError
 from reconciler.frozen import frozen
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.cleaning import Cleaner
-from reconciler.service.writing.decision_ids import settlement_id_of
 from reconciler.service.writing.doors import as_said_to_end
+from reconciler.service.writing.ids import settlement_id_of
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate, candidate_of
@@ -122,7 +120,7 @@ class PersonsAnswers:
         if earlier is None:
             if by != held.proposal.proposed_by and is_agent(by, held.scope):
                 raise InvalidAnswerError(f"{by} may withdraw only its own proposals")
-            earlier = self._refused(held, Action.WITHDRAW, by, f"{who} took it back")
+            earlier = self._refused(held, Action.WITHDRAW, by, f"{who} withdrew it")
         return _same_answer(earlier, _BACK)
 
     def _person(self, by: str, told_to: str | None) -> str:
@@ -142,9 +140,9 @@ class PersonsAnswers:
         if decision.proposal.held_id is not None:
             decision = self.decision_store.get_decision(scope, decision.proposal.held_id)
         if decision.action not in actions:
-            disputed = "; what it is in dispute with is settled with `resolve`"
+            disputed = "; settle its dispute with `resolve`"
             raise InvalidAnswerError(
-                f"decision {decision_id} is {decision.action}; only what is held can be answered"
+                f"decision {decision_id} is {decision.action}; only a held note can be answered"
                 + (disputed if decision.conflicting_ids else "")
             )
         if is_erased(decision):
@@ -174,7 +172,7 @@ class PersonsAnswers:
         _, earlier = self._held(held.scope, held.decision_id)
         if earlier is None:
             raise InvalidAnswerError(
-                f"decision {held.decision_id} was answered by what was said later: "
+                f"decision {held.decision_id} was answered by a later statement: "
                 f"{answer.text!r} (fact {answer.fact_id}); if that is wrong, amend it"
             )
         return earlier
@@ -189,17 +187,17 @@ class PersonsAnswers:
         named = {plain_name(proposer) for proposer in proposers if proposer}
         if plain_name(by) in named or is_agent(by, held.scope):
             raise InvalidAnswerError(
-                f"{by} may not answer: who proposed it may not confirm it, and no agent "
-                f"may; answer as {CONTACT!r} with the contact's own answer, or as an operator by "
-                "name"
+                f"{by} may not answer: neither an agent nor the proposer of a note may "
+                f"confirm it; answer as {CONTACT!r} with the contact's own answer, or as an "
+                "operator by name"
             )
         if held.disposal is Disposal.CONSENT and by != CONTACT:
             raise InvalidAnswerError(
-                f"consent is the contact's to give: answer as {CONTACT!r}, with their own answer"
+                f"only the contact may consent: answer as {CONTACT!r}, with their own answer"
             )
         if held.judged.reason in FOR_OPERATORS and by == CONTACT:
             raise InvalidAnswerError(
-                f"{held.judged.reason} is for an operator to answer, by name, not for the contact"
+                f"only an operator may answer ({held.judged.reason}): give the operator's name"
             )
 
     def _refused(self, held: Decision, action: Action, by: str, said: str) -> Decision:
@@ -229,9 +227,12 @@ class PersonsAnswers:
                 f"the gate refuses this despite the yes: {judged.assessment.detail}; "
                 "nothing was stored, and the question stays open"
             )
+        assessment = judged.assessment
+        if held.judged.is_redacted:  # data was already taken out: the sensitivity stays
+            assessment = replace(assessment, is_redacted=True, sensitivity=held.judged.sensitivity)
         submission = replace(
             judged,
-            assessment=_as_sensitive_as(held, judged.assessment),
+            assessment=assessment,
             decision_id=settlement_id_of(held.decision_id),
             settles_id=held.decision_id,
             answered_by=by,
@@ -284,13 +285,6 @@ class PersonsAnswers:
         )
         # The end belongs to the words that were asked about.
         return confirmed if text is None else as_said_to_end(confirmed, now)
-
-
-def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
-    """The assessment with the sensitivity of the held note, where data was already taken out."""
-    if not held.judged.is_redacted:
-        return assessment
-    return replace(assessment, is_redacted=True, sensitivity=held.judged.sensitivity)
 
 
 def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:

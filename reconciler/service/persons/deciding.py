@@ -12,14 +12,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from reconciler.domain.erasing.redaction import check_not_erased
+from reconciler.domain.erasing.planning import check_not_erased
 from reconciler.domain.recalling.decay import faded
-from reconciler.domain.recalling.suspended import suspends
+from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import Effects, Plans
 from reconciler.domain.reconciling.restating import confirmed
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.candidates import CONTACT, Candidate
 from reconciler.domain.records.decisions import Archived, Decision
+from reconciler.domain.records.erasures import check_person
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
@@ -31,10 +32,14 @@ from reconciler.domain.records.kinds import (
     Relation,
     SourceKind,
 )
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
-from reconciler.domain.records.persons import check_person
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    Scope,
+    check_identifier,
+    check_text,
+)
 from reconciler.domain.records.policies import DecayPolicy
-from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import (
     InvalidAnswerError,
@@ -199,7 +204,7 @@ class PersonsDecisions:
         check_person(by, scope)
         if by == CONTACT:
             raise InvalidAnswerError(
-                "an amendment is an operator's; what the contact says is a note like any other"
+                "only an operator may amend; add what the contact says as a note"
             )
         check_text("reason", reason, TEXT_LENGTH_MAX)
         if (fact_id is None) is (slot.get("attribute") is None):
@@ -234,11 +239,16 @@ class PersonsDecisions:
             InvalidNoteError: it cannot be used.
             InvalidRequestError: there is no value, or no telling which of many it amends.
         """
-        if known is not None:
-            slot = _slot_of(known, slot)
+        if known is not None and known.slot is not None and known.slot.attribute is not None:
+            slot = {
+                "subject": known.slot.subject,
+                "attribute": known.slot.attribute,
+                "single_valued": None if known.slot.is_known else known.slot.is_single_valued,
+                "value": slot.get("value"),
+            }
         if slot.get("attribute") is not None and slot.get("value") is None:
             raise InvalidRequestError(
-                f"the fact is filed under {slot.get('attribute')}; give value, what holds instead"
+                f"the fact has the attribute {slot.get('attribute')}; give value, the new one"
             )
         fields = {**slot, "source_kind": SourceKind.OPERATOR, **about}
         note = note_of(scope, text, fields, self.attributes, self.clock())
@@ -253,7 +263,7 @@ class PersonsDecisions:
         ends_at = candidate.holds_until
         if ends_at is not None and ends_at <= max(candidate.note.holds_from, self.clock()):
             raise InvalidNoteError(
-                f"valid_to {ends_at.isoformat()} is over; an amendment says what holds now, and "
+                f"valid_to {ends_at.isoformat()} is past; an amendment must hold now, and "
                 "revoke ends a fact"
             )
 
@@ -373,7 +383,7 @@ class PersonsDecisions:
         submission = self._decided("settled", scope, by, reason)
         if bool(keep) is bool(neither):
             raise InvalidAnswerError(
-                "say which facts to keep, or name with neither those of which none holds; "
+                "name the facts to keep, or with neither all sides if none of them holds; "
                 "`disputes` lists them"
             )
 
@@ -507,13 +517,12 @@ class PersonsDecisions:
             for supersession in self.fact_store.list_supersessions(scope)
             if supersession.is_restatement
         }
-        heads = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
+        heads = {}
+        for head in fact_ids:
+            while head in after:
+                head = after[head]
+            heads[head] = self.fact_store.get_fact(scope, head)
         return list(heads.values())
-
-    def _head(self, scope: Scope, fact_id: str, after: dict[str, str]) -> Fact:
-        while fact_id in after:
-            fact_id = after[fact_id]
-        return self.fact_store.get_fact(scope, fact_id)
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Record a person's correction of a decision; no fact changes.
@@ -576,6 +585,7 @@ class PersonsDecisions:
 def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision) -> bool:
     """Whether a decision is that of the same amendment."""
     ended = (*made.superseded_ids, *made.ends_on_the_day_ids)
+    end, kept = amending.candidate.holds_until, made.proposal.holds_until
     return (
         made.decided_by is DecidedBy.AMENDMENT
         and made.reason == f"amended by {amending.amendment}"
@@ -584,14 +594,9 @@ def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision
         and amending.amended_id in (None, *ended)
         and said_at in (None, made.note.said_at)
         and amending.note.lifetime_days == made.note.lifetime_days
-        and _is_same_end(amending, made.proposal.holds_until)
+        # An end in words may be over since.
+        and (end == kept or (end is None and kept is not None and kept <= amending.note.said_at))
     )
-
-
-def _is_same_end(amending: Submission, kept: datetime | None) -> bool:
-    """Whether an amendment has the end that was recorded; one in words may be over since."""
-    end = amending.candidate.holds_until
-    return end == kept or (end is None and kept is not None and kept <= amending.note.said_at)
 
 
 def _key_of(note: Note) -> str | None:
@@ -604,20 +609,8 @@ def _refusal(later: Sequence[Decision]) -> str:
     more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
     return (
         f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
-        "first, or ask for the later ones too (and_later, --and-later)"
+        "first, or revert them in the same call (and_later, --and-later)"
     )
-
-
-def _slot_of(fact: Fact, slot: SlotFields) -> SlotFields:
-    """The fact's slot with the given value."""
-    if fact.slot is None or fact.slot.attribute is None:
-        return slot
-    return {
-        "subject": fact.slot.subject,
-        "attribute": fact.slot.attribute,
-        "single_valued": None if fact.slot.is_known else fact.slot.is_single_valued,
-        "value": slot.get("value"),
-    }
 
 
 def _moving(facts: Sequence[Fact], state: FactState) -> Effects:

@@ -20,25 +20,17 @@ from typing import Any
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
-from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.candidates import Candidate, Role, Turn
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.jobs import ClaimOutcome, Job
 from reconciler.domain.records.kinds import OWN_WORDS, JobState
 from reconciler.domain.records.messages import turns_of
-from reconciler.domain.records.notes import not_in_the_future, utc
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope, Slot, not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
-from reconciler.domain.records.turns import Role
-from reconciler.domain.sessions.continuing import (
-    TURNS_OF_ONE_CONVERSATION,
-    place_in,
-    shared_at_the_end,
-)
+from reconciler.domain.records.sessions import ClaimOutcome, Episode, Job, Session, time_of_saying
 from reconciler.domain.sessions.extraction import (
     CANDIDATES_OF_A_TURN_MAX,
+    TURNS_OF_ONE_CONVERSATION,
     Claim,
     Extracted,
     SessionEpisodes,
@@ -47,16 +39,18 @@ from reconciler.domain.sessions.extraction import (
     capped,
     is_request,
     merged,
+    place_in,
+    shared_at_the_end,
+    windows,
 )
 from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
-from reconciler.domain.sessions.windows import windows
-from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.domain.values.ends import SaidTimes, said_times
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.frozen import frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
+from reconciler.reading.text_reading import read_text
+from reconciler.reading.values.ends import SaidTimes, said_times
 from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
@@ -126,16 +120,7 @@ class SessionReader:
         """The name of the extractor."""
         return self.extractor.name
 
-    def contacts_turns(
-        self,
-        turns: Sequence[Turn],
-        contact_name: str | None,
-        speakers: Mapping[str, str] | None = None,
-    ) -> list[Turn]:
-        """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
-        return turns_of_one_contact(turns, contact_name, self._is_attribute, speakers)
-
-    def _is_attribute(self, label: str) -> bool:
+    def is_attribute(self, label: str) -> bool:
         """Whether a label names an attribute. If its value is a person, it may be a speaker."""
         known = self.attributes.find(label)
         return known is not None and known.normaliser != "person"
@@ -212,7 +197,8 @@ class SessionReader:
         own = _own_words(session.turns)
         symbols = self._symbols(session.scope, session.session_id, own, kept)
         place = place_in(symbols, [_identity(turn) for _, turn in own])
-        seen = Counter(identity for identity in symbols[:place] if _is_undated(identity))
+        # Those with neither a time nor an id to tell them from others with the same words.
+        seen = Counter(each for each in symbols[:place] if len(each) > 1 and not any(each[1:3]))
         placed = []
         for number, turn in own:
             seen[_identity(turn)] += 1
@@ -325,7 +311,13 @@ class SessionReader:
         """
         frames, introduced = frames_of(episodes), Introduced(self.introduces)
         read = []
-        for window in self._windows(scope, episodes, new_ids):
+        policy, unread = self.policy, set(new_ids)
+        for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
+            fresh = frozenset(unread.intersection(episode.episode_id for episode in part))
+            unread -= fresh
+            if not fresh:  # an episode of an earlier window is only context
+                continue
+            window = Window(episodes=part, new_ids=fresh, known=self._known(scope, part, fresh))
             meant = frames.meant(window, self.extractor.extract(window))
             read.append((window, introduced.marked(window, meant)))
             on_window()
@@ -384,10 +376,12 @@ class SessionReader:
                 )
                 continue
             taken |= self._taken(proposal, given, judged)
-            if _is_personal(judged) and not _is_held(given):
-                proposal = replace(proposal, extracted=replace(proposal.extracted, value=None))
-            elif _is_personal(judged):
-                kept.add(proposal.extracted.value)
+            if judged.note.slot is not None and judged.note.slot.is_personal:
+                # The gate keeps personal data as a value, if the cited turns hold it.
+                if _is_held(given):
+                    kept.add(proposal.extracted.value)
+                else:
+                    proposal = replace(proposal, extracted=replace(proposal.extracted, value=None))
             proposals.append(proposal.cleaned_as(judged))
 
         def without(text: str) -> str:
@@ -448,7 +442,12 @@ class SessionReader:
                 candidates_read.append(self._in_time(candidate, proposal.extracted))
             except InvalidRequestError as error:
                 _LOG.warning("a claim of session %s cannot be used: %s", session.session_id, error)
-        return sorted(candidates_read, key=lambda candidate: _last_said(candidate, session.by_id))
+
+        def last_said(candidate: Candidate) -> tuple[datetime, int]:
+            cited = (session.by_id[evidence.episode_id] for evidence in candidate.evidence)
+            return candidate.note.said_at, max((said.position for said in cited), default=0)
+
+        return sorted(candidates_read, key=last_said)
 
     def told(
         self, read: ReadSession, job: Job, episodes: Sequence[Episode]
@@ -466,7 +465,7 @@ class SessionReader:
         )
 
     def _told(self, claim: Claim, extractor: str, session: SessionEpisodes) -> ClaimOutcome:
-        why = "of no use; the worker's log says why"
+        why = "unusable; the worker's log says why"
         try:
             candidate = self.candidate(claim, extractor, session)
             if (decision := self.gate.outcome_of(candidate.note)) is not None:
@@ -530,17 +529,6 @@ class SessionReader:
                 "ids of their own"
             )
 
-    def _windows(
-        self, scope: Scope, episodes: Sequence[Episode], new_ids: frozenset[str]
-    ) -> Iterator[Window]:
-        """The windows with new episodes; an episode of an earlier window is only context."""
-        policy, unread = self.policy, set(new_ids)
-        for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
-            fresh = frozenset(unread.intersection(episode.episode_id for episode in part))
-            if fresh:
-                yield Window(episodes=part, new_ids=fresh, known=self._known(scope, part, fresh))
-            unread -= fresh
-
     def _known(
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
@@ -598,13 +586,13 @@ class MemoryExtractor:
     """The background door: takes a session over at once; a worker reads it later.
 
     Attributes:
-        store: the store of sessions and jobs.
-        reader: makes episodes of turns.
+        session_store: the store of sessions and jobs.
+        session_reader: makes episodes of turns.
         clock: the time now, UTC-aware.
     """
 
-    store: SessionStore
-    reader: SessionReader
+    session_store: SessionStore
+    session_reader: SessionReader
     clock: Callable[[], datetime]
 
     def hand_over(
@@ -639,10 +627,13 @@ class MemoryExtractor:
         given = turns or ()
         if isinstance(given, Iterable) and not isinstance(given, Sequence):
             # One more than are taken is enough to refuse them, should they never end.
-            given = islice(given, self.reader.policy.session_turns_max + 1)
+            given = islice(given, self.session_reader.policy.session_turns_max + 1)
         taken, ready = tuple(turns_of(given)), []
         for scope, speakers in scopes.items():
-            made = self.reader.contacts_turns(taken, contact_name, speakers)
+            # With only one person's turns as the contact's.
+            made = turns_of_one_contact(
+                taken, contact_name, self.session_reader.is_attribute, speakers
+            )
             session = Session(
                 scope=scope,
                 session_id=self.session_id(scope, made, started_at)
@@ -680,13 +671,13 @@ class MemoryExtractor:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
             started_at = utc("started_at", started_at, InvalidSessionError)
-        sessions = self.store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
+        sessions = self.session_store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
         if started_at or any(turn.said_at for turn in turns):
             return self._dated_session_id(scope, turns, started_at, sessions)
-        heard_at = self.store.find_last_said(scope)
+        heard_at = self.session_store.find_last_said(scope)
         befores = [*(session_id for session_id, _ in sessions), ""]
         for (session_id, ended_at), before in zip(sessions, befores[1:], strict=True):
-            if self.reader.session_id_after(scope, turns, before) == session_id:
+            if self.session_reader.session_id_after(scope, turns, before) == session_id:
                 shared, is_all = len(turns), True  # also of a session that was erased
             else:
                 shared, is_all = self._shared(scope, turns, session_id)
@@ -694,7 +685,7 @@ class MemoryExtractor:
             least = (1 if is_all else _WINDOW_TURNS_MIN) if is_last else TURNS_OF_ONE_CONVERSATION
             if shared >= least:
                 return session_id
-        return self.reader.session_id_after(scope, turns, befores[0])
+        return self.session_reader.session_id_after(scope, turns, befores[0])
 
     def _dated_session_id(
         self,
@@ -704,7 +695,7 @@ class MemoryExtractor:
         sessions: Sequence[tuple[str, datetime]],
     ) -> str:
         """An id made of the beginning; or that of the session that these turns continue."""
-        own = self.reader.dated_session_id(scope, turns, started_at)
+        own = self.session_reader.dated_session_id(scope, turns, started_at)
         if turns[0].said_at is None or own in (session_id for session_id, _ in sessions):
             return own
         for session_id, ended_at in sessions:
@@ -714,27 +705,32 @@ class MemoryExtractor:
 
     def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str) -> tuple[int, bool]:
         """The number of last turns of a session with which these begin, and whether that is all."""
-        kept = self.store.list_episodes(scope, session_id)
-        shared = self.reader.shared_turns(scope, session_id, turns, kept)
+        kept = self.session_store.list_episodes(scope, session_id)
+        shared = self.session_reader.shared_turns(scope, session_id, turns, kept)
         return shared, shared == len(kept)
 
     def _ready(self, session: Session) -> Callable[[], str]:
         """What stores a session that was read, and returns its job's id."""
-        self.reader.check_size(session)
+        self.session_reader.check_size(session)
         now, job_id = self.clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:
-            heard_at = self.store.find_last_said(session.scope)
+            heard_at = self.session_store.find_last_said(session.scope)
             said_at = time_of_saying(now, heard_at)
-        kept = self.store.list_episodes(session.scope, session.session_id)
-        episodes, cleaned = self.reader.episodes(session, said_at, kept)
+        kept = self.session_store.list_episodes(session.scope, session.session_id)
+        episodes, cleaned = self.session_reader.episodes(session, said_at, kept)
 
         def store() -> str:
-            self.store.clean_episodes(zip(kept, cleaned, strict=True))
-            is_added = self.store.append_episodes(
+            self.session_store.clean_episodes(zip(kept, cleaned, strict=True))
+            is_added = self.session_store.append_episodes(
                 session.scope, session.session_id, session.channel, episodes, now, job_id
             )
-            return job_id if is_added else self._job_of(episodes)
+            if is_added:
+                return job_id
+            # The job that has them: an unfinished one if there is one, else the newest.
+            jobs = self.session_store.find_jobs_of(episodes)
+            unfinished = (old_id for old_id, state in jobs if state is not JobState.DONE)
+            return next(unfinished, jobs[0][0])
 
         return store
 
@@ -744,20 +740,9 @@ class MemoryExtractor:
         Raises:
             UnknownJobError: the contact has none of that id.
         """
-        self.store.get_job(scope, job_id)
-        self.store.retry_job(scope, job_id, self.clock())
-        return self.store.get_job(scope, job_id)
-
-    def _job_of(self, episodes: Sequence[Episode]) -> str:
-        """The job that has these episodes: an unfinished one if there is one, else the newest."""
-        jobs = self.store.find_jobs_of(episodes)
-        unfinished = [job_id for job_id, state in jobs if state is not JobState.DONE]
-        return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
-
-
-def _is_personal(candidate: Candidate) -> bool:
-    """Whether the gate keeps personal data as its value."""
-    return candidate.note.slot is not None and candidate.note.slot.is_personal
+        self.session_store.get_job(scope, job_id)
+        self.session_store.retry_job(scope, job_id, self.clock())
+        return self.session_store.get_job(scope, job_id)
 
 
 def _is_held(candidate: Candidate) -> bool:
@@ -770,17 +755,16 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _uncleaned_as(
-    episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
-) -> list[Episode]:
+_Clean = Callable[[Sequence[str], int], list[str]]
+
+
+def _uncleaned_as(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
     """The episodes; those that are not cleaned yet with new words."""
     made = iter(_with_words([each for each in episodes if not each.is_cleaned], clean))
     return [episode if episode.is_cleaned else next(made) for episode in episodes]
 
 
-def _with_words(
-    episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
-) -> list[Episode]:
+def _with_words(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
     """The episodes, cleaned together: a secret that one shows is taken out of all."""
     if not episodes:
         return []
@@ -794,11 +778,6 @@ def _with_words(
     ]
 
 
-def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[datetime, int]:
-    places = [episodes[evidence.episode_id].position for evidence in candidate.evidence]
-    return candidate.note.said_at, max(places, default=0)
-
-
 def _own_words(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
     """The turns without recalled facts, each with its place; without turns that become empty."""
     cut = [(place, turn, without_recalled(turn.text)) for place, turn in enumerate(turns)]
@@ -808,11 +787,6 @@ def _own_words(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
 def _identity(turn: Turn) -> tuple[str, ...]:
     said_at = turn.said_at.isoformat() if turn.said_at else ""
     return str(turn.role), said_at, turn.reference or "", turn.text
-
-
-def _is_undated(identity: tuple[str, ...]) -> bool:
-    """Whether the turn has neither a time nor an id to tell it from one with the same words."""
-    return len(identity) > 1 and not identity[1] and not identity[2]
 
 
 def _as_said(

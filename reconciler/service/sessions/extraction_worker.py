@@ -20,12 +20,10 @@ from functools import partial
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_callable
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.far_ahead import later
-from reconciler.domain.records.jobs import Job, Outcomes, Stage
-from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState
+from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState, later
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import JobPolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.sessions import Episode, Job, Outcomes, Stage
 from reconciler.domain.sessions.extraction import SessionEpisodes
 from reconciler.errors import (
     ExtractionError,
@@ -37,12 +35,12 @@ from reconciler.errors import (
 from reconciler.forks import Maker
 from reconciler.job_context import working_on
 from reconciler.service.sessions.extraction import SessionReader
-from reconciler.service.stores.session_store import ReadSession, SessionStore
+from reconciler.service.stores.session_store import SessionStore
 from reconciler.service.writing.write_gate import WriteGate
 
 _LOG = logging.getLogger(__name__)
 _RENEWALS_A_LEASE = 3
-_SILENT = "its workers ended without a word, every time"
+_SILENT = "its workers ended without a report, every time"
 
 
 class _StoppedError(Exception):
@@ -63,8 +61,8 @@ class ExtractionWorker:
     """Processes jobs, one at a time. Any number of workers may use one Neo4j.
 
     Attributes:
-        store: sessions and jobs.
-        reader: reads sessions.
+        session_store: sessions and jobs.
+        session_reader: reads sessions.
         gate: judges every candidate.
         policy: attempts, waits and leases.
         poll_seconds: how long to wait if no job is due.
@@ -73,8 +71,8 @@ class ExtractionWorker:
         on_idle: called whenever no job is due; it must be quick.
     """
 
-    store: SessionStore
-    reader: SessionReader
+    session_store: SessionStore
+    session_reader: SessionReader
     gate: WriteGate
     policy: JobPolicy
     poll_seconds: float
@@ -130,7 +128,10 @@ class ExtractionWorker:
             if job := self.work_once():
                 ended[job.job_id] = job
                 on_progress(job)
-            elif self._has_unfinished():
+            elif self.session_store.is_waited_for(
+                later(now := self.clock(), timedelta(seconds=2 * self.policy.lease_seconds)),
+                later(now, timedelta(seconds=self.policy.backoff_seconds_max)),
+            ):
                 self._stopping.wait(min(self.poll_seconds, 0.25))
             else:
                 break
@@ -156,84 +157,73 @@ class ExtractionWorker:
             return None
         with working_on(lease.job.job_id), self._heart_beat(lease):
             _LOG.debug("attempt %d at job %s begins", lease.job.attempts, lease.job.job_id)
-            self._attempt(lease)
+            try:
+                self._at(Stage.LEASED, lease)
+                if lease.job.attempts > self.policy.attempts_max:
+                    self._bury(lease, lease.job.last_error or _SILENT)
+                else:
+                    self._work(lease)
+            except LeaseLostError as error:
+                _LOG.warning("%s", error)
+            except _StoppedError:
+                self._give_back(lease)
+            except Exception as error:  # noqa: BLE001  a bug must not end every worker in turn
+                if self._stopping.is_set():
+                    self._give_back(lease)
+                else:
+                    self._fail(lease, error)
         job = lease.job
-        return self.store.find_job(job.scope, job.job_id) or job
+        return self.session_store.find_job(job.scope, job.job_id) or job
 
     def _take(self) -> _Lease | None:
         now = self.clock()
-        due = self.store.list_due_jobs(now)
+        due = self.session_store.list_due_jobs(now)
         random.shuffle(due)  # so that workers seldom want the same
         for job_id in due:
             lease_id = str(uuid.uuid4())
             until = later(now, timedelta(seconds=self.policy.lease_seconds))
-            if job := self.store.lease_job(job_id, lease_id, now, until):
+            if job := self.session_store.lease_job(job_id, lease_id, now, until):
                 return _Lease(job, lease_id)
         return None
-
-    def _attempt(self, lease: _Lease) -> None:
-        try:
-            self._at(Stage.LEASED, lease)
-            if lease.job.attempts > self.policy.attempts_max:
-                self._bury(lease, lease.job.last_error or _SILENT)
-            else:
-                self._work(lease)
-        except LeaseLostError as error:
-            _LOG.warning("%s", error)
-        except _StoppedError:
-            self._give_back(lease)
-        except Exception as error:  # noqa: BLE001  a bug must not end every worker in turn
-            if self._stopping.is_set():
-                self._give_back(lease)
-            else:
-                self._fail(lease, error)
 
     def _work(self, lease: _Lease) -> None:
         job = lease.job
         made_of = partial(SessionEpisodes, job.scope, job.session_id)
-        read = self.store.find_read(job.job_id)
-        episodes = self._cleaned(job, self.reader.clean if read else self.reader.readable)
+        read = self.session_store.find_read(job.job_id)
+        episodes = self._cleaned(
+            job, self.session_reader.clean if read else self.session_reader.readable
+        )
         self._at(Stage.CLEANED, lease)
         if read is None:
             before = episodes
-            read, episodes = self.reader.cleaned(
-                self._read_episodes(lease, before), made_of(before)
-            )
+            new_ids = frozenset(each.episode_id for each in before if each.job_id == job.job_id)
+            read = self.session_reader.read(job.scope, before, new_ids, lambda: self._check(lease))
+            self._at(Stage.EXTRACTED, lease)
+            read, episodes = self.session_reader.cleaned(read, made_of(before))
             # In one transaction: what the turns lose is kept only in what was read of them.
-            self.store.keep_read(job.job_id, lease.lease_id, read, _own(job, before, episodes))
+            self.session_store.keep_read(
+                job.job_id, lease.lease_id, read, _own(job, before, episodes)
+            )
         self._at(Stage.KEPT, lease)
-        self._settle_all(lease, read, made_of(episodes))
-
-    def _cleaned(
-        self, job: Job, clean: Callable[[Scope, Sequence[Episode]], list[Episode]]
-    ) -> list[Episode]:
-        raw = self.store.list_episodes(job.scope, job.session_id)
-        cleaned = clean(job.scope, raw)
-        self.store.clean_episodes(_own(job, raw, cleaned))
-        return cleaned
-
-    def _read_episodes(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
-        job = lease.job
-        new_ids = frozenset(
-            episode.episode_id for episode in episodes if episode.job_id == job.job_id
-        )
-        read = self.reader.read(job.scope, episodes, new_ids, lambda: self._check(lease))
-        self._at(Stage.EXTRACTED, lease)
-        return read
-
-    def _settle_all(self, lease: _Lease, read: ReadSession, session: SessionEpisodes) -> None:
-        job = lease.job
-        proposed = len(self.reader.important(read, session))
-        candidates = self.reader.candidates(read, session)
+        session = made_of(episodes)
+        proposed = len(self.session_reader.important(read, session))
+        candidates = self.session_reader.candidates(read, session)
         asked = self.gate.to_be_asked(candidates)
         outcomes = (self._settled(lease, each, asked) for each in candidates)
         settled = [outcome for outcome in outcomes if outcome]
         self._at(Stage.SETTLED, lease)
         counted = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
         counted = replace(counted, refused=counted.refused + proposed - len(settled))
-        at = self.clock()
-        self.store.finish_job(job.job_id, lease.lease_id, counted, at)
+        self.session_store.finish_job(job.job_id, lease.lease_id, counted, self.clock())
         self.on_stage(Stage.DONE)
+
+    def _cleaned(
+        self, job: Job, clean: Callable[[Scope, Sequence[Episode]], list[Episode]]
+    ) -> list[Episode]:
+        raw = self.session_store.list_episodes(job.scope, job.session_id)
+        cleaned = clean(job.scope, raw)
+        self.session_store.clean_episodes(_own(job, raw, cleaned))
+        return cleaned
 
     def _settled(
         self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
@@ -279,7 +269,7 @@ class ExtractionWorker:
 
     def _bury(self, lease: _Lease, text: str) -> None:
         try:
-            self._cleaned(lease.job, self.reader.clean)  # a dead job waits for a person
+            self._cleaned(lease.job, self.session_reader.clean)  # a dead job waits for a person
         except ReconcilerError as error:
             _LOG.warning("the turns of job %s were not cleaned: %s", lease.job.job_id, error)
         self._end(lease, lease.job, JobState.DEAD, self.clock(), text)
@@ -292,7 +282,7 @@ class ExtractionWorker:
         self, lease: _Lease, job: Job, state: JobState, due_at: datetime, text: str | None
     ) -> None:
         try:
-            self.store.give_job_back(job, lease.lease_id, state, due_at, text)
+            self.session_store.give_job_back(job, lease.lease_id, state, due_at, text)
         except (LeaseLostError, GraphError) as error:
             # The lease ends by itself, and the job is started again.
             _LOG.warning("job %s could not be given back: %s", job.job_id, error)
@@ -320,14 +310,7 @@ class ExtractionWorker:
 
     def _renew(self, lease: _Lease) -> None:
         until = later(self.clock(), timedelta(seconds=self.policy.lease_seconds))
-        self.store.renew_lease(lease.job.job_id, lease.lease_id, until)
-
-    def _has_unfinished(self) -> bool:
-        now, policy = self.clock(), self.policy
-        return self.store.is_waited_for(
-            later(now, timedelta(seconds=2 * policy.lease_seconds)),
-            later(now, timedelta(seconds=policy.backoff_seconds_max)),
-        )
+        self.session_store.renew_lease(lease.job.job_id, lease.lease_id, until)
 
 
 def _own(

@@ -1,6 +1,6 @@
 """Introduced words: marks claims that rest on words which their turn introduces as another's.
 
-Which parts of a turn may introduce something is told in ``domain/sessions/introductions.py``. Here
+Which parts of a turn may introduce something is told in ``reading/cues/introductions.py``. Here
 their meaning is measured, by the store's own model. What becomes of such a claim is the gate's.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import exp
 
-from reconciler.domain.gate.classification import is_asked_to_keep
-from reconciler.domain.guard import is_foreign
-from reconciler.domain.records.turns import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.sessions.introductions import is_marked_at, parts_around
+from reconciler.reading.cues.classification import is_asked_to_keep
+from reconciler.reading.cues.introductions import is_marked_at, parts_around
+from reconciler.reading.guard import is_foreign
 
 Measure = Callable[[Sequence[str]], Sequence[float]]
 """How much the meaning of each text introduces another's words; above 0 it does."""

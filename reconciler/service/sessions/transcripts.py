@@ -11,16 +11,16 @@ from datetime import tzinfo
 from json import JSONDecodeError
 from typing import Any
 
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.message_forms import is_message
 from reconciler.domain.records.messages import Message
-from reconciler.domain.records.text_forms import text_messages
 from reconciler.domain.records.transcript_forms import (
     Conversation,
     conversations_in,
     is_conversation,
     name_of_text,
+    text_messages,
 )
-from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import fault_of_encoding, json_object, loads
 
@@ -48,7 +48,7 @@ def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list
             object is a message, with a role, ``content`` or ``text``, and perhaps a time, an ``id``
             and a ``name``; or a conversation, with ``messages`` or ``turns``; or either as the
             programs write it that ``message_forms`` and ``transcript_forms`` know. Or text of a
-            form that ``text_forms`` knows.
+            form that ``transcript_forms`` knows.
         zone: the time zone of a text's local times, or None.
 
     Raises:
@@ -111,7 +111,11 @@ def _records(written: list[tuple[int, str]]) -> Iterator[Message]:
     document = _document(written)
     if document is None:
         for number, line in written:
-            yield Message(f"line {number}", _line_object(number, line))
+            try:
+                values = json_object(line, TRANSCRIPT_BYTES_MAX)
+            except InvalidRequestError as error:
+                raise InvalidSessionError(f"line {number}: {error}") from error
+            yield Message(f"line {number}", values)
         return
     for number, values in enumerate(_listed(document), start=1):
         if not isinstance(values, dict):
@@ -129,17 +133,13 @@ def _document(written: list[tuple[int, str]]) -> Any:
     try:
         document = loads(text)
     except InvalidRequestError as error:
-        if _is_one_document(written):
+        # It begins as one: a list, or an object that its first line does not close.
+        first = written[0][1].strip()
+        if first.startswith("[") or first == "{" or (first[0] == "{" and first[-1] in ",[{"):
             raise InvalidSessionError(_where_broken(written, error)) from error
         return None
     is_line = len(written) == 1 and isinstance(document, dict) and is_message(document)
     return None if is_line else document
-
-
-def _is_one_document(written: list[tuple[int, str]]) -> bool:
-    """Whether it begins as one: a list, or an object that its first line does not close."""
-    first = written[0][1].strip()
-    return first.startswith("[") or first == "{" or (first[0] == "{" and first[-1] in ",[{")
 
 
 def _where_broken(written: list[tuple[int, str]], error: InvalidRequestError) -> str:
@@ -162,10 +162,3 @@ def _listed(document: Any) -> list[Any]:
         "no messages found: give one JSON message a line, a JSON list of messages, an object with "
         "a list under messages or turns, or an export that docs/background_door.md names"
     )
-
-
-def _line_object(number: int, line: str) -> dict[str, Any]:
-    try:
-        return json_object(line, TRANSCRIPT_BYTES_MAX)
-    except InvalidRequestError as error:
-        raise InvalidSessionError(f"line {number}: {error}") from error

@@ -1,15 +1,24 @@
-"""The binding store: alone names the queries of the store's schema, model and keys."""
+"""What a store is bound to: its schema, its model and its keys, and the move to another model.
+
+Alone names these queries. Reads and makes no file.
+"""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from threading import Lock
 
-from reconciler.errors import SchemaError
+from reconciler.domain.records.sessions import ModelMove, MoveState
+from reconciler.errors import ConfigurationError, SchemaError
+from reconciler.floats import Floats
 from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
-from reconciler.service.stores.contact_queries import Queries
+from reconciler.reading.sensitive_data import key_check
+from reconciler.service.stores.rows import Queries, Store
 
 _ID_KEY_BYTES = 32
 
@@ -130,3 +139,166 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
             f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
             "store's model, open another store, or move this one with `reconciler reembed`"
         )
+
+
+class ModelStore(Store):
+    """Vectors of two models side by side, in one graph.
+
+    Invariant: the store is bound to one model at each moment, and every fact has its vector.
+    """
+
+    def move(self, *, counted: bool = True) -> ModelMove:
+        """The store's move to another model; moved facts are counted only on request."""
+        [row] = self.rows("find_move")
+        model, next_model = row["embedding_model"], row["next_embedding_model"]
+        state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING
+        move = ModelMove(
+            state=state if next_model else MoveState.NONE,
+            model=model,
+            dimension=row["embedding_dimension"],
+            next_model=next_model,
+            next_dimension=row["next_embedding_dimension"],
+        )
+        return self._counted(move) if counted and move.state is MoveState.EMBEDDING else move
+
+    def _counted(self, move: ModelMove) -> ModelMove:
+        [row] = self.rows(
+            "count_moved", embedding_model=move.model, next_model=move.next_model or ""
+        )
+        return replace(move, facts=int(row["facts"]), moved=int(row["moved"]))
+
+    def begin(self, next_model: str, dimension: int) -> bool:
+        """Start a move; False if one is under way, or the store is bound to that model already."""
+        return bool(self.rows("begin_move", next_model=next_model, dimension=dimension))
+
+    def cancel(self) -> bool:
+        """Cancel the move; False if there is none."""
+        return bool(self.rows("cancel_move"))
+
+    def list_unmoved(self, model: str, next_model: str, limit: int) -> list[tuple[str, str]]:
+        """The ids and texts of facts without a vector of the next model, up to the limit."""
+        return [
+            (row["fact_id"], row["text"])
+            for row in self.rows(
+                "list_unmoved", embedding_model=model, next_model=next_model, limit=limit
+            )
+        ]
+
+    def put(self, next_model: str, fact_ids: Sequence[str], vectors: Floats) -> int:
+        """Write vectors of the next model, and return how many were written.
+
+        Facts that were erased meanwhile get none; if the move was cancelled, no fact gets one.
+
+        Args:
+            next_model: the model that makes them.
+            fact_ids: the fact of each vector.
+            vectors: float32, shape (len(fact_ids), dimension), unit length.
+        """
+        rows = [
+            {"fact_id": fact_id, "embedding": vector.tolist(), "embedding_bytes": vector.tobytes()}
+            for fact_id, vector in zip(fact_ids, vectors, strict=True)
+        ]
+        return len(self.rows("put_next_vectors", next_model=next_model, rows=rows))
+
+    def switch(self, model: str, next_model: str) -> bool:
+        """Bind the store to the next model; True if it was bound.
+
+        It is not if a fact lacks its vector, no move is under way, or a contact is being restored.
+        """
+        return bool(self.rows("switch_model", embedding_model=model, next_model=next_model))
+
+    def count_restoring(self) -> int:
+        """The number of incomplete contacts: their restore was cut off, or is under way."""
+        return sum(int(row["contacts"]) for row in self.rows("count_restoring"))
+
+    def list_next_ids(self, limit: int) -> list[str]:
+        """The ids of facts that still have a next vector, up to the limit."""
+        rows = self.rows("list_next_ids", limit=limit)
+        return [row["fact_id"] for row in rows]
+
+    def settle(self, fact_ids: Sequence[str], model: str) -> None:
+        """Make the next vectors of these facts their vectors, if the store's model made them."""
+        self.rows("settle_vectors", fact_ids=list(fact_ids), embedding_model=model)
+
+    def clear(self, fact_ids: Sequence[str]) -> None:
+        """Remove the next vectors of these facts."""
+        self.rows("clear_next_vectors", fact_ids=list(fact_ids))
+
+    def end(self) -> None:
+        """End the move: no fact has a next vector any more."""
+        self.rows("end_move")
+
+
+@dataclass(eq=False)
+class HashKey:
+    """This host's key, after the store has confirmed it.
+
+    Another key's hashes would not be recognised: a candidate would be proposed twice, and an erased
+    fact would come back. So the first host that hashes a text fixes the store's key, by
+    ``key_check``, and every other key is refused.
+
+    Attributes:
+        store: what is bound.
+        find: this host's key; None where it has none yet.
+        find_or_make: this host's key, made where it has none yet.
+        clock: the time now, UTC-aware.
+    """
+
+    store: BindingStore
+    find: Callable[[], bytes | None]
+    find_or_make: Callable[[], bytes]
+    clock: Callable[[], datetime]
+
+    def __post_init__(self) -> None:
+        self._lock = Lock()
+        self._key: bytes | None = None
+
+    def __call__(self) -> bytes:
+        """The key; the store is bound to it from now on.
+
+        Raises:
+            ConfigurationError: the store is bound to another one, or it cannot be read or made.
+            GraphError: the store cannot be asked.
+        """
+        with self._lock:
+            if self._key is None:
+                is_bound = self._is_bound()  # before a key is made that would be refused
+                key = self.find_or_make()
+                own = key_check(key)
+                if not is_bound and self.store.claim_hash_key(own, self.clock()) != own:
+                    raise _refusal(has_one=True)
+                self._key = key
+            return self._key
+
+    def check(self) -> str:
+        """Check that this host has a usable key, and tell how the key and the store agree.
+
+        Raises:
+            ConfigurationError: the store is bound to a key that this host does not have.
+            GraphError: the store cannot be asked.
+        """
+        if self._is_bound():
+            return "the one that the store's hashes are made with"
+        return "none needed so far"
+
+    def _is_bound(self) -> bool:
+        """Whether the store is bound to this host's key; not if it is to none.
+
+        Raises:
+            ConfigurationError: it is bound to another one.
+        """
+        bound, own = self.store.hash_key_check(), self.find()
+        if bound is not None and (own is None or key_check(own) != bound):
+            raise _refusal(has_one=own is not None)
+        return bound is not None
+
+
+def _refusal(*, has_one: bool) -> ConfigurationError:
+    return ConfigurationError(
+        f"this host has {'another hash key' if has_one else 'no hash key'}, and not the one that "
+        "the store's hashes were made with: what was erased or proposed before would not be "
+        "recognised. Set RECONCILER_GATE__HASH_KEY as on the other hosts, or put the key's file "
+        "back (RECONCILER_GATE__HASH_KEY_FILE; beside an embedded store, its name ends in .key). "
+        "If that key is lost, `reconciler init --accept-other-hash-key` has the store take this "
+        "host's"
+    )

@@ -2,22 +2,29 @@
 
 A decision goes as one JSON record, beside the columns that queries filter by: sixty columns took
 the embedded engine three times as long to write.
+
+Also what a process does with a commit that was written. The open conflicts of a contact, which it
+keeps, are updated (not for several threads at once: the holder has a lock). And the operator gets
+one structured log record: ids, words of the code and numbers, never a text or a name. The logger is
+``reconciler.decisions``, the level INFO; the fields are attributes of the record, for formatters
+and handlers.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, field, fields
 from datetime import datetime
 from enum import StrEnum
-from itertools import permutations
-from typing import Any
+from itertools import chain, combinations, permutations
+from typing import Any, Final
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.decisions import Decision, RecordedOpinion
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
+from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, no_vectors
 
@@ -150,6 +157,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     # Where no link is to be taken over, an engine need not look: that is a quarter of an update.
     ends = [] if is_revoked else [each for each in verdict.ended if each in linked]
     ended += verdict.ended
+    undo = decision.changes
     return {
         "decision_id": decision.decision_id,
         "decision": decision_map(decision),
@@ -162,7 +170,13 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         ],
         "settles_id": decision.proposal.settles_id,
         "fact_id": fact.fact_id if fact else None,
-        "fact": _fact_map(fact, commit) if fact else None,
+        "fact": _with_slot(fact, _FACT_FIELDS)
+        | {
+            "embedding_model": decision.policy.embedding_model,
+            "embedding_bytes": commit.vector.tobytes() if commit.vector.size else None,
+        }
+        if fact
+        else None,
         "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
         "supersessions": [asdict(link) for link in supersessions_of(commit).values()],
         "linked_ids": ends,
@@ -175,7 +189,13 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         ],
         "said": taken(verdict, "decided_by", "reason") | {"at": decision.at},
         "kept": _with_slot(commit.kept, _KEPT_FIELDS) if commit.kept else None,
-        **_undo_map(commit),
+        # What a revert writes; empty lists for any other decision.
+        "reverted_ids": list(undo.decision_ids),
+        "reopened": [asdict(link) for link in commit.reopened],
+        "restored": [_with_slot(fact, _STANDING_FIELDS) for fact in commit.restored],
+        "unlinked": [taken(link, "new_id", "old_id") for link in undo.unlinked],
+        "unrested": [asdict(tie) for tie in undo.unrested],
+        "rested": [asdict(tie) for tie in undo.rested],
         "compared": [taken(one, "fact_id", "cosine", "rank") for one in decision.compared_with],
     }
 
@@ -209,19 +229,6 @@ def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
     )
 
 
-def _undo_map(commit: Commit) -> dict[str, Any]:
-    """The writes of a revert; empty lists for any other decision."""
-    undo = commit.decision.changes
-    return {
-        "reverted_ids": list(undo.decision_ids),
-        "reopened": [asdict(link) for link in commit.reopened],
-        "restored": [_with_slot(fact, _STANDING_FIELDS) for fact in commit.restored],
-        "unlinked": [taken(link, "new_id", "old_id") for link in undo.unlinked],
-        "unrested": [asdict(tie) for tie in undo.unrested],
-        "rested": [asdict(tie) for tie in undo.rested],
-    }
-
-
 def states_of(commit: Commit) -> Iterator[dict[str, Any]]:
     """The new states of older facts; one that was never true ends at its beginning."""
     decision, void, kept = commit.decision, commit.voided_from, commit.kept
@@ -247,13 +254,6 @@ def _state_map(
 def _episode_map(told: Evidence) -> dict[str, Any]:
     own = taken(told, "episode_id", "text", "said_at", "source_kind", "source_reference")
     return own | {"session_key": told.scope.session_key(told.session_id)}
-
-
-def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
-    return _with_slot(fact, _FACT_FIELDS) | {
-        "embedding_model": commit.decision.policy.embedding_model,
-        "embedding_bytes": commit.vector.tobytes() if commit.vector.size else None,
-    }
 
 
 def _with_slot(fact: Fact, names: Iterable[str]) -> dict[str, Any]:
@@ -291,3 +291,115 @@ def _as_parameter(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return str(value)
     return (list(value) or None) if isinstance(value, tuple) else value
+
+
+class OpenConflicts:
+    """The pairs of facts that are in dispute, looked up by either.
+
+    Args:
+        pairs: the ids of two live facts each.
+        linked_ids: facts with any such link, also one that a person settled with "both hold".
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], linked_ids: Iterable[str] = ()) -> None:
+        self._others: dict[str, set[str]] = {}
+        for one, other in pairs:
+            self._open(one, other)
+        # The facts that may have a link, open or settled; any other fact has none.
+        self.linked_ids = frozenset(self._others).union(linked_ids)  # replaced, never changed
+
+    def of(self, fact_id: str) -> tuple[str, ...]:
+        """The ids of the other sides of a fact's disputes; empty for most facts."""
+        return tuple(sorted(self._others.get(fact_id, ())))
+
+    def as_mapping(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the other sides, by the id of each fact in dispute."""
+        return {fact_id: self.of(fact_id) for fact_id, others in self._others.items() if others}
+
+    def copy(self) -> OpenConflicts:
+        """A copy with the same pairs."""
+        pairs = ((one, other) for one in self._others for other in self._others[one])
+        return OpenConflicts(pairs, self.linked_ids)
+
+    def apply(self, commit: Commit) -> None:
+        """Apply a commit.
+
+        A fact that replaces another takes over its disputes, as in the graph.
+        """
+        decision, fact = commit.decision, commit.fact
+        is_live = fact is not None and not fact.has_ended
+        self._link(commit)
+        for ended_id in decision.superseded_ids:
+            for other in self._others.pop(ended_id, set()):
+                self._others[other].discard(ended_id)
+                if fact is not None and is_live and other not in decision.superseded_ids:
+                    self._open(fact.fact_id, other)
+        if fact is not None and is_live:
+            for other in decision.conflicting_ids:
+                self._open(fact.fact_id, other)
+        for one, other in (drawn.pair for drawn in commit.reopened if drawn.is_open):
+            self._open(one, other)
+        shut = [one.pair for one in commit.reopened if not one.is_open]
+        for one, other in (*shut, *combinations(decision.closed_ids, 2)):
+            self._others.get(one, set()).discard(other)
+            self._others.get(other, set()).discard(one)
+
+    def _link(self, commit: Commit) -> None:
+        decision, fact = commit.decision, commit.fact
+        drawn = chain(*(one.ids for one in commit.reopened))
+        linked_ids = {*drawn, *decision.closed_ids, *decision.conflicting_ids}
+        if linked_ids or not self.linked_ids.isdisjoint(decision.superseded_ids):
+            self.linked_ids |= linked_ids if fact is None else {*linked_ids, fact.fact_id}
+
+    def _open(self, one: str, other: str) -> None:
+        self._others.setdefault(one, set()).add(other)
+        self._others.setdefault(other, set()).add(one)
+
+
+LOGGER_NAME: Final = "reconciler.decisions"
+_log = logging.getLogger(LOGGER_NAME)
+
+
+def log_decision(decision: Decision, commit_ms: float) -> None:
+    """Log a decision that was written.
+
+    Args:
+        decision: as it was written.
+        commit_ms: milliseconds that the commit took, by itself or its share of a batch's.
+    """
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    timings = decision.timings
+    parts = taken(timings, "embed_ms", "compare_ms", "arbitrate_ms") | {"commit_ms": commit_ms}
+    told = {
+        **taken(decision, "decision_id", "fact_id", "door", "action", "decided_by", "cosine"),
+        **taken(decision.scope, "tenant", "agent_id", "contact_id"),
+        "session_id": decision.note.session_id,
+        "gate_reason": str(decision.gate.reason) if decision.gate else None,
+        "arbiter": _outcome(decision.opinion),
+        "attempts": timings.attempts,
+        **{name: round(value, 3) for name, value in parts.items()},
+        "ms": round(sum(parts.values()), 3),
+    }
+    _log.info(
+        "%s by %s%s in %.1f ms, decision %s about %s of %s",
+        told["action"],
+        told["decided_by"],
+        "" if told["cosine"] is None else f" at {told['cosine']:.4f}",
+        told["ms"],
+        told["decision_id"],
+        told["contact_id"],
+        told["agent_id"],
+        extra=told,
+    )
+
+
+def _outcome(opinion: RecordedOpinion) -> str | None:
+    """The arbiter's outcome in a word; None if it was not asked."""
+    if opinion.arbiter is None:
+        return None
+    if opinion.error is None:
+        return "cached" if opinion.is_cached else "answered"
+    if opinion.error.startswith("circuit open"):
+        return "circuit_open"
+    return "over_budget" if opinion.error.startswith("over the budget") else "not_used"

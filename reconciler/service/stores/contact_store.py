@@ -1,16 +1,22 @@
-"""The contact store: alone names the queries of contacts and agents. Decides nothing."""
+"""The stores of contacts: alone name the queries of contacts and agents, and of export and restore.
+
+They decide nothing. ``ArchiveStore`` reads and writes whole nodes and links, contact by contact,
+and does not interpret them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.facts import Contact
-from reconciler.domain.records.scope import Scope
-from reconciler.service.stores.contact_queries import EVERYTHING, Store, of_contacts, pages
-from reconciler.service.stores.rows import CONTACTS
+from reconciler.domain.records.notes import Scope
+from reconciler.errors import UnknownContactError
+from reconciler.frozen import frozen
+from reconciler.ports.graph import EngineDescription, Row
+from reconciler.service.stores.rows import CONTACTS, EVERYTHING, Store, batches, of_contacts, pages
 
 if TYPE_CHECKING:
     from reconciler.service.use_trace import Use
@@ -95,3 +101,246 @@ class ContactStore(Store):
             rows = self.rows("list_disputed", **of_contacts(page))
             keys = {row["contact_key"] for row in rows}
             yield from (scope for scope in page if scope.contact_key in keys)
+
+
+PAGE = 500
+"""Nodes that are read in one query."""
+
+_NODES: Mapping[str, tuple[str, ...]] = {
+    "Task": ("list_whole_tasks",),
+    "Session": ("list_whole_sessions", "list_whole_task_sessions"),
+    "Episode": ("list_whole_episodes",),
+    "Job": ("list_whole_jobs",),
+    "Fact": ("list_whole_facts",),
+    "Decision": ("list_whole_decisions",),
+    "Erasure": ("list_whole_erasures",),
+    "Tombstone": ("list_whole_tombstones",),
+}
+IN_COLUMNS: Mapping[str, str] = {
+    "Episode": "list_plain_episodes",
+    "Fact": "list_plain_facts",
+    "Decision": "list_plain_decisions",
+}
+"""Labels that a contact may have many nodes of, which are read in columns. Making a map of each
+takes three times as long; of a whole fact with its vectors, on one engine, ten times."""
+
+_LINKS: Mapping[str, str] = {
+    "WITH": "list_with_links",
+    "PART_OF": "list_part_of_links",
+    "IN": "list_in_links",
+    "READS": "list_reads_links",
+    "SUPERSEDES": "list_supersedes_links",
+    "CONFLICTS_WITH": "list_conflicts_with_links",
+    "EVIDENCED_BY": "list_evidenced_by_links",
+    "JUDGED": "list_judged_links",
+    "WROTE": "list_wrote_links",
+    "COMPARED_WITH": "list_compared_with_links",
+    "SETTLES": "list_settles_links",
+    "REVOKED": "list_revoked_links",
+    "REVERTED": "list_reverted_links",
+}
+
+LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
+    "EVIDENCED_BY": ("span",),
+    "JUDGED": ("span",),
+    "COMPARED_WITH": ("cosine", "rank"),
+}
+"""The properties of links that may be null: one engine needs the same keys in a whole page."""
+
+
+@frozen
+class ContactFilter:
+    """A filter of contacts by owner; a field that is None lets all pass."""
+
+    tenant: str | None = None
+    agent_id: str | None = None
+    contact_id: str | None = None
+
+
+@frozen
+class BoundStore:
+    """The model and keys that a store is bound to. Never show ``id_key``.
+
+    ``hash_key_check`` is the check value of its hash key; None before the first hash.
+    """
+
+    embedding_model: str
+    embedding_dimension: int
+    id_key: str
+    hash_key_check: str | None
+
+
+class ArchiveStore(Store):
+    """Contacts with all that belongs to them, in one graph.
+
+    Invariant: while a contact is restored, each page is written once, however often it is sent,
+    because it counts the contact's version down.
+    """
+
+    def describe(self) -> EngineDescription:
+        """The engine, its version, and where it keeps the store."""
+        return self.graph.describe()
+
+    def schema_version(self) -> int:
+        """The version of the schema in the store."""
+        return self.graph.schema_version()
+
+    def bound(self) -> BoundStore:
+        """The model and keys that the store is bound to."""
+        [row] = self.rows("find_store")
+        return BoundStore(**row)
+
+    def bind(self, id_key: str, at: datetime) -> None:
+        """Give a store without contacts another key for its ids."""
+        self.rows("bind_store", id_key=id_key, at=at)
+
+    def count_contacts(self) -> int:
+        """The number of contacts, also of those that are being restored."""
+        return sum(int(row["contacts"]) for row in self.rows("count_contacts"))
+
+    def contact_keys(self, wanted: ContactFilter) -> Iterator[tuple[str, int]]:
+        """The keys of contacts with their versions, in the order of the keys."""
+        plain = {name: value or "" for name, value in asdict(wanted).items()}
+        after = ""
+        while rows := self.rows("list_contact_keys", **plain, after=after, limit=PAGE):
+            yield from ((str(row["contact_key"]), int(row["version"])) for row in rows)
+            after = rows[-1]["contact_key"]
+
+    def check(self, wanted: ContactFilter) -> None:
+        """Check that a filter's agent or contact exists, if it names one.
+
+        Raises:
+            UnknownContactError: nothing is known of the contact, or of any of the agent's.
+        """
+        if wanted.agent_id is None or next(self.contact_keys(wanted), None) is not None:
+            return
+        if wanted.contact_id is None:
+            raise UnknownContactError(
+                f"nothing is known about any contact of agent {wanted.agent_id}; check the name"
+            )
+        raise UnknownContactError(
+            f"nothing is known about contact {wanted.contact_id} of agent {wanted.agent_id}; check "
+            "both names"
+        )
+
+    def find_contact(self, contact_key: str) -> Row | None:
+        """The stored properties of a contact; None if there is none."""
+        rows = self.rows("find_whole_contact", contact_key=contact_key)
+        return dict(rows[0]["node"]) if rows else None
+
+    def node_pages(
+        self, contact_key: str, label: str, *, with_vectors: bool, size: int | None = None
+    ) -> Iterator[list[tuple[str, Row]]]:
+        """A contact's nodes of one label, page by page: ids and properties.
+
+        A node may come twice. Each page costs a look at all of the contact's nodes of the label.
+        """
+        asked = {"with_vectors": with_vectors} if label == "Fact" else {}
+        for rows in self._pages(_NODES[label], [contact_key], size or PAGE, asked):
+            yield [(str(row["node_id"]), row["node"]) for row in rows]
+
+    def iter_nodes(
+        self, contact_keys: Sequence[str], label: str, page_size: int
+    ) -> Iterator[tuple[str, Row]]:
+        """Several contacts' nodes of one label, each with the key of its contact."""
+        for rows in self._pages(_NODES[label], contact_keys, page_size, {}):
+            yield from ((row["contact_key"], row["node"]) for row in rows)
+
+    def column_pages(
+        self, contact_keys: Sequence[str], label: str, page_size: int
+    ) -> Iterator[Row]:
+        """Nodes of a label of ``IN_COLUMNS``, page by page, as lists of values without vectors.
+
+        Each page costs a look at all of these contacts' nodes of the label.
+        """
+        asked = {"contact_keys": list(contact_keys), "limit": page_size}
+        after, is_full = "", True
+        while is_full and (rows := self.rows(IN_COLUMNS[label], **asked, after=after)):
+            [columns] = rows
+            yield columns
+            after, is_full = columns["node_id"][-1], len(columns["node_id"]) == page_size
+
+    def _pages(
+        self, names: Sequence[str], contact_keys: Sequence[str], size: int, asked: dict[str, Any]
+    ) -> Iterator[list[Row]]:
+        asked = {"contact_keys": list(contact_keys), "limit": size, **asked}
+        for name in names:
+            after, is_full = "", True
+            while is_full and (rows := self.rows(name, **asked, after=after)):
+                yield rows
+                after, is_full = rows[-1]["node_id"], len(rows) == size
+
+    def list_links(
+        self, contact_key: str, kind: str, after: str, until: str
+    ) -> Iterator[tuple[str, str, Row]]:
+        """The links of one type from the contact's nodes with ids between these two."""
+        for row in self.rows(_LINKS[kind], contact_key=contact_key, after=after, until=until):
+            yield row["from_id"], row["to_id"], row.get("link") or {}
+
+    def put_remains(self, label: str, nodes: Mapping[str, Row]) -> None:
+        """Replace damaged nodes by what is left of them, under their ids; links stay."""
+        rows = [{"node_id": node_id, "node": left} for node_id, left in nodes.items()]
+        for some in batches(rows, PAGE):
+            self.rows("put_remains", label=label, rows=some)
+
+    def begin_contact(self, scope: Scope, mark: str) -> tuple[int, str]:
+        """Begin to restore a contact, or go on.
+
+        Args:
+            scope: the contact.
+            mark: its name until it is complete, by which the same restore recognises it.
+
+        Returns:
+            Its version, which is below 0 during a restore, and its name; "" if another writer wrote
+            about it meanwhile.
+        """
+        [row] = self.rows("restore_contact", **scope.columns, name=mark)
+        return int(row["version"]), "" if row["last_decision_at"] else str(row["name"])
+
+    def restore_nodes(
+        self,
+        contact_key: str,
+        version: int,
+        label: str,
+        nodes: Sequence[tuple[Row, Any]],
+        embedding_model: str,
+    ) -> None:
+        """Write a page of nodes, each with its vector or None; repeating it changes nothing.
+
+        Args:
+            contact_key: the contact's.
+            version: the contact's version before this page; the page makes it one less.
+            label: the nodes' label.
+            nodes: the properties and the vector of each.
+            embedding_model: the model that made the vectors. If the store has moved to another,
+                nothing is written.
+        """
+        rows = [{"node": held, "embedding": vector} for held, vector in nodes]
+        page = {**_page(contact_key, version), "embedding_model": embedding_model}
+        self.rows("restore_nodes", **page, label=label, nodes=rows)
+
+    def restore_links(
+        self, contact_key: str, version: int, kind: str, links: Sequence[tuple[str, str, Row]]
+    ) -> None:
+        """Write a page of links, as ``restore_nodes``; both ends of each were written before."""
+        named = dict.fromkeys(LINK_PROPERTIES.get(kind, ()))
+        rows = [
+            {"from_id": start, "to_id": end, "link": named | held} for start, end, held in links
+        ]
+        self.rows("restore_links", **_page(contact_key, version), type=kind, links=rows)
+
+    def contact_version(self, contact_key: str) -> int | None:
+        """The contact's version; None if there is no such contact."""
+        rows = self.rows("find_contact_version", contact_key=contact_key)
+        return int(rows[0]["version"]) if rows else None
+
+    def finish_contact(self, contact_key: str, version: int, held: Row) -> bool:
+        """Give a restored contact its exported properties; False if its version has changed."""
+        node = {name: value for name, value in held.items() if name != "contact_key"}
+        return bool(
+            self.rows("finish_contact", contact_key=contact_key, version=version, node=node)
+        )
+
+
+def _page(contact_key: str, version: int) -> dict[str, Any]:
+    return {"contact_key": contact_key, "version": version, "next_version": version - 1}

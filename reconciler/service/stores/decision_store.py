@@ -9,39 +9,41 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.gate.precedents import EarlierDecision
-from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.candidates import Evidence, TakenBy
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
-from reconciler.domain.records.evidence import TakenBy
 from reconciler.domain.records.facts import RefusalCount
-from reconciler.domain.records.far_ahead import FAR_AHEAD
-from reconciler.domain.records.kinds import Disposal, GateReason, Relation
-from reconciler.domain.records.places import is_after, newest_first
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.kinds import (
+    FAR_AHEAD,
+    Disposal,
+    GateReason,
+    Relation,
+    is_after,
+    newest_first,
+)
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, UnknownDecisionError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import check_own_model
 from reconciler.service.stores.commits import Commit, contact_map
-from reconciler.service.stores.contact_queries import (
-    EVERYTHING,
-    Store,
-    first_rows,
-    of_contacts,
-    pages,
-)
 from reconciler.service.stores.rows import (
     ACTION_COUNTS,
     COMPARISONS,
     DECISIONS,
     EARLIER,
+    EVERYTHING,
     EVIDENCE,
     TAKEN,
+    Store,
+    first_rows,
+    of_contacts,
+    pages,
     with_comparisons,
 )
 
 if TYPE_CHECKING:
-    from reconciler.domain.review.health import ActionCount
+    from reconciler.domain.records.counts import ActionCount
 
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
@@ -103,7 +105,7 @@ class DecisionStore(Store):
     def list_made(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact that changed facts, without comparisons; in no order."""
         ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
-        return list(self._made(scope.contact_key, ids)) if ids else []
+        return self._made(scope.contact_key, ids)
 
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
         """The ids of the decisions that ended a fact without a successor, in no order.
@@ -116,7 +118,7 @@ class DecisionStore(Store):
     def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
         """The decisions of ``list_revocation_ids``, without comparisons."""
         ids = self.list_revocation_ids(scope, or_door)
-        return list(self._made(scope.contact_key, ids)) if ids else []
+        return self._made(scope.contact_key, ids)
 
     def list_records(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact, newest first, without comparisons."""
@@ -211,7 +213,10 @@ class DecisionStore(Store):
                 person said it.
         """
         bound = {
-            episode.episode_id: _own_episode_id(scope, episode.episode_id) for episode in cleaned
+            episode.episode_id: str(
+                uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{episode.episode_id}")
+            )
+            for episode in cleaned
         }
         if not bound:
             return ()
@@ -378,6 +383,8 @@ class DecisionStore(Store):
 
     def _made(self, contact_key: str, decision_ids: Sequence[str]) -> list[Decision]:
         asked: dict[str, Any] = {"contact_key": contact_key}
+        if not decision_ids:
+            return []
         if len(decision_ids) <= _LOOKED_UP_MAX:
             asked["decision_ids"] = list(decision_ids)
             return DECISIONS.all(self.rows("find_decisions", **asked))
@@ -405,8 +412,3 @@ def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
         "until": wanted.until or FAR_AHEAD,
         "limit": limit,
     }
-
-
-def _own_episode_id(scope: Scope, given_id: str) -> str:
-    """The contact's own id for an episode with an id that a caller gave."""
-    return str(uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{given_id}"))

@@ -12,8 +12,7 @@ from dataclasses import asdict, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from reconciler.domain.erasing.planning import ContactRecords, Judged
-from reconciler.domain.erasing.redaction import words_of
+from reconciler.domain.erasing.planning import ContactRecords, Judged, words_of
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
     ERASED,
@@ -27,15 +26,13 @@ from reconciler.domain.records.erasures import (
 )
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Scope
 from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.commits import decision_map, taken
-from reconciler.service.stores.contact_queries import EVERYTHING, Queries
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.row_reader import adapter_of, reader_of
-from reconciler.service.stores.rows import FACTS
+from reconciler.service.stores.rows import EVERYTHING, FACTS, Queries, adapter_of, reader_of
 
 T = TypeVar("T")
 
@@ -166,7 +163,13 @@ class ErasureStore(Queries):
                 version=version,
                 next_version=version + 1,
                 is_whole=erasure.kind is ErasureKind.CONTACT,
-                erasure=_erasure_map(erasure),
+                erasure={
+                    **taken(erasure, "erasure_id", "state", "by", "reason", "started_at"),
+                    **taken(erasure.scope, "tenant", "agent_id", "contact_key"),
+                    "target_kind": str(erasure.kind),
+                    "target": _json(ErasureTarget, erasure.target),
+                    "plan": _json(ErasurePlan, erasure.plan) if erasure.plan else None,
+                },
                 fact_ids=list(erasure.plan.fact_ids if erasure.plan else ()),
                 tombstone_keys=sorted(marks.tombstone_keys),
                 ended_keys=list(marks.ended_keys),
@@ -235,6 +238,9 @@ class ErasureStore(Queries):
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
         """All that is kept of a contact in words, node by node: what is known, and the rest."""
+        links = [(link.new_id, link.old_id, link.reason) for link in known.links]
+        rows = self.rows_of(scope, "list_conflict_links")
+        links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
         return [
             *(_node_words("Fact", each.fact_id, words_of(each)) for each in known.facts),
             *(
@@ -242,7 +248,8 @@ class ErasureStore(Queries):
                 for each in known.decisions
             ),
             *(words for label in _SCOPED for words in self._words_of(label, scope)),
-            *self._words_of_links(scope, known),
+            *(_node_words("Link", f"{new} {old}", [reason]) for new, old, reason in links),
+            *(_node_words("Span", row.episode_id, [row.span or ""]) for row in known.judged),
         ]
 
     def move(
@@ -335,15 +342,6 @@ class ErasureStore(Queries):
             for row in self.rows_of(scope, query)
         ]
 
-    def _words_of_links(self, scope: Scope, known: ContactRecords) -> list[Words]:
-        links = [(link.new_id, link.old_id, link.reason) for link in known.links]
-        rows = self.rows_of(scope, "list_conflict_links")
-        links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
-        return [
-            *(_node_words("Link", f"{new} {old}", [reason]) for new, old, reason in links),
-            *(_node_words("Span", row.episode_id, [row.span or ""]) for row in known.judged),
-        ]
-
 
 def _before_mark(scope: Scope) -> str:
     """The key for a contact's kept texts until an erasure is marked; usable as a file name."""
@@ -385,16 +383,6 @@ _EMPTIED = (
     "record",
 )
 """What an erasure changes of a decision, and its id."""
-
-
-def _erasure_map(erasure: Erasure) -> dict[str, Any]:
-    return {
-        **taken(erasure, "erasure_id", "state", "by", "reason", "started_at"),
-        **taken(erasure.scope, "tenant", "agent_id", "contact_key"),
-        "target_kind": str(erasure.kind),
-        "target": _json(ErasureTarget, erasure.target),
-        "plan": _json(ErasurePlan, erasure.plan) if erasure.plan else None,
-    }
 
 
 def _json(kind: type[T], value: T) -> str:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.floats import Floats
-from reconciler.domain.recalling.evidence import Said, restated_beneath
+from reconciler.domain.recalling.history import Said, restated_beneath
 from reconciler.domain.records.facts import (
     Conflict,
     Fact,
@@ -19,33 +18,31 @@ from reconciler.domain.records.facts import (
     SaidFact,
     Supersession,
 )
-from reconciler.domain.records.far_ahead import FAR_AHEAD
-from reconciler.domain.records.kinds import FactState
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.kinds import FAR_AHEAD, FactState
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import QueryError, UnknownFactError
+from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import check_own_model
-from reconciler.service.stores.contact_queries import (
-    EVERYTHING,
-    Store,
-    first_rows,
-    of_contacts,
-)
 from reconciler.service.stores.rows import (
     CONFLICTS,
+    EVERYTHING,
     FACTS,
     PLACES,
     PREDECESSORS,
     SAID,
     SUPERSESSIONS,
+    Store,
+    first_rows,
+    of_contacts,
     told_by_contact,
     vectors_in,
     vectors_of,
 )
 
 if TYPE_CHECKING:
-    from reconciler.domain.review.health import LiveFact
+    from reconciler.domain.records.counts import LiveFact
     from reconciler.service.stores.stored_facts import StoredFacts
     from reconciler.service.use_trace import Use
 
@@ -96,7 +93,15 @@ class FactStore(Store):
         from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
 
         asked = {"contact_key": scope.contact_key, "embedding_model": embedding_model}
-        version, rows = self._at_version(scope, "list_neighbourhood", asked)
+        query, version = "list_neighbourhood", 0
+        rows = self.rows(query, **asked)
+        if not rows:
+            # No live fact, or no contact: look at the version first and then again, so that a
+            # fact written in between fails the version check instead of being missed.
+            version = self.contact_version(scope)
+            rows = self.rows(query, **asked) if version else []  # nothing was ever written at 0
+        if rows:
+            version = int(rows[0]["version"][0])
         if not rows:
             check_own_model(self.graph, self.model)
         columns = readable(rows)
@@ -128,7 +133,7 @@ class FactStore(Store):
             embedding_model: the model that made the vectors to compare.
             now: the time now (UTC).
         """
-        from reconciler.domain.review.health import LiveFact
+        from reconciler.domain.records.counts import LiveFact
 
         rows = self.rows("list_live_facts", **of_contacts(scopes), embedding_model=embedding_model)
         if not rows:
@@ -341,7 +346,14 @@ class FactStore(Store):
             "also_expired": also_expired,
             "limit": limit or EVERYTHING,
         }
-        rows = first_rows(self.graph.run, "list_expiring", scopes, asked, _by_expiry, limit)
+        rows = first_rows(
+            self.graph.run,
+            "list_expiring",
+            scopes,
+            asked,
+            lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]),
+            limit,
+        )
         return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
@@ -383,23 +395,9 @@ class FactStore(Store):
             check_own_model(self.graph, self.model)
             raise
 
-    def _at_version(self, scope: Scope, query: str, asked: dict[str, Any]) -> tuple[int, list[Row]]:
-        """A contact's version, and the rows of a query that returns it as a column."""
-        if rows := self.rows(query, **asked):
-            return int(rows[0]["version"][0]), rows
-        # No live fact, or no contact: look at the version first and then again, so that a
-        # fact written in between fails the version check instead of being missed.
-        version = self.contact_version(scope)
-        rows = self.rows(query, **asked) if version else []  # nothing was ever written at 0
-        return int(rows[0]["version"][0]) if rows else version, rows
-
 
 def _by_cosine(row: Row) -> tuple[float, str]:
     return -row["cosine"], row["fact_id"]
-
-
-def _by_expiry(row: Row) -> tuple[datetime, str, str]:
-    return row["expires_at"], row["contact_key"], row["fact_id"]
 
 
 def _version(rows: Sequence[Row]) -> int:

@@ -1,23 +1,26 @@
-"""Rows of queries as values: facts, decisions, evidence, vectors.
+"""Queries and their rows: how a store asks, and makes values of what it gets. Names no query.
 
-One reader for each kind of record, so that a damaged one is told in the same way everywhere.
+One reader for each kind of record (facts, decisions, evidence, vectors), so that a damaged one is
+told in the same way everywhere. A record may be damaged: cut short, altered by hand, or written by
+a program with a mistake. An error names such a record by its id and never quotes it. The other
+records are still read, and an erasure removes its words like those of any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.gate.precedents import EarlierDecision
-from reconciler.domain.recalling.evidence import Said
-from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.recalling.history import Said
+from reconciler.domain.records.candidates import Evidence, TakenBy
 from reconciler.domain.records.decisions import Comparison, Decision
-from reconciler.domain.records.evidence import TakenBy
 from reconciler.domain.records.facts import (
     Conflict,
     Contact,
@@ -26,20 +29,134 @@ from reconciler.domain.records.facts import (
     Predecessor,
     Supersession,
 )
-from reconciler.domain.records.kinds import (
-    SPANS_JOINED,
-    Category,
-    DecidedBy,
-    FactState,
-    Relation,
-)
-from reconciler.ports.graph import Row
-from reconciler.service.stores.row_reader import RowReader, adapter_of, reader_of, validated
+from reconciler.domain.records.kinds import SPANS_JOINED, DecidedBy, FactState, Relation
+from reconciler.domain.records.notes import Scope
+from reconciler.errors import DamagedRecordError, ReconcilerError
+from reconciler.floats import Floats
+from reconciler.frozen import in_order
+from reconciler.ports.graph import Graph, Row
+from reconciler.reading.kinds import Category
 
 if TYPE_CHECKING:
-    from reconciler.domain.review.health import ActionCount
+    from reconciler.domain.records.counts import ActionCount
 
 T = TypeVar("T")
+
+
+def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The things in their order, so many at a time; the last batch may be smaller."""
+    rest = iter(things)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+_log = logging.getLogger(__name__)
+_NAMED_MAX = 5
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError)
+"""The errors of reading a damaged row; a JSON error is a ``ValueError``."""
+
+
+@in_order
+class RowReader(Generic[T]):
+    """Makes values of the rows of one kind of record.
+
+    Args:
+        label: the kind.
+        key: the column that names a record.
+        make: makes the value of a row; it may raise any of ``UNREADABLE``.
+    """
+
+    label: str
+    key: str
+    make: Callable[[Row], T]
+
+    def one(self, row: Row) -> T:
+        """The value of a row.
+
+        Raises:
+            DamagedRecordError: it cannot be read.
+        """
+        try:
+            return self.make(row)
+        except UNREADABLE:  # no cause is shown: its text would quote the record
+            raise self._damaged([row]) from None
+
+    def first(self, rows: Sequence[Row]) -> T | None:
+        """The value of the first row; None without rows.
+
+        Raises:
+            DamagedRecordError: it cannot be read.
+        """
+        return self.one(rows[0]) if rows else None
+
+    def all(self, rows: Iterable[Row]) -> list[T]:
+        """The values of the rows that can be read; the log names the others."""
+        return [value for _, value in self.pairs(rows)]
+
+    def pairs(self, rows: Iterable[Row]) -> list[tuple[Row, T]]:
+        """As ``all``, each value with its row."""
+        read, damaged = self.apart(rows)
+        if damaged:
+            _log.warning("%s", self._damaged(damaged))
+        return read
+
+    def apart(self, rows: Iterable[Row]) -> tuple[list[tuple[Row, T]], list[Row]]:
+        """The readable rows, each with its value, and the damaged ones."""
+        read: list[tuple[Row, T]] = []
+        damaged: list[Row] = []
+        for row in rows:
+            try:
+                read.append((row, self.make(row)))
+            except UNREADABLE:
+                damaged.append(row)
+        return read, damaged
+
+    def key_of(self, row: Row) -> str:
+        """The id of a row's record."""
+        return str(row[self.key])
+
+    def _damaged(self, rows: Iterable[Row]) -> DamagedRecordError:
+        ids = tuple(dict.fromkeys(map(self.key_of, rows)))
+        named = ", ".join(ids[:_NAMED_MAX]) + (", …" if len(ids) > _NAMED_MAX else "")
+        return DamagedRecordError(
+            f"{self.label} {named} cannot be read: what is kept of it is damaged. `reconciler "
+            "health --check-records` counts such records, and `reconciler forget` erases them"
+        )
+
+
+def reader_of(
+    kind: type[T], label: str, key: str, also: Callable[[Row], Row] = lambda _: {}
+) -> RowReader[T]:
+    """Makes records of one kind of rows that name its fields.
+
+    Args:
+        kind: the record.
+        label: as in ``RowReader``.
+        key: as in ``RowReader``.
+        also: the fields that are made of a row; they take the place of columns.
+    """
+    return RowReader(label, key, lambda row: validated(kind, row | also(row)))
+
+
+def validated(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A record of these values, after a check of their types.
+
+    Raises:
+        ValueError: one is missing, or of another type; its text quotes the values.
+    """
+    made: T = adapter_of(kind).validate_python(values)
+    return made
+
+
+def adapter_of(kind: type[T]) -> TypeAdapter[T]:
+    """The validator of such records; it is made at first use, because that takes milliseconds."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
+
 
 SLOT_COLUMNS = (
     "subject",
@@ -160,7 +277,7 @@ def _cited(row: Row) -> Row:
 
 
 def _action_count(row: Row) -> ActionCount:
-    from reconciler.domain.review.health import ActionCount  # loads numpy
+    from reconciler.domain.records.counts import ActionCount  # loads numpy
 
     return validated(ActionCount, row)
 
@@ -187,3 +304,74 @@ ACTION_COUNTS = RowReader("Decision of Contact", "contact_key", _action_count)
 CONTACTS = reader_of(Contact, "Contact", "contact_id", _counts)
 CONFLICTS = reader_of(Conflict, "CONFLICTS_WITH of Fact", "new_id")
 SUPERSESSIONS = reader_of(Supersession, "SUPERSEDES of Fact", "new_id")
+
+
+EVERYTHING = 1_000_000_000
+"""A limit that no answer reaches."""
+
+
+_PAGE = 100
+"""Contacts or decisions that one query reads, so that the answer always fits into memory."""
+
+
+class Queries:
+    """What runs queries by their names."""
+
+    graph: Graph
+
+    def rows(self, query: str, /, **given: Any) -> list[Row]:
+        """The rows of a query. A closed memory and a failing engine are errors of the graph."""
+        return self.graph.run(query, given)
+
+    def rows_of(self, scope: Scope, query: str, /, **given: Any) -> list[Row]:
+        """The rows of a query about one contact."""
+        return self.rows(query, contact_key=scope.contact_key, **given)
+
+
+@in_order
+class Store(Queries):
+    """The common part of stores.
+
+    Attributes:
+        graph: answers the queries.
+        model: name and dimension of the model that the store must be bound to where no vector is
+            found; None to take any.
+    """
+
+    graph: Graph
+    model: tuple[str, int] | None = None
+
+
+def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:
+    """The parameter of a query about several contacts."""
+    return {"contact_keys": [scope.contact_key for scope in scopes]}
+
+
+def pages(things: Iterable[T]) -> Iterator[list[T]]:
+    """The contacts or decisions in their order, as many at a time as one query reads."""
+    return batches(things, _PAGE)
+
+
+def first_rows(
+    run: Callable[[str, dict[str, Any]], list[Row]],
+    query: str,
+    scopes: Sequence[Scope],
+    asked: dict[str, Any],
+    order: Callable[[Row], Any],
+    limit: int | None = None,
+) -> list[Row]:
+    """The first rows of a query about many contacts, which is run for some at a time.
+
+    Args:
+        run: runs a query.
+        query: its name; it takes the contacts' keys.
+        scopes: the contacts.
+        asked: its other parameters.
+        order: the key that the rows are sorted by.
+        limit: at most this many; None for all.
+    """
+    rows: list[Row] = []
+    for some in pages(scopes):
+        rows += run(query, {**of_contacts(some), **asked})
+        rows = sorted(rows, key=order)[:limit]
+    return rows

@@ -15,10 +15,9 @@ from typing import Any, get_type_hints, overload
 from reconciler.domain.recalling.ranking import Numbers, numbers_in
 from reconciler.domain.recalling.recallable import search_text
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import Slot
 from reconciler.ports.graph import Row
-from reconciler.service.stores.row_reader import adapter_of
-from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS
+from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS, adapter_of
 
 Columns = dict[str, list[Any]]
 

@@ -1,7 +1,7 @@
 """The door of an agent that works in a loop: memory for one task, operation by operation.
 
 Working memory, the task's record and candidates for facts have different calls, each legal in the
-states that ``reconciler.domain.tasks.task_states`` gives it. Extraction proposes, the write gate
+states that ``reconciler.domain.tasks.tasks`` gives it. Extraction proposes, the write gate
 disposes, and only ``commit`` writes a fact, of what the gate admitted.
 Evidence is read back from the store by its id: a caller's copy of it proves nothing.
 A call here never leads to one that answers for a person: a held note waits for a person's yes,
@@ -19,35 +19,50 @@ from typing import Any, NamedTuple
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.filtering import RecallFilter
-from reconciler.domain.recalling.mentions import mentioning
-from reconciler.domain.recalling.procedures import Procedure, procedure_slot, procedure_text
+from reconciler.domain.recalling.procedures import (
+    Procedure,
+    mentioning,
+    procedure_slot,
+    procedure_text,
+)
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence, Turn
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.kinds import Action, AnyCategory, Category, SourceKind
+from reconciler.domain.records.kinds import Action, AnyCategory, SourceKind
 from reconciler.domain.records.messages import turns_of
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    Scope,
+    Slot,
+    check_identifier,
+    check_text,
+)
+from reconciler.domain.records.sessions import Episode, Session, time_of_saying
 from reconciler.domain.sessions.extraction import SessionEpisodes
-from reconciler.domain.tasks.task_states import Operation, Step, TaskState
-from reconciler.domain.tasks.tasks import Task, WorkingMemory, outcome_slot, outcome_text
+from reconciler.domain.tasks.tasks import (
+    Operation,
+    Step,
+    Task,
+    TaskState,
+    WorkingMemory,
+    outcome_slot,
+    outcome_text,
+)
 from reconciler.errors import (
     IllegalMemoryOperationError,
     InvalidNoteError,
     InvalidRequestError,
     InvalidSessionError,
 )
+from reconciler.reading.kinds import Category
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import SessionReader
-from reconciler.service.stores.session_store import SessionStore
-from reconciler.service.stores.task_store import TaskStore
-from reconciler.service.tasks.procedures import Procedures
-from reconciler.service.tasks.task_memory import TaskMemory, TaskRun
+from reconciler.service.stores.session_store import SessionStore, TaskStore
+from reconciler.service.tasks.task_memory import Procedures, TaskMemory, TaskRun
 from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
@@ -89,11 +104,11 @@ class MemoryContext:
         cleaner: removes personal data and secrets from the task's own texts.
         recall: reads facts about the contact.
         records: reads decisions about the contact.
-        sessions: the store of episodes.
-        tasks: the store of tasks.
-        reader: makes episodes of turns, and candidates of episodes.
+        session_store: the store of episodes.
+        task_store: the store of tasks.
+        session_reader: makes episodes of turns, and candidates of episodes.
         procedures: reads the agent's procedures.
-        use: counts recalls.
+        use_trace: counts recalls.
         clock: the time now, UTC-aware.
         keeps_outcome: whether the task's outcome is proposed to the gate when the task ends.
 
@@ -114,11 +129,11 @@ class MemoryContext:
         cleaner: Cleaner,
         recall: Recall,
         records: Records,
-        sessions: SessionStore,
-        tasks: TaskStore,
-        reader: SessionReader,
+        session_store: SessionStore,
+        task_store: TaskStore,
+        session_reader: SessionReader,
         procedures: Procedures,
-        use: UseTrace,
+        use_trace: UseTrace,
         clock: Callable[[], datetime],
         keeps_outcome: bool = True,
     ) -> None:
@@ -130,10 +145,10 @@ class MemoryContext:
         self._cleaner = cleaner
         self._recall = recall
         self._records = records
-        self._sessions = sessions
-        self._reader = reader
+        self._sessions = session_store
+        self._reader = session_reader
         self._procedures = procedures
-        self._use = use
+        self._use = use_trace
         self._clock = clock
         self._keeps_outcome = keeps_outcome
         self._position: int | None = None
@@ -143,7 +158,7 @@ class MemoryContext:
             scope=scope,
             task_id=task_id,
             session_id=session_id,
-            store=tasks,
+            store=task_store,
             clock=clock,
         )
         self._run.open(None if goal is None else self._cleaned(goal))
@@ -345,7 +360,12 @@ class MemoryContext:
         kept = self._kept(episodes)
         ids, record = tuple(kept), list(kept.values())
         if ids not in self._proposed:
-            candidates = self._extract_candidates(record)
+            # Without secrets that only a claim's slot shows.
+            made_of = partial(SessionEpisodes, self._scope, self._run.session_id)
+            read = self._reader.read(self._scope, record, frozenset(kept))
+            read, cleaned = self._reader.cleaned(read, made_of(record))
+            self._sessions.clean_episodes(zip(record, cleaned, strict=True))
+            candidates = self._reader.candidates(read, made_of(cleaned))
             asked = self._gate.to_be_asked(candidates)
             asking = ((each, each.note.idempotency_key in asked) for each in candidates)
             self._proposed[ids] = [
@@ -430,31 +450,19 @@ class MemoryContext:
         check_kind("decision", decision, Decision)
         # The stored record counts, not the caller's copy.
         kept = self._records.decision_store.get_decision(self._scope, decision.decision_id)
-        self._check_about(candidate, kept)
+        is_ours = candidate.note.scope == kept.scope == self._scope
+        if not is_ours or self._gate.judge(candidate).candidate.claim != kept.text:
+            raise IllegalMemoryOperationError(
+                f"commit is illegal for decision {kept.decision_id}: it is about another "
+                "candidate than this one"
+            )
         if kept.action is not Action.ADMIT:
             why = kept.gate.detail if kept.gate else kept.reason
             raise IllegalMemoryOperationError(
-                f"commit is not legal of decision {kept.decision_id}: it is {kept.action} ({why}); "
-                "only what the gate admitted can be committed"
+                f"commit is illegal for decision {kept.decision_id}: it is {kept.action} ({why}); "
+                "only a note that the gate admitted can be committed"
             )
         return self._gate.commit(self._scope, kept.decision_id, TASK_DOOR)
-
-    def _extract_candidates(self, record: Sequence[Episode]) -> list[Candidate]:
-        """The extractor's candidates, without secrets that only a claim's slot shows."""
-        made_of = partial(SessionEpisodes, self._scope, self._run.session_id)
-        new_ids = frozenset(episode.episode_id for episode in record)
-        read = self._reader.read(self._scope, record, new_ids)
-        read, cleaned = self._reader.cleaned(read, made_of(record))
-        self._sessions.clean_episodes(zip(record, cleaned, strict=True))
-        return self._reader.candidates(read, made_of(cleaned))
-
-    def _check_about(self, candidate: Candidate, decision: Decision) -> None:
-        is_ours = candidate.note.scope == decision.scope == self._scope
-        if not is_ours or self._gate.judge(candidate).candidate.claim != decision.text:
-            raise IllegalMemoryOperationError(
-                f"commit is not legal of decision {decision.decision_id}: it is about something "
-                "else than this candidate"
-            )
 
     def _propose(
         self,
@@ -494,9 +502,9 @@ class MemoryContext:
         is_over = task.state.is_terminal and task.outcome_id is None
         if not (is_over and self._keeps_outcome):
             return
-        evidence = _of_persons(
-            _evidence(self._scope, [(episode, ()) for episode in self._record()])
-        )
+        told = _evidence(self._scope, [(episode, ()) for episode in self._record()])
+        tools = SourceKind.TOOL_OUTPUT  # they only count if no person said anything
+        evidence = tuple(item for item in told if item.source_kind is not tools) or told
         if not evidence:
             return
         made = self._propose(
@@ -545,8 +553,8 @@ class MemoryContext:
         }
         if unknown := sorted(ids - kept.keys()):
             raise InvalidRequestError(
-                f"no episode {unknown[0]} is kept in task {self._run.task_id}; only what it logged "
-                "is evidence: hand over what episodes() gives"
+                f"no episode {unknown[0]} is kept in task {self._run.task_id}; only its own "
+                "episodes are evidence: pass those that episodes() gives"
             )
         return kept
 
@@ -584,16 +592,10 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
     made = list(turns_of([given]))
     if len(made) != 1:
         raise InvalidSessionError(
-            f"one episode is one thing that was said, and the message says {len(made)}; log the "
+            f"an episode is one statement, and the message has {len(made)}; log the "
             "answers of tools and the words beside them one by one"
         )
     return made[0]
-
-
-def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """The evidence of persons, if there is any; else that of tools."""
-    tools = SourceKind.TOOL_OUTPUT
-    return tuple(item for item in evidence if item.source_kind is not tools) or evidence
 
 
 def _evidence(

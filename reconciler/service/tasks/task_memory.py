@@ -1,7 +1,8 @@
 """A task's memory: what is durable of it, and one process's run of it, state by state.
 
-``reconciler.domain.tasks.task_states`` says what may happen in which state; here it is held to, and
+``reconciler.domain.tasks.tasks`` says what may happen in which state; here it is held to, and
 what the task's store keeps follows every step. Nothing that could become a fact passes here.
+``Procedures`` reads an agent's procedures over all of its contacts, what fits a task first.
 """
 
 from __future__ import annotations
@@ -10,11 +11,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.tasks.task_states import Operation, Step, TaskState, after, check
-from reconciler.domain.tasks.tasks import Task, WorkingMemory
+from reconciler.domain.recalling.procedures import (
+    SUBJECT,
+    Procedure,
+    by_fit,
+    may_be_offered,
+    procedures_of,
+)
+from reconciler.domain.records.notes import Scope, check_identifier
+from reconciler.domain.tasks.tasks import (
+    Operation,
+    Step,
+    Task,
+    TaskState,
+    WorkingMemory,
+    after,
+    check,
+)
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError, UnknownTaskError
-from reconciler.service.stores.task_store import TaskStore
+from reconciler.frozen import frozen
+from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import embed, embed_queries
+from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.session_store import TaskStore
 
 _DECIDED_COUNT_MAX = 100
 
@@ -83,7 +102,13 @@ class TaskRun:
             self.scope, self.task_id, state, self.session_id, self.clock()
         )
         if stored is None:
-            raise self._ended_elsewhere(step)
+            task = self.store.find_task(self.scope, self.task_id)
+            if task is None:
+                raise UnknownTaskError(f"contact {self.scope.contact_id} lost task {self.task_id}")
+            self.working = WorkingMemory(task=task)
+            raise IllegalMemoryOperationError(
+                f"{step} is not legal in state {task.state}: another process ended the task"
+            )
         if state in (TaskState.DECIDING, TaskState.AFTER_TOOL_RESULT):
             self.working.task = stored
         else:
@@ -95,15 +120,6 @@ class TaskRun:
         stored = write(self.clock())
         self.working.task = replace(stored, state=self.state)
         return self.working.task
-
-    def _ended_elsewhere(self, step: Step) -> Exception:
-        task = self.store.find_task(self.scope, self.task_id)
-        if task is None:
-            return UnknownTaskError(f"contact {self.scope.contact_id} lost task {self.task_id}")
-        self.working = WorkingMemory(task=task)
-        return IllegalMemoryOperationError(
-            f"{step} is not legal in state {task.state}: another process ended the task"
-        )
 
 
 class TaskMemory:
@@ -199,3 +215,45 @@ class TaskMemory:
         if task is None:
             raise UnknownTaskError(f"there is no task {self._run.task_id} any more")
         return task
+
+
+@frozen
+class Procedures:
+    """An agent's procedures that operators approved, from all contacts.
+
+    Attributes:
+        fact_store: where facts are kept.
+        embedder: compares what a procedure is for with a goal; its ``dimension`` 0 leaves it to
+            the words.
+        clock: the time now, UTC-aware.
+    """
+
+    fact_store: FactStore
+    embedder: Embedder
+    clock: Callable[[], datetime]
+
+    def fitting(self, scope: Scope, goal: str) -> list[Procedure]:
+        """The agent's procedures that fit the goal, what fits best first, then by name.
+
+        What was learned with another contact, and says anything about that one, is left out.
+
+        Args:
+            scope: the agent, and for whom it works.
+            goal: what is to be achieved.
+
+        Raises:
+            EmbeddingError: the model failed.
+        """
+        filed = self.fact_store.list_filed_facts(scope, SUBJECT)
+        offered = [
+            filed_fact.fact for filed_fact in filed if may_be_offered(filed_fact, scope.contact_id)
+        ]
+        procedures = procedures_of(offered, self.clock())
+        return by_fit(procedures, goal, self._cosines(procedures, goal))
+
+    def _cosines(self, procedures: Sequence[Procedure], goal: str) -> list[float]:
+        if not procedures or not self.embedder.dimension:
+            return [0.0] * len(procedures)
+        [asked] = embed_queries(self.embedder, [goal])
+        vectors = embed(self.embedder, [procedure.purpose for procedure in procedures])
+        return [float(asked @ vector) for vector in vectors]

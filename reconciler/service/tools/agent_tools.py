@@ -20,25 +20,23 @@ from typing import Any
 
 from reconciler.domain.recalling.briefing import Briefing
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
-from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled
-from reconciler.domain.recalling.safety import is_never_cut
+from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled, is_never_cut
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, Relations
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.tools.contact_tools import (
+from reconciler.domain.records.notes import Scope, check_identifier
+from reconciler.domain.tools.replies import Shown, ToolReply, reply_about, reply_about_relating
+from reconciler.domain.tools.tool import (
     ADD_CONTACT_NOTE,
     RECALL_CONTACT,
     RELATE_CONTACT_NOTE,
+    Style,
     add_tool,
     agent_sources,
+    check_style,
     recall_tool,
     relate_tool,
 )
-from reconciler.domain.tools.replies import ToolReply, reply_about, reply_about_relating
-from reconciler.domain.tools.shown import Shown
-from reconciler.domain.tools.tool import Style, check_style
 from reconciler.errors import (
     EmbedderClosedError,
     EmbeddingError,
@@ -245,7 +243,10 @@ class AgentTools:
             except (RelationError, UnknownFactError) as error:  # the note stands without it
                 wrong.append(error)
                 self._refused(error, f"{key}-related")
-                return self._noted(_unrelated(fields), key)
+                unrelated = {
+                    name: value for name, value in fields.items() if name not in _RELATIONS
+                }
+            return self._noted(unrelated, key)
 
         decision = self._settled(given, write, key)
         may_read = self._recall is not None
@@ -443,11 +444,6 @@ def _as_object(arguments: object) -> Mapping[Any, Any]:
     if not isinstance(arguments, Mapping):
         raise InvalidRequestError("the arguments must be a JSON object")
     return arguments
-
-
-def _unrelated(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments without what they say of other facts."""
-    return {name: value for name, value in given.items() if name not in _RELATIONS}
 
 
 def _with_times(given: dict[str, Any]) -> dict[str, Any]:

@@ -20,13 +20,12 @@ from datetime import UTC, date, datetime
 
 from cachetools import LRUCache
 
-from reconciler.domain.reconciling.by_model import check_judgement
+from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import UNSURE, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
-from reconciler.domain.records.notes import Note, storable
+from reconciler.domain.records.notes import Note, Scope, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
-from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,
@@ -156,7 +155,9 @@ class Arbitration:
         opinion = opinion or self._spared(note, neighbours) or self._turned_away()
         if opinion is None:
             opinion = self._asked(note, neighbours)
-            self._remember(question, opinion)
+            if opinion.judgement is not None and self.policy.cache_size_max:
+                with self._lock:  # without its cost, which is already counted
+                    self._answers[question] = replace(opinion.judgement, usage=None)
         took = (self.clock() - started) * 1000
         return replace(opinion, milliseconds=took, by=opinion.by or self.name)
 
@@ -178,12 +179,6 @@ class Arbitration:
         if answer is None:
             return None
         return Opinion(judgement=answer, cost_usd=0.0, is_cached=True, answer=answer)
-
-    def _remember(self, question: bytes, opinion: Opinion) -> None:
-        """Keep the answer if it can be used; without its cost, which is already counted."""
-        if opinion.judgement is not None and self.policy.cache_size_max:
-            with self._lock:
-                self._answers[question] = replace(opinion.judgement, usage=None)
 
     def _turned_away(self) -> Opinion | None:
         """The reason not to ask now; None if the question may be asked, and it is counted."""
@@ -207,13 +202,25 @@ class Arbitration:
 
     def _asked(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
         try:
-            opinion = self._examined(self.arbiter.judge(note, neighbours), len(neighbours))
+            answer = self.arbiter.judge(note, neighbours)
+            answer = replace(answer, reasoning=storable(answer.reasoning))
+            error = self._fault(answer, len(neighbours))
+            # An ADD keeps only a target that is suspected, so that no other is looked up.
+            is_idle = answer.action is Action.ADD and answer.relation is not Relation.UNSURE
+            used = replace(answer, target=None) if is_idle else answer
+            opinion = Opinion(
+                judgement=None if error else used,
+                error=error,
+                cost_usd=0.0 if self.is_free else self.policy.cost_usd(answer.usage),
+                answer=answer,
+            )
         except (ArbiterRefusedError, ArbiterAnswerError) as error:
             # The arbiter is reachable; a bad answer to one note says nothing about the next.
             self._reached()
             return _failed(error)
         except Exception as error:  # noqa: BLE001 - whatever an arbiter does, the note is kept
-            self._missed()
+            with self._lock:
+                self._breaker.fail(self.clock())
             return _failed(error)
         self._reached()
         return opinion
@@ -222,20 +229,6 @@ class Arbitration:
         self._has_answered = True
         with self._lock:
             self._breaker.succeed()
-
-    def _missed(self) -> None:
-        with self._lock:
-            self._breaker.fail(self.clock())
-
-    def _examined(self, answer: Judgement, neighbour_count: int) -> Opinion:
-        answer = replace(answer, reasoning=storable(answer.reasoning))
-        error = self._fault(answer, neighbour_count)
-        return Opinion(
-            judgement=None if error else _without_idle_target(answer),
-            error=error,
-            cost_usd=0.0 if self.is_free else self.policy.cost_usd(answer.usage),
-            answer=answer,
-        )
 
     def _fault(self, answer: Judgement, neighbour_count: int) -> str | None:
         """The reason for which the answer may not be used, or None."""
@@ -349,12 +342,6 @@ def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> byt
 
 def _day(time: datetime) -> date:
     return time.astimezone(UTC).date()
-
-
-def _without_idle_target(answer: Judgement) -> Judgement:
-    """The answer; an ADD keeps only a target that is suspected, so that no other is looked up."""
-    is_idle = answer.action is Action.ADD and answer.relation is not Relation.UNSURE
-    return replace(answer, target=None) if is_idle else answer
 
 
 def _failed(error: Exception) -> Opinion:

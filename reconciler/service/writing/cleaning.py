@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
 from reconciler.frozen import frozen
-from reconciler.named_secrets import kind_of_name
+from reconciler.reading.named_secrets import kind_of_name
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.candidates import Candidate
-    from reconciler.domain.records.scope import Scope
+    from reconciler.domain.records.notes import Scope
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-    from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+    from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
     from reconciler.service.writing.ids import IdCheck
 
 
@@ -31,18 +31,18 @@ class Cleaner:
         secret_finder: finds secrets and account numbers alone, in a fraction of the time.
         ids: checks ids.
         token_of: the token in place of a sensitive value.
-        policy: the data to take out, by domain; the agent chooses the domain.
+        gate_policy: the data to take out, by domain; the agent chooses the domain.
     """
 
     finder: SensitiveDataFinder
     secret_finder: SensitiveDataFinder
     ids: IdCheck
     token_of: Callable[[SensitiveKind, str], str]
-    policy: GatePolicy
+    gate_policy: GatePolicy
 
     def policy_of(self, scope: Scope) -> GatePolicy:
         """The policy that holds for the agent of this scope."""
-        return self.policy.of_agent(scope.agent_id)
+        return self.gate_policy.of_agent(scope.agent_id)
 
     def clean(self, candidate: Candidate) -> Cleaned:
         """A candidate without the forbidden data, and the findings in it."""

@@ -13,12 +13,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, Relations
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.kinds import LIVE_DOOR, AnyCategory, AnySourceKind, Disposal
-from reconciler.domain.records.notes import Note, not_in_the_future, utc
-from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
@@ -245,10 +243,17 @@ class LiveDoor:
         )
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
-        if _is_ended(fields):
+        ended = fields.get("ended", False)
+        if not isinstance(ended, bool | None):
+            raise InvalidNoteError("ended must be true or false, or be left out")
+        if ended:
             candidate, ends_any = self._ending_its_value(candidate)
             if ends_any or valid_to is None or candidate.note.valid_from is None:
-                return _without_value(candidate, valid_to)  # with both times it is history itself
+                # Without its value, which has ended; with both times it is history itself.
+                note = candidate.note
+                begins = note.valid_from if valid_to is None else utc("valid_to", valid_to)
+                slot = note.slot and replace(note.slot, value=None, value_key=None)
+                return replace(candidate, note=replace(note, slot=slot, valid_from=begins))
         return self._with_its_end(candidate, valid_to, fields.get("said_at"))
 
     def _with_its_end(
@@ -290,7 +295,7 @@ class LiveDoor:
         before those facts began.
         """
         # Imported late, as in ``as_said_to_end``.
-        from reconciler.domain.guard import only_ends
+        from reconciler.reading.guard import only_ends
 
         note, told = candidate.note, candidate.relations
         if told is None or told.named_ids != told.ends or note.is_ahead(self.clock()):
@@ -310,7 +315,7 @@ class LiveDoor:
             InvalidNoteError: the note has neither an attribute nor facts that it ends.
         """
         # Imported late, as in ``as_said_to_end``.
-        from reconciler.domain.reconciling.speaking_of import holders_of
+        from reconciler.domain.reconciling.by_slot import holders_of
 
         # Facts hold personal data as the gate writes it.
         slot, told = self.gate.judge(candidate).note.slot, candidate.relations
@@ -342,31 +347,6 @@ class LiveDoor:
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self.attributes, self.clock())
         self.gate.judge(as_candidate(note, "nobody"))
-
-
-def _is_ended(fields: NoteFields) -> bool:
-    """Whether the note says that its value has ended.
-
-    Raises:
-        InvalidNoteError: ``ended`` is neither true nor false.
-    """
-    given = fields.get("ended", False)
-    if not isinstance(given, bool | None):
-        raise InvalidNoteError("ended must be true or false, or be left out")
-    return bool(given)
-
-
-def _without_value(candidate: Candidate, valid_to: datetime | None) -> Candidate:
-    """The candidate without its value, which has ended; it holds from that day on.
-
-    Args:
-        candidate: the note.
-        valid_to: when the value ended; None for when the note holds from.
-    """
-    note = candidate.note
-    begins = note.valid_from if valid_to is None else utc("valid_to", valid_to)
-    slot = note.slot and replace(note.slot, value=None, value_key=None)
-    return replace(candidate, note=replace(note, slot=slot, valid_from=begins))
 
 
 def over_in_words(ends_at: datetime) -> str:
@@ -457,7 +437,7 @@ def end_in_words(candidate: Candidate, said_at: datetime | None = None) -> datet
         said_at: when it was said, in the speaker's zone; None for the note's, in UTC.
     """
     # Imported late: a help text that lists the fields of a note needs no lexicon.
-    from reconciler.domain.values.ends import said_times
+    from reconciler.reading.values.ends import said_times
 
     return said_times(candidate.note.text, said_at or candidate.note.said_at).ends_at
 
@@ -467,7 +447,7 @@ def beginning(note: Note, begins_at: datetime | None) -> Note:
 
     A day that is the value itself is no start: "The contract starts on 1 March."
     """
-    from reconciler.domain.values.named_days import days_in
+    from reconciler.reading.values.ends import days_in
 
     value = (note.slot and note.slot.value) or ""
     if begins_at is None or note.valid_from or any(days_in(value.casefold(), begins_at.date())):
@@ -516,7 +496,7 @@ def note_of(
         **about,
     )
     # Imported late, as in ``end_in_words``.
-    from reconciler.domain.values.ends import said_times
+    from reconciler.reading.values.ends import said_times
 
     return beginning(note, said_times(note.text, said_at or now).begins_at)
 

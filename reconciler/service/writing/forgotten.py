@@ -14,16 +14,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
-from reconciler.domain.erasing.tombstones import sayings
+from reconciler.domain.erasing.planning import sayings
+from reconciler.domain.gate.disposing import answer_to, question
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import EarlierDecision
-from reconciler.domain.gate.questions import answer_to, question
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, Disposal, GateReason
-from reconciler.domain.records.notes import Remembered
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Remembered, Scope
 from reconciler.errors import ErasedError
 from reconciler.frozen import frozen, in_order
 from reconciler.service.stores.commits import Commit
@@ -34,7 +33,7 @@ from reconciler.service.writing.submissions import Submission, recorded, withhel
 
 Digest = Callable[[str], str]
 
-_DETAIL = "it was forgotten or revoked before, and does not come back unasked"
+_DETAIL = "it was forgotten or revoked before, and comes back only after a yes"
 
 
 def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
@@ -71,17 +70,20 @@ class Forgotten:
         """
         if self is NOTHING or submission.is_withheld:
             return None
-        if self.is_erasing or self._rests_on_what_goes(submission):
-            return GateReason.PENDING_ERASURE
-        return GateReason.FORGOTTEN_BEFORE if self._was_said(submission, known) else None
-
-    def _rests_on_what_goes(self, submission: Submission) -> bool:
-        if self.going_ids & {submission.settles_id, submission.held_id}:
-            return True
-        return any(
+        is_of_what_goes = self.going_ids & {submission.settles_id, submission.held_id} or any(
             evidence.session_id in self.session_ids or self._was_emptied(evidence)
             for evidence in submission.candidate.evidence
         )
+        if self.is_erasing or is_of_what_goes:
+            return GateReason.PENDING_ERASURE
+        is_let_in = submission.assessment.disposal is Disposal.ADMIT
+        is_asked = submission.is_persons_word or submission.candidate.has_contacts_yes
+        if not self.keys or not is_let_in or is_asked:
+            return None
+        scope = submission.note.scope
+        said = keys_of(scope, [submission.note], self.digest) & self.keys
+        is_back = bool(said) and not said & keys_of(scope, known, self.digest)
+        return GateReason.FORGOTTEN_BEFORE if is_back else None
 
     def _was_emptied(self, evidence: Evidence) -> bool:
         """Whether it cites words that were erased from its episode after it was read."""
@@ -89,16 +91,6 @@ class Forgotten:
         if left is None or left == evidence.text:
             return False
         return not all(span in left for span in evidence.spans or (evidence.text,))
-
-    def _was_said(self, submission: Submission, known: Iterable[Fact]) -> bool:
-        is_let_in = submission.assessment.disposal is Disposal.ADMIT
-        if not self.keys or not is_let_in or submission.is_persons_word:
-            return False
-        if submission.candidate.has_contacts_yes:
-            return False
-        scope = submission.note.scope
-        said = keys_of(scope, [submission.note], self.digest) & self.keys
-        return bool(said) and not said & keys_of(scope, known, self.digest)
 
 
 NOTHING = Forgotten()

@@ -1,14 +1,24 @@
-"""The check of ids and names of persons: they are stored as given, so they must hold no secret."""
+"""Ids: those of decisions, and the check of those that are given.
+
+An id of a decision is random, or made from a key that may be used once: then the engine's own
+uniqueness of ids prevents a second write. Given ids and names of persons are stored as they are, so
+they must hold no secret. Keeps nothing.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
+import uuid
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidRequestError
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.frozen import in_order
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 
 if TYPE_CHECKING:
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
@@ -67,3 +77,41 @@ def _is_usual(value: str, span: SensitiveSpan) -> bool:
 
 _SHORT_WORD = re.compile(r"[^\W\d]{1,12}")
 _HEXADECIMAL = re.compile("[0-9a-fA-F]{32,}")
+
+
+_NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
+
+
+@in_order
+class DecisionIds:
+    """Makes the ids of the decisions of one store.
+
+    Attributes:
+        key: the store's secret key, the same on all hosts that write to it. Without it, the id for
+            an idempotency key cannot be guessed.
+    """
+
+    key: bytes
+
+    def of(self, note: Note) -> str:
+        """The id of a note's decision: the same for the same key in a scope, else a random one."""
+        if note.idempotency_key is None:
+            return str(uuid.uuid4())
+        return self.of_key(note.scope, note.idempotency_key)
+
+    def of_key(self, scope: Scope, idempotency_key: str) -> str:
+        """The id of the decision for an idempotency key, whether or not it was made."""
+        said = f"{scope.contact_key}/{idempotency_key}".encode()
+        digest = hmac.new(self.key, said, hashlib.sha256).digest()
+        return str(uuid.UUID(bytes=digest[:16]))
+
+    def __repr__(self) -> str:
+        return "DecisionIds()"
+
+
+def settlement_id_of(decision_id: str) -> str:
+    """The id of the decision that settles a held or admitted one; there is at most one.
+
+    It cannot be guessed without the first id.
+    """
+    return str(uuid.uuid5(_NAMESPACE, f"settles/{decision_id}"))

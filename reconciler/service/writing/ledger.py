@@ -5,37 +5,163 @@ with the version at the look. If another writer came first, nothing is written, 
 again on the new state. To make this rare, the writers of one process take turns at a contact, in
 order of arrival. Turns only save work: after 5 s without progress in the queue a writer proceeds
 anyway, and queues again if it loses.
+
+What many threads commit at the same time goes in one transaction (``GatheredCommits``). A
+transaction costs much by itself: of the processor time of a note, half on Neo4j and a third on the
+embedded engine, if 32 threads write. A thread that is alone sends its own at once and waits for
+nothing. While transactions are under way, later threads wait; the first of them then sends all that
+wait.
+
+Gathering only saves work. A batch is tried once, for a short time. If it fails, each thread sends
+its own commit alone, so one that cannot be written fails no other. It may have been sent before by
+then: the contact's version has moved on, nothing is written twice, and the ledger finds the
+decision. An interrupt such as Ctrl-C may come anywhere: a thread waits only as long as the one that
+sends for it is at work, and looks again by itself.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.frozen import frozen, in_order
-from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.commits import Commit, log_decision
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.stores.retry import call_with_retries
-from reconciler.service.writing.decision_log import log_decision
+from reconciler.service.stores.patient_graph import call_with_retries
 from reconciler.service.writing.forgotten import NOTHING, Forgotten, Withholding
-from reconciler.service.writing.gathered_commits import GatheredCommits
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission
 from reconciler.tracing import span, traced
 from reconciler.turns import Ticket, Turns
+
+_log = logging.getLogger(__name__)
+
+BATCH_MAX = 32
+AT_ONCE_MAX = 2
+"""Transactions under way: the second is prepared and read while the engine writes the first."""
+
+STALLED_SECONDS = 1.0
+"""A transaction takes some 50 ms. One that takes longer than this waits for a lock or for an
+unavailable engine, and those behind it should ask the engine themselves."""
+
+BATCH_SECONDS_MAX = 5.0
+"""A contact that another process keeps locked delays the other contacts of its batch this long."""
+
+
+class _Asked:
+    """One thread's commit."""
+
+    def __init__(self, commit: Commit) -> None:
+        self.commit = commit
+        self.sender: _Asked | None = None
+        self.is_written: bool | None = None
+        self._calls: SimpleQueue[None] = SimpleQueue()
+
+    def call(self) -> None:
+        """Have its thread look again."""
+        self._calls.put(None)
+
+    def wait(self) -> None:
+        with suppress(Empty):
+            self._calls.get(timeout=STALLED_SECONDS)
+
+
+class GatheredCommits:
+    """Writes the commits of the threads of one process, in few transactions.
+
+    Args:
+        store: the store of decisions.
+    """
+
+    def __init__(self, store: DecisionStore) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._waiting: dict[_Asked, None] = {}
+        self._sending: dict[_Asked, float] = {}
+
+    def write(self, commit: Commit) -> bool:
+        """Write a commit; False if its contact moved on, and then nothing was written.
+
+        Raises:
+            GraphError: see ``DecisionStore.commit_decisions``. It is about this commit alone.
+        """
+        own = _Asked(commit)
+        try:
+            self._waiting[own] = None
+            batch = self._taken(own)
+            if len(batch) > 1:
+                self._send(own, batch)
+            if own.is_written is None:
+                own.is_written = bool(self._store.commit_decisions([commit]))
+            return own.is_written
+        finally:
+            self._leave(own, ())
+
+    def _taken(self, own: _Asked) -> list[_Asked]:
+        """What this thread is to send, its own first; empty if another thread has sent its own."""
+        while True:
+            with self._lock:
+                # Whether the thread that was to send it has left without an answer.
+                is_left = own.sender is not None and own.sender not in self._sending
+                if own.is_written is not None or is_left:
+                    return []
+                began, now = list(self._sending.values()), time.monotonic()
+                at_work = [since for since in began if now - since < STALLED_SECONDS]
+                may_send = len(at_work) < AT_ONCE_MAX and self._first() == [own]
+                if own.sender is None and may_send:
+                    return self._take(own)
+            own.wait()
+
+    def _first(self) -> list[_Asked]:
+        return list(self._waiting)[:1]
+
+    def _take(self, own: _Asked) -> list[_Asked]:
+        """Those that wait, in their order, at most one of each contact."""
+        self._sending[own] = time.monotonic()
+        taken: dict[str, _Asked] = {}
+        for other in list(self._waiting):
+            taken.setdefault(other.commit.decision.scope.contact_key, other)
+            if len(taken) == BATCH_MAX:
+                break
+        batch = list(taken.values())
+        for other in batch:
+            other.sender = own
+            self._waiting.pop(other, None)
+        return batch
+
+    def _send(self, own: _Asked, batch: Sequence[_Asked]) -> None:
+        """Send them; if that fails, none has an answer, and each thread sends its own."""
+        try:
+            commits = [each.commit for each in batch]
+            written = self._store.commit_decisions(commits, seconds_max=BATCH_SECONDS_MAX)
+            for each in batch:
+                each.is_written = each.commit.decision.decision_id in written
+        except Exception as error:  # noqa: BLE001 (whose fault it is, each alone finds out)
+            failed = type(error).__name__
+            _log.info("%d commits failed together (%s); each is sent alone", len(batch), failed)
+        finally:
+            self._leave(own, batch)
+
+    def _leave(self, own: _Asked, batch: Sequence[_Asked]) -> None:
+        self._sending.pop(own, None)  # first, and no call of Python's: no interrupt comes before
+        self._waiting.pop(own, None)
+        for other in (*batch, *self._first()):
+            other.call()
+
 
 Other = TypeVar("Other")
 
@@ -84,7 +210,7 @@ class Ledger:
     """Writes decisions, each exactly once.
 
     Attributes:
-        store: the store of decisions.
+        decision_store: the store of decisions.
         neighbourhoods: the facts of contacts that this process has read.
         retry_policy: how often to plan again, if other writers keep coming first.
         clock: the time now, UTC-aware.
@@ -93,7 +219,7 @@ class Ledger:
         is_judged: whether a judge may be asked; it reads more than the nearest facts.
     """
 
-    store: DecisionStore
+    decision_store: DecisionStore
     neighbourhoods: Neighbourhoods
     retry_policy: RetryPolicy
     clock: Callable[[], datetime]
@@ -103,7 +229,7 @@ class Ledger:
     def __post_init__(self) -> None:
         self._withholding = self.withholding or _nothing_withheld
         self._turns = ContactTurns()
-        self._commits = GatheredCommits(self.store)
+        self._commits = GatheredCommits(self.decision_store)
 
     def find_earlier(self, submission: Submission) -> Decision | None:
         """The decision if an earlier call made it, marked as returned again."""
@@ -137,7 +263,14 @@ class Ledger:
             if number > 1 and (earlier := self._find(submission)):
                 is_own = earlier.episode_id == submission.episode_id
                 return earlier if is_own else earlier.as_replay()
-            planned = self._planned_on(self._look(submission, number), submission, plan)
+            seen = self._look(submission, number)
+            # Forgotten words do not come back by themselves.
+            reason = seen.forgotten.speaks_against(seen.placed(submission), seen.facts.values())
+            planned = (
+                plan(seen)
+                if reason is None
+                else self._withholding().commit(submission, reason, seen.version, seen.number)
+            )
             if not isinstance(planned, Commit):
                 return planned
             self._commit(planned)
@@ -218,7 +351,7 @@ class Ledger:
         started = time.perf_counter()
         try:
             with span("commit"):
-                ids = self.store.commit_decisions(commits) if commits else set()
+                ids = self.decision_store.commit_decisions(commits) if commits else set()
         except GraphUnavailableError:  # it was waited for already
             for commit in commits:
                 self.neighbourhoods.drop(commit.decision.scope)
@@ -236,17 +369,8 @@ class Ledger:
                 self.neighbourhoods.drop(decision.scope)
         return made
 
-    def _planned_on(
-        self, seen: Seen, submission: Submission, plan: Callable[[Seen], Commit | Other]
-    ) -> Commit | Other:
-        """The plan, or a withholding: forgotten words do not come back by themselves."""
-        reason = seen.forgotten.speaks_against(seen.placed(submission), seen.facts.values())
-        if reason is None:
-            return plan(seen)
-        return self._withholding().commit(submission, reason, seen.version, seen.number)
-
     def _find(self, submission: Submission) -> Decision | None:
-        return self.store.find_decision(submission.scope, submission.decision_id)
+        return self.decision_store.find_decision(submission.scope, submission.decision_id)
 
     @traced("look")
     def _look(self, submission: Submission, number: int) -> Seen:
@@ -326,7 +450,7 @@ def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:
     return not written.isdisjoint(planned.decision.superseded_ids)
 
 
-STALLED_SECONDS = 5.0
+QUEUE_STALLED_SECONDS = 5.0
 """A turn takes some 30 ms, on a busy machine ten times that. One that takes longer than this waits
 for an unavailable engine, and the writers behind it should ask the engine themselves."""
 
@@ -356,7 +480,7 @@ class ContactTurns:
         stalled_seconds: how long a queue may stand still before its writers go on without a turn.
     """
 
-    def __init__(self, stalled_seconds: float = STALLED_SECONDS) -> None:
+    def __init__(self, stalled_seconds: float = QUEUE_STALLED_SECONDS) -> None:
         self._stalled_seconds = stalled_seconds
         self._lock = threading.Lock()
         self._queues: dict[str, _Queue] = {}

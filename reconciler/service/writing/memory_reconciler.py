@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 
-from reconciler.domain.floats import Floats
-from reconciler.domain.guard import is_english
-from reconciler.domain.linear_head import LinearHead
 from reconciler.domain.reconciling.ahead import (
     NO_EFFECTS,
     Effects,
@@ -27,10 +24,15 @@ from reconciler.domain.reconciling.ahead import (
     of_today,
     over,
 )
-from reconciler.domain.reconciling.by_model import shown_to_judge
 from reconciler.domain.reconciling.by_slot import is_left_open
-from reconciler.domain.reconciling.disputes import contest, settle
-from reconciler.domain.reconciling.own_systems import as_ruled
+from reconciler.domain.reconciling.disputes import (
+    as_ruled,
+    contest,
+    end_of_known,
+    settle,
+    standing_beside,
+    with_suspended,
+)
 from reconciler.domain.reconciling.restating import (
     confirmed,
     observed,
@@ -39,8 +41,7 @@ from reconciler.domain.reconciling.restating import (
     without_ended_value,
     written_fact,
 )
-from reconciler.domain.reconciling.rule import dated, decide, restated
-from reconciler.domain.reconciling.suspending import end_of_known, standing_beside, with_suspended
+from reconciler.domain.reconciling.rule import dated, decide, restated, shown_to_judge
 from reconciler.domain.reconciling.verdicts import amended
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
@@ -51,16 +52,17 @@ from reconciler.domain.records.decisions import (
     Undo,
     Verdict,
 )
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Relations, check_not_ended
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import OWN_WORDS, PATIENT_DOORS, Action, DecidedBy, FactState
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.relations import Relations, check_not_ended
-from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
+from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.ports.embedder import Embedder
+from reconciler.reading.guard import is_english
+from reconciler.reading.linear_head import LinearHead
 from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
@@ -265,7 +267,7 @@ class MemoryReconciler:
             asked[made.decision_id] += 1
             tried = made.number - (asked[made.decision_id] == 1)
         raise GraphConflictError(
-            "other writers changed what this note is close to while the arbiter was asked, "
+            "other writers changed the facts near this note while the arbiter was asked, "
             f"{self.attempts_max} times; nothing was written, try again"
         )
 
@@ -483,7 +485,7 @@ class MemoryReconciler:
         verdict = Verdict(
             action=Action.SKIP,
             decided_by=DecidedBy.GATE,
-            reason=f"agrees with what is known, so nobody is asked ({why})",
+            reason=f"agrees with a known fact, so no question is asked ({why})",
             targets=(known,),
         )
         return self._commit(submission.about(dated(note, verdict)), verdict, None, seen)
@@ -521,7 +523,8 @@ class MemoryReconciler:
         effects = self._effects(decision, verdict, submission, seen, until_then)
         ends_at = submission.candidate.holds_until
         if effects.kept is not None and ends_at not in (None, effects.kept.expires_at):
-            decision = _with_reason(decision, "its end is too weak a word to be taken over")
+            reason = f"{decision.verdict.reason}; its end has a less trusted source"
+            decision = replace(decision, verdict=replace(decision.verdict, reason=reason))
         return self._written(decision, submission, seen, effects)
 
     def _effects(
@@ -604,7 +607,10 @@ class MemoryReconciler:
         ends, ended = ends_after(plans, decision.at, effects), effects.ended
         were, are = self._settled(decision, effects.until_then)
         moved = (*effects.moved, *ends.moved)
-        changed = (*effects.counted, *_of_known_end(ended), *(old for old, _ in moved))
+        # What a revert does not restore by itself: archived facts, and planned ends.
+        archived = FactState.ARCHIVED
+        of_known_end = [each for each in ended if each.state is archived or each.valid_to]
+        changed = (*effects.counted, *of_known_end, *(old for old, _ in moved))
         before = tuple(fact.standing for fact in changed)
         conflicts = (*were, *effects.closed, *(link.as_answered for link in effects.drawn))
         undo = Undo(before=before, conflicts=conflicts) if before or conflicts else None
@@ -685,21 +691,10 @@ def _fact_id(verdict: Verdict, new_id: str) -> str | None:
     return None if verdict.action is Action.REVOKE else new_id
 
 
-def _with_reason(decision: Decision, also: str) -> Decision:
-    reason = f"{decision.verdict.reason}; {also}"
-    return replace(decision, verdict=replace(decision.verdict, reason=reason))
-
-
-def _of_known_end(ended: Iterable[Fact]) -> list[Fact]:
-    """States that a revert does not restore by itself: archived facts, and planned ends."""
-    return [fact for fact in ended if fact.state is FactState.ARCHIVED or fact.valid_to is not None]
-
-
 def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:
     """The ends of facts that do not end when the note begins; never before their own beginning."""
-    ends = {fact.fact_id: max(fact.valid_from, _end_by(note, fact)) for fact in ended}
-    return {fact_id: at for fact_id, at in ends.items() if at != note.holds_from}
-
-
-def _end_by(note: Note, fact: Fact) -> datetime:
-    return note.holds_from if fact.valid_to is None else min(fact.valid_to, note.holds_from)
+    begins = note.holds_from
+    ends = {
+        fact.fact_id: max(fact.valid_from, min(fact.valid_to or begins, begins)) for fact in ended
+    }
+    return {fact_id: at for fact_id, at in ends.items() if at != begins}

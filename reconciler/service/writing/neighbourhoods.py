@@ -27,12 +27,10 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.recalling.ranking import Numbers, cosines_to, holding, numbers_of, said_since
 from reconciler.domain.recalling.recallable import Recallable, Told, told
-from reconciler.domain.recalling.safety import is_never_cut
-from reconciler.domain.recalling.words import WordIndex
-from reconciler.domain.reconciling.neighbours import (
+from reconciler.domain.recalling.recalled import is_never_cut
+from reconciler.domain.reconciling.verdicts import (
     NEIGHBOUR_COUNT_MAX,
     filed,
     is_rival,
@@ -40,16 +38,17 @@ from reconciler.domain.reconciling.neighbours import (
     neighbours_of,
 )
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Action, Category, FactState
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.kinds import Action, FactState
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Placing
-from reconciler.service.stores.commits import Commit
+from reconciler.floats import Floats
+from reconciler.reading.kinds import Category
+from reconciler.reading.question_words import WordIndex
+from reconciler.service.stores.commits import Commit, OpenConflicts
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
-from reconciler.service.writing.open_conflicts import OpenConflicts
 
 _LOOKS_MAX = 3
 """Looks of a recall at a contact that is being written about, before it loads it again."""
@@ -101,7 +100,7 @@ class Neighbourhood:
         self._called = frozenset(called)
         self._placing: Placing | None = None  # made for the first note that is placed
         self._lock = threading.Lock()
-        self._version = version
+        self.version = version
         self._attributes = attributes
         self._vectors = vectors
         self._numbers = numbers_of(facts) if numbers is None else numbers
@@ -117,7 +116,7 @@ class Neighbourhood:
         self._filed: dict[str, Fact] = {}  # those with words that gave away a slot that is not kept
         self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
         self._words = WordIndex(Told(facts) if texts is None else texts)
-        self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
+        self.sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self.forgotten = NOTHING
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
         self._recallable: Recallable | None = None
@@ -126,16 +125,6 @@ class Neighbourhood:
     def size(self) -> int:
         """Its size in facts: its own, those that ended since, and one for itself."""
         return len(self._rows) + 1
-
-    @property
-    def version(self) -> int:
-        """The contact's version for which it holds."""
-        return self._version
-
-    @property
-    def sessions(self) -> Set[str]:
-        """The keys of the contact's sessions that were seen; it saves a look in the store."""
-        return self._sessions
 
     @property
     def linked_ids(self) -> Set[str]:
@@ -147,7 +136,7 @@ class Neighbourhood:
         with self._lock:
             kept = self._kept()
             copy = Neighbourhood(
-                self._version,
+                self.version,
                 self._some(self._rows[row] for row in kept),
                 self._vectors[kept],
                 attributes=self._attributes,
@@ -156,7 +145,7 @@ class Neighbourhood:
             )
             copy._unread &= self._unread
             copy._filed = dict(self._filed)
-            copy._sessions, copy._marked_to = self._sessions, self._marked_to
+            copy.sessions, copy._marked_to = self.sessions, self._marked_to
             copy._conflicts = self._conflicts.copy()
             copy.forgotten = self.forgotten
             return copy
@@ -211,9 +200,9 @@ class Neighbourhood:
         read during the commit, and fit neither version.
         """
         with self._lock:
-            if commit.version != self._version or self._knows(commit.fact) or commit.restored:
+            if commit.version != self.version or self._knows(commit.fact) or commit.restored:
                 return False
-            self._version += 1
+            self.version += 1
             self._recallable = self._placing = None
             self._take_over(commit)
             return True
@@ -260,7 +249,7 @@ class Neighbourhood:
             ]
             kept = neighbours_of(note, neighbours, named_ids)
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
-            return self._version, kept, facts
+            return self.version, kept, facts
 
     def is_told_since(self, said_at: datetime) -> bool:
         """Whether a fact was said after a time, or facts were revoked that are not here."""
@@ -315,8 +304,8 @@ class Neighbourhood:
             self._called = frozenset({name})
         self._conflicts.apply(commit)
         told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
-        if not told_in <= self._sessions:
-            self._sessions |= told_in
+        if not told_in <= self.sessions:
+            self.sessions |= told_in
         for fact_id in commit.lapsed:
             self._mark_expired(fact_id)
         for ended_id in commit.decision.superseded_ids:
@@ -435,15 +424,22 @@ class Neighbourhood:
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         nearest = _nearest(closeness, np.flatnonzero(wanted), _READ_COUNT_MAX)
-        self._read_slots(note, nearest)
-        rivals = sorted(row for row in self._rivals(note, note.slot.question) if wanted[row])
+        # The slots of facts that were kept without one, before slots were read.
+        unread = self._unread.intersection(self._rows[row] for row in nearest)
+        for fact_id in unread:
+            names = (note.contact_name, note.scope.contact_id)
+            self._filed[fact_id] = filed(self._kept_fact(fact_id), self._attributes(), names)
+            self._file(self._filed[fact_id])
+        self._unread -= unread
+        # The facts that the note's slot decides about, for this question.
+        rivals = sorted(
+            row
+            for row in self._answering(note.slot.question)
+            if is_rival(note, self._fact_of(row)) and wanted[row]
+        )
         rows = _nearest(closeness, np.array(rivals, dtype=np.intp), NEIGHBOUR_COUNT_MAX)
         others = [row for row in nearest if not is_rival(note, self._fact_of(row))]
         return [*rows, *others][:NEIGHBOUR_COUNT_MAX]
-
-    def _rivals(self, note: Note, question: str) -> list[int]:
-        """The rows of all rivals: facts that the note's slot decides about, for this question."""
-        return [row for row in self._answering(question) if is_rival(note, self._fact_of(row))]
 
     def _answering(self, question: str) -> list[int]:
         """The rows of all facts that answer a question."""
@@ -455,15 +451,6 @@ class Neighbourhood:
 
     def _fact_of(self, row: int) -> Fact:
         return self._read_fact(self._rows[row])
-
-    def _read_slots(self, note: Note, rows: list[int]) -> None:
-        """Read the slots of facts that were kept without one, before slots were read."""
-        unread = self._unread.intersection(self._rows[row] for row in rows)
-        for fact_id in unread:
-            names = (note.contact_name, note.scope.contact_id)
-            self._filed[fact_id] = filed(self._kept_fact(fact_id), self._attributes(), names)
-            self._file(self._filed[fact_id])
-        self._unread -= unread
 
     def _file(self, fact: Fact) -> None:
         """Index the fact under the question that its slot answers."""

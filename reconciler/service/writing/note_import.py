@@ -1,4 +1,9 @@
-"""Import: many notes from JSON lines through the live door's checks, embedded together."""
+"""Import: many notes from JSON lines through the live door's checks, embedded together.
+
+The records of another memory system go the same way, in the order of time. All of them are read
+before the first is judged. So a source that cannot be read to its end leaves nothing behind, and
+the records are decided in the order of time, in any order of the source.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +16,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal
-from reconciler.domain.records.notes import Note, not_in_the_future, utc
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.floats import Floats
 from reconciler.frozen import frozen
-from reconciler.service.batches import batches
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.rows import batches
 from reconciler.service.writing.doors import (
     LINE_KEYS,
     SCOPE_KEYS,
@@ -48,7 +52,7 @@ _BATCHES_AHEAD = 3
 _PROPOSER = "import"
 _TIME_KEYS = ("said_at", "valid_from")
 _ID_KEYS = AS_GIVEN[Note]
-_ENDED_AND_ASKED = "it is over, and the gate would ask about it first"
+_ENDED_AND_ASKED = "it has ended, and the gate would ask about it first"
 
 
 @frozen
@@ -149,14 +153,14 @@ class NoteImport:
         gate: what every note goes through, one after the other, in the file's order.
         embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line; the line cannot be guessed from it.
-        store: asked which lines are done.
+        decision_store: asked which lines are done.
         attributes: the attributes of slots that are known.
     """
 
     gate: WriteGate
     embed: Callable[[Sequence[str]], Floats]
     digest: Callable[[str], str]
-    store: DecisionStore
+    decision_store: DecisionStore
     attributes: AttributeBook
 
     def run(
@@ -255,12 +259,12 @@ class NoteImport:
     def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[Candidate]:
         """The notes without a decision by an earlier run or line."""
         ids = [self.gate.decision_ids.of(candidate.note) for candidate in batch.candidates]
-        done = self.store.find_decided(ids)
+        done = self.decision_store.find_decided(ids)
         numbers = [
             keyed.pop(candidate.evidence[0].episode_id, None) if its_id in done else None
             for candidate, its_id in zip(batch.candidates, ids, strict=True)
         ]
-        kept = self.store.find_records(
+        kept = self.decision_store.find_records(
             its_id for its_id, number in zip(ids, numbers, strict=True) if number is not None
         )
         new: list[Candidate] = []

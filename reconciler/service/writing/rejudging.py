@@ -15,19 +15,18 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from reconciler.domain.floats import Floats
-from reconciler.domain.reconciling.by_model import shown_to_judge
+from reconciler.domain.reconciling.rule import shown_to_judge
 from reconciler.domain.records.decisions import Decision, Judgement
-from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.facts import RELATED_MAX, Neighbour, Relations
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.relations import RELATED_MAX, Relations
-from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
+from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.arbitration import Arbitration
-from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.ids import DecisionIds
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.relating import Relating
 
@@ -83,7 +82,7 @@ class Rejudging:
     """Asks the arbiter about decisions that it did not answer, within its budget.
 
     Args:
-        store: the store of decisions.
+        decision_store: the store of decisions.
         neighbourhoods: the facts that a note is compared with, and their vectors.
         relating: relates known facts on the judge's word.
         arbitration: asks the arbiter.
@@ -92,7 +91,7 @@ class Rejudging:
         clock: the time now, UTC-aware.
     """
 
-    store: DecisionStore
+    decision_store: DecisionStore
     neighbourhoods: Neighbourhoods
     relating: Relating
     arbitration: Arbitration
@@ -110,8 +109,13 @@ class Rejudging:
             is_patient: wait for the arbiter's budget; else decisions beyond it stay unjudged.
         """
         for scope in scopes:
-            made = [one for one in self.store.iter_decisions(scope) if _is_unjudged(one)]
-            known = self.store.find_decided(self._id_of(one) for one in made)
+            made = [
+                one
+                for one in self.decision_store.iter_decisions(scope)
+                if one.opinion.is_missing and one.fact_id is not None
+                if one.action in (Action.ADD, Action.UPDATE)
+            ]
+            known = self.decision_store.find_decided(self._id_of(one) for one in made)
             for decision in made:
                 if self._id_of(decision) in known:
                     continue
@@ -232,11 +236,6 @@ class IdleRejudging:
             return
         for rejudged in self._rejudging.run([scope], is_patient=False):
             self._is_judged |= rejudged.became is not Upheld.UNJUDGED
-
-
-def _is_unjudged(decision: Decision) -> bool:
-    is_kept = decision.action in (Action.ADD, Action.UPDATE)
-    return decision.opinion.is_missing and is_kept and decision.fact_id is not None
 
 
 def _amended(decision: Decision, judgement: Judgement, amendment: Decision) -> Rejudged:

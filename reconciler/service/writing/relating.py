@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.recalling.safety import is_never_cut
+from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.reconciling.ahead import Effects
+from reconciler.domain.reconciling.disputes import is_replaced, is_suspended
 from reconciler.domain.reconciling.limits import binds
-from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.reconciling.suspending import is_replaced, is_suspended
+from reconciler.domain.reconciling.verdicts import neighbour_of
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision, Verdict
-from reconciler.domain.records.facts import Conflict, Fact
+from reconciler.domain.records.facts import Conflict, Fact, Relations, check_not_ended
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
@@ -29,16 +29,14 @@ from reconciler.domain.records.kinds import (
     GateReason,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Scope, check_identifier
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.relations import Relations, check_not_ended
-from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.doors import as_candidate
+from reconciler.service.writing.ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -66,7 +64,7 @@ class Relating:
 
     Args:
         gate: reads the reason, as it reads any words that are kept.
-        store: the store of facts and their conflicts.
+        fact_store: the store of facts and their conflicts.
         neighbourhoods: tell how near two facts are in meaning.
         reconciler: makes the record.
         ledger: writes.
@@ -76,7 +74,7 @@ class Relating:
     """
 
     gate: WriteGate
-    store: FactStore
+    fact_store: FactStore
     neighbourhoods: Neighbourhoods
     reconciler: MemoryReconciler
     ledger: Ledger
@@ -134,7 +132,7 @@ class Relating:
             is_agents = session_id is not None and decided_by is DecidedBy.AGENT
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
-            open_ = self.store.list_conflicts(scope)
+            open_ = self.fact_store.list_conflicts(scope)
             outcome = self._outcome(scope, facts, fact_id, related, decided_by, trust, open_)
             _check_own(fact_id, outcome, decided_by)
             if is_agents:
@@ -220,7 +218,7 @@ class Relating:
         )
 
     def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
-        _, facts = self.store.find_facts(scope, fact_ids)
+        _, facts = self.fact_store.find_facts(scope, fact_ids)
         check_not_ended(scope, fact_ids, facts)
         now = self.clock()
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
@@ -252,7 +250,7 @@ class Relating:
         firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
-        said = self.store.list_said([fact.fact_id])
+        said = self.fact_store.list_said([fact.fact_id])
         if any(
             turn.session_id == session_id and turn.source_kind is SourceKind.USER_EXPLICIT
             for turn in said

@@ -14,23 +14,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar
 
-from reconciler.domain.floats import Floats
-from reconciler.domain.guard import share_a_word
-from reconciler.domain.reconciling.neighbours import is_rival
 from reconciler.domain.reconciling.reverting import order_of, touched_by
+from reconciler.domain.reconciling.verdicts import is_rival
 from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
+from reconciler.floats import Floats
 from reconciler.frozen import frozen
-from reconciler.service.stores.commits import Commit, states_of, supersession_of, supersessions_of
+from reconciler.reading.guard import share_a_word
+from reconciler.service.stores.commits import (
+    Commit,
+    OpenConflicts,
+    states_of,
+    supersession_of,
+    supersessions_of,
+)
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import no_vectors
-from reconciler.service.writing.decision_ids import settlement_id_of
+from reconciler.service.writing.ids import settlement_id_of
 from reconciler.service.writing.ledger import Seen
 from reconciler.service.writing.neighbourhoods import Neighbourhood
-from reconciler.service.writing.open_conflicts import OpenConflicts
 from reconciler.service.writing.submissions import Submission, resubmitted
 
 Other = TypeVar("Other")
@@ -216,7 +221,10 @@ def _commit(
     for decision_id, told in now.made.items():
         if told.fact is not None and (gone_id := told.fact.fact_id) not in after:
             heir_id = then.made[decision_id].decision.fact_id
-            after[gone_id] = _as_gone(now.facts[gone_id], is_void=heir_id is None)
+            # It only repeats another one, or takes it back, when they are told in order.
+            gone, is_void = now.facts[gone_id], heir_id is None
+            state = FactState.REVOKED if is_void else FactState.SUPERSEDED
+            after[gone_id] = replace(gone, state=state, is_void=is_void, valid_to=gone.valid_from)
             if heir_id is not None:
                 link = supersession_of(heir_id, gone_id, told)
                 links_after[heir_id, gone_id] = replace(link, is_restatement=True)
@@ -283,12 +291,6 @@ def _alone(told: Commit, fact: Fact, version: int) -> Commit:
         vector=told.vector,
         linked_ids=frozenset(),
     )
-
-
-def _as_gone(fact: Fact, *, is_void: bool) -> Fact:
-    """A fact that only repeats another one, or takes it back, when they are told in order."""
-    state = FactState.REVOKED if is_void else FactState.SUPERSEDED
-    return replace(fact, state=state, is_void=is_void, valid_to=fact.valid_from)
 
 
 def _moved(known: Fact, now: Fact, then: Fact) -> Fact:

@@ -12,10 +12,8 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from reconciler.domain.floats import Floats
 from reconciler.domain.reconciling.reverting import fact_written_by
-from reconciler.domain.records.assessment import Assessment
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import Assessment, Candidate, Evidence
 from reconciler.domain.records.decisions import (
     Comparison,
     Decision,
@@ -27,14 +25,14 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason
-from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
+from reconciler.floats import Floats
 from reconciler.frozen import frozen
-from reconciler.sensitive_data import is_redaction_of
-from reconciler.service.writing.decision_ids import settlement_id_of
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.sensitive_data import is_redaction_of
+from reconciler.service.writing.ids import settlement_id_of
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.cleaning import Cleaned
@@ -275,7 +273,7 @@ def fault_between(candidate: Candidate, decision: Decision) -> str | None:
 
 
 def _begins_as_said(note: Note) -> bool:
-    from reconciler.domain.values.ends import said_times
+    from reconciler.reading.values.ends import said_times
 
     return (
         note.valid_from is not None
@@ -302,7 +300,7 @@ def _differing_slot(note: Note, kept: Note) -> str | None:
 
 def _may_have_meant(subject: str, kept: str, said: str) -> bool:
     """Whether a subject may have been found to mean the kept one, such as the contact's name."""
-    from reconciler.domain.values.subjects import is_name_alone
+    from reconciler.domain.values.placing import is_name_alone
 
     if subject == CONTACT_SUBJECT:
         return False
@@ -402,13 +400,10 @@ def recorded(
         timings=timings,
         version=version,
         compared_with=tuple(
-            _comparison(neighbour, rank) for rank, neighbour in enumerate(neighbours, start=1)
+            Comparison(**{name: getattr(neighbour, name) for name in _RECORDED}, rank=rank)
+            for rank, neighbour in enumerate(neighbours, start=1)
         ),
     )
 
 
 _RECORDED = ("fact_id", "text", "cosine", "valid_from", "trust", "slot", "category", "is_expired")
-
-
-def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
-    return Comparison(**{name: getattr(neighbour, name) for name in _RECORDED}, rank=rank)

@@ -1,7 +1,9 @@
 """The write gate: the only way to the reconciler. Disposes of candidates, and keeps a record.
 
 The checks and their weights are in ``reconciler.domain.gate``. Here a candidate is cleaned, judged
-by earlier decisions about the same inference, and then reconciled or recorded.
+by earlier decisions about the same inference, and then reconciled or recorded. The note reader says
+what a judged note resembles as a whole, before the gate has its last word. The vector that it makes
+is the one that the note is compared by, so nothing is embedded twice.
 """
 
 from __future__ import annotations
@@ -9,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from reconciler.domain.erasing.redaction import check_not_erased
-from reconciler.domain.gate.disposing import assess, with_effective_source
+from reconciler.domain.erasing.planning import check_not_erased
+from reconciler.domain.gate.checks import EXTRACTORS_CONFIDENCE
+from reconciler.domain.gate.disposing import (
+    answer_since,
+    assess,
+    contradicted,
+    with_effective_source,
+)
 from reconciler.domain.gate.precedents import precedents_of
-from reconciler.domain.gate.questions import answer_since, contradicted
-from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
-from reconciler.domain.records.assessment import ALL_PASSED, Assessment
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import ALL_PASSED, Assessment, Candidate, Evidence
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
@@ -27,21 +33,76 @@ from reconciler.domain.records.kinds import (
     GateReason,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.scope import Scope
-from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.service.batches import batches
+from reconciler.domain.records.notes import Note, Scope
+from reconciler.errors import (
+    ConfigurationError,
+    EmbeddingError,
+    InvalidNoteError,
+    InvalidRequestError,
+)
+from reconciler.floats import Floats
+from reconciler.frozen import in_order
+from reconciler.reading.cues.languages import is_surely_english
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.rows import batches
 from reconciler.service.writing.cleaning import Cleaner
-from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.forgotten import earlier_decisions
+from reconciler.service.writing.ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
-from reconciler.service.writing.note_reader import NoteReader
 from reconciler.service.writing.submissions import Submission, check_key, own_episode_of, withheld
 from reconciler.tracing import traced
+
+if TYPE_CHECKING:
+    from reconciler.reading.cues.leanings import Leanings
+
+
+@in_order
+class NoteReader:
+    """Embeds judged notes, and reads their leanings.
+
+    Attributes:
+        embed: makes vectors that can be compared.
+        leanings: reads a text and its vector; None for a model that no head was trained on.
+    """
+
+    embed: Callable[[Sequence[str]], Floats]
+    leanings: Callable[[str, Floats], Leanings] | None
+
+    def is_read(self, submission: Submission) -> bool:
+        """Whether the sense of a note may matter: words that are refused stay refused.
+
+        The packaged model puts all texts of another language near each other, scraps or not.
+        """
+        return (
+            self.leanings is not None
+            and submission.cleaned is not None
+            and submission.assessment.disposal is not Disposal.REJECT
+            and is_surely_english(submission.note.text)
+        )
+
+    def with_vector(self, submission: Submission) -> Submission:
+        """The submission with its vector, if its sense matters; without one if the model fails.
+
+        Then its words alone are judged; what needs the vector fails on its own.
+        """
+        if not self.is_read(submission):
+            return submission
+        try:
+            return submission.embedded(self.embed)
+        except (EmbeddingError, ConfigurationError):
+            return submission
+
+    def leanings_of(self, submission: Submission) -> Leanings | None:
+        """What a note with a vector leans to; None where that says nothing."""
+        if self.leanings is None or submission.vector is None or not self.is_read(submission):
+            return None
+        found = self.leanings(submission.note.text, submission.vector)
+        is_in_doubt = submission.assessment.reason is GateReason.DIRECTIVE
+        return found if found.shares or (found.is_no_order and is_in_doubt) else None
+
 
 _MAY_AGREE = (
     GateReason.THIN_EVIDENCE,
@@ -122,6 +183,7 @@ class Judging:
         )
 
 
+@dataclass(kw_only=True, eq=False)
 class WriteGate(Judging):
     """Decides whether a candidate is remembered, and records the decision.
 
@@ -137,23 +199,10 @@ class WriteGate(Judging):
         ledger: writes.
     """
 
-    def __init__(
-        self,
-        *,
-        cleaner: Cleaner,
-        reader: NoteReader,
-        decision_ids: DecisionIds,
-        clock: Callable[[], datetime],
-        fact_store: FactStore,
-        decision_store: DecisionStore,
-        reconciler: MemoryReconciler,
-        ledger: Ledger,
-    ) -> None:
-        super().__init__(cleaner=cleaner, reader=reader, decision_ids=decision_ids, clock=clock)
-        self._fact_store = fact_store
-        self._decision_store = decision_store
-        self._reconciler = reconciler
-        self._ledger = ledger
+    fact_store: FactStore
+    decision_store: DecisionStore
+    reconciler: MemoryReconciler
+    ledger: Ledger
 
     def settle_many(
         self, submissions: Iterable[Submission]
@@ -175,7 +224,7 @@ class WriteGate(Judging):
             for submission in alone:
                 yield submission, self._settled(submission, may_commit=True)
             for some in batches(together, _BATCH_DECISIONS):
-                yield from zip(some, self._reconciler.reconcile_many(some), strict=True)
+                yield from zip(some, self.reconciler.reconcile_many(some), strict=True)
 
     def propose(
         self,
@@ -208,7 +257,7 @@ class WriteGate(Judging):
             )
         submission = replace(self.judge_whole(candidate, door), may_ask=may_ask)
         if may_commit and submission.is_reconciled:
-            decision = self._reconciler.reconcile(submission)
+            decision = self.reconciler.reconcile(submission)
         else:
             if not may_commit and not submission.is_withheld:
                 submission = self._with_own_episodes(submission, candidate.evidence)
@@ -226,7 +275,7 @@ class WriteGate(Judging):
         note = candidate.note
         if note.idempotency_key is None:
             return None
-        known = self._decision_store.find_decision(note.scope, self.decision_ids.of(note))
+        known = self.decision_store.find_decision(note.scope, self.decision_ids.of(note))
         if known is None:
             return None
         earlier = known.as_replay()
@@ -236,8 +285,8 @@ class WriteGate(Judging):
     def outcome_of(self, note: Note) -> Decision | None:
         """The last decision about a proposed note, by its key; None if it was never proposed."""
         decision_id = self.decision_ids.of(note)
-        settled = self._decision_store.find_decision(note.scope, settlement_id_of(decision_id))
-        return settled or self._decision_store.find_decision(note.scope, decision_id)
+        settled = self.decision_store.find_decision(note.scope, settlement_id_of(decision_id))
+        return settled or self.decision_store.find_decision(note.scope, decision_id)
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """The candidates of one session that the contact may be asked about, by idempotency key.
@@ -269,7 +318,7 @@ class WriteGate(Judging):
             decision.note.session_id == note.session_id
             and decision.decision_id not in own
             and _is_question(decision.judged)
-            for decision in self._decision_store.list_pending([note.scope], self.clock())
+            for decision in self.decision_store.list_pending([note.scope], self.clock())
         )
         room = self.cleaner.policy_of(note.scope).file.confirmation.session_questions_max
         by_weight = sorted(asked, key=lambda pair: -pair[0])
@@ -284,7 +333,7 @@ class WriteGate(Judging):
             return []
         if note.idempotency_key is None or not _is_question(submission.assessment):
             return []
-        live = self._fact_store.list_facts(note.scope)
+        live = self.fact_store.list_facts(note.scope)
         is_against = contradicted(submission.note.slot, candidate.relations, live) is not None
         return [(is_against + (submission.note.importance or 0.0), note.idempotency_key)]
 
@@ -301,14 +350,14 @@ class WriteGate(Judging):
             InvalidRequestError: the gate did not admit it, or it was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``propose``.
         """
-        proposal = self._decision_store.get_decision(scope, decision_id)
+        proposal = self.decision_store.get_decision(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
                 "admitted can be committed"
             )
         check_not_erased(proposal)
-        proposed = candidate_of(proposal, self._decision_store.list_evidence(decision_id, scope))
+        proposed = candidate_of(proposal, self.decision_store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
         if (ends_at := candidate.holds_until) is not None and ends_at <= self.clock():
             candidate = replace(candidate, holds_until=None, ended_at=ends_at)
@@ -322,11 +371,11 @@ class WriteGate(Judging):
         )
         if today.assessment.disposal is Disposal.REJECT:
             refused = replace(submission, assessment=today.assessment)
-            decision = self._reconciler.record(refused, Action.REJECT)
+            decision = self.reconciler.record(refused, Action.REJECT)
         else:
             if today.note.text == candidate.note.text:  # today's policy may take out more
                 submission = replace(submission, vector=today.vector, embed_ms=today.embed_ms)
-            decision = self._reconciler.reconcile(submission)
+            decision = self.reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
             raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it again")
         return decision
@@ -339,10 +388,10 @@ class WriteGate(Judging):
         """The decision about a candidate that is not reconciled as it stands."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
-        if earlier := self._ledger.find_earlier(submission):
+        if earlier := self.ledger.find_earlier(submission):
             return earlier
         if submission.assessment.reason in _MAY_AGREE and (
-            known := self._reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
+            known := self.reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
         ):
             return known
         # A hedged word of the source's own may be enough once it is repeated. A claim that was
@@ -350,20 +399,24 @@ class WriteGate(Judging):
         if may_commit and submission.is_own_word:
             repeated = self._with_precedents(submission)
             if repeated.is_reconciled:
-                return self._reconciler.reconcile(repeated)
+                return self.reconciler.reconcile(repeated)
 
         def plan(seen: Seen) -> Commit:
             made = self._with_precedents(submission)
-            return self._reconciler.as_disposed(made, _action_of(made.assessment), seen)
+            is_admitted = made.assessment.disposal is Disposal.ADMIT
+            action = Action.ADMIT if is_admitted else Action.REJECT
+            if made.assessment.is_held:
+                action = Action.HOLD
+            return self.reconciler.as_disposed(made, action, seen)
 
         # What is only recorded is compared with nothing.
-        return self._ledger.write(replace(submission, vector=None), plan)
+        return self.ledger.write(replace(submission, vector=None), plan)
 
     def _with_own_episodes(self, submission: Submission, given: tuple[Evidence, ...]) -> Submission:
         cleaned = submission.cleaned
         if cleaned is None or not cleaned.candidate.evidence:
             return submission
-        own = self._decision_store.as_own_episodes(
+        own = self.decision_store.as_own_episodes(
             submission.scope, given, cleaned.candidate.evidence
         )
         cleaned = replace(cleaned, candidate=replace(cleaned.candidate, evidence=own))
@@ -382,10 +435,10 @@ class WriteGate(Judging):
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
             return submission
         now = self.clock()
-        facts = self._fact_store.list_facts(note.scope) if is_thin else []
+        facts = self.fact_store.list_facts(note.scope) if is_thin else []
         live = (fact for fact in facts if fact.as_of(now).is_live)
         earlier = earlier_decisions(
-            self._fact_store, self._decision_store, note.scope, first.inference_key, now
+            self.fact_store, self.decision_store, note.scope, first.inference_key, now
         )
         against = contradicted(note.slot, submission.candidate.relations, live)
         asks_consent = first.disposal is Disposal.CONSENT
@@ -493,9 +546,3 @@ def _agreeing(submission: Submission) -> Submission:
 def _is_question(assessment: Assessment) -> bool:
     """Whether the contact is asked."""
     return assessment.question is not None and assessment.reason not in NOT_FOR_CONTACTS
-
-
-def _action_of(assessment: Assessment) -> Action:
-    if assessment.is_held:
-        return Action.HOLD
-    return Action.ADMIT if assessment.disposal is Disposal.ADMIT else Action.REJECT

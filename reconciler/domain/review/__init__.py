@@ -1,1 +1,0 @@
-"""Past decisions: explained, replayed, measured. Pure."""

@@ -1,7 +1,0 @@
-"""The page at ``/``: for the person who keeps a memory right, in a browser.
-
-``app`` assembles it; ``logins`` holds the people who are logged in; ``visits`` has the common parts
-of all pages; ``views`` reads, ``acts`` settles and ``erasing`` erases, with the same calls as the
-HTTP API. Beside them are templates, one style sheet and one small script. Nothing is decided here,
-and every page works without the script.
-"""

@@ -1,0 +1,52 @@
+"""What keeps a memory in order: moving, measuring and reporting. The core knows none of it.
+
+Each is a function over an open memory, or over an agent's or a contact's part of it::
+
+    from reconciler import Memory, ops
+
+    with Memory.open() as memory:
+        ops.backup(memory, "memory.zip")
+        print(ops.health(memory.agent("crm")))
+
+An ``AsyncMemory`` and its parts make such a call in one of their threads: ``await
+memory.run(ops.backup, "memory.zip")``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reconciler.ops.reviews import (
+        contact_page as contact_page,
+        health as health,
+        import_from as import_from,
+        replay as replay,
+        report as report,
+    )
+    from reconciler.ops.store_moves import (
+        backup as backup,
+        cancel_reembed as cancel_reembed,
+        export as export,
+        model_move as model_move,
+        reembed as reembed,
+        restore as restore,
+    )
+
+_HOMES = {
+    "reviews": "contact_page health import_from replay report",
+    "store_moves": "backup cancel_reembed export model_move reembed restore",
+}
+"""Each is imported when it is first asked for: a help text waits for no engine."""
+
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """A function, out of the module that defines it."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -1,0 +1,443 @@
+"""Calibration: labelled pairs from a file or from the graph's own decisions, measured and reported.
+
+Here: reading and checking the pairs, embedding them, and writing the profile that comes of it. What
+a rule makes of a pair, and which thresholds are chosen, is the matter of
+``reconciler.ops.review.calibration``; nothing here writes to a graph.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reconciler.domain.records.choices import one_of
+from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.erasures import ERASED
+from reconciler.domain.records.kinds import Relation
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Slot, check_text
+from reconciler.domain.records.policies import Profile
+from reconciler.domain.values.attributes import AttributeBook
+from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
+from reconciler.floats import Floats
+from reconciler.frozen import frozen
+from reconciler.ops.review.calibration import (
+    ALL_SOURCES,
+    SEED_POLICY,
+    BoundBasis,
+    CalibrationGoal,
+    DecisionScores,
+    LabelledPair,
+    MeasuredPair,
+    PairLabel,
+    ProbedPair,
+    Rate,
+    Thresholds,
+    choose_thresholds,
+    label_of_relation,
+    probe,
+    score,
+)
+from reconciler.service.json_lines import json_object
+from reconciler.service.stores.rows import batches
+
+Embed = Callable[[Sequence[str]], Floats]
+
+_BATCH_PAIRS = 128
+_ERRORS_SHOWN_MAX = 10
+_SLOT_KEYS = ("subject", "attribute", "value", "single_valued")
+ERRORS = (
+    ("distinct: superseded", "false_supersessions"),
+    ("update: two silent live facts", "silent_updates"),
+    ("same: stored twice", "same_stored_twice"),
+    ("distinct: marked a conflict", "distinct_marked"),
+)
+"""What goes wrong, in words, and as ``DecisionScores`` has it."""
+
+
+@frozen
+class Measurement:
+    """One rule's results on the pairs.
+
+    Attributes:
+        name: ``seed, no guard``, ``seed``, or the calibrated profile's.
+        scores: by source, all of them last.
+    """
+
+    name: str
+    thresholds: Thresholds
+    guard: bool
+    scores: tuple[DecisionScores, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; a rate as count, of, share and its 95 % interval."""
+        return {
+            "name": self.name,
+            **asdict(self.thresholds),
+            "guard": self.guard,
+            "scores": [
+                {
+                    "source": scores.source,
+                    **{name: _rate(getattr(scores, name)) for _, name in ERRORS},
+                }
+                for scores in self.scores
+            ],
+        }
+
+
+@frozen
+class CalibrationReport:
+    """The measurements on the pairs, and the profile that was chosen.
+
+    Attributes:
+        profile: the thresholds that keep the goal, for the model that was measured.
+        goal: what they were to keep.
+        basis: what the bound was held against.
+        pairs: the pairs with their cosines.
+        measurements: seed without the guard, seed, and the profile; no arbiter is asked.
+    """
+
+    profile: Profile
+    goal: CalibrationGoal
+    basis: BoundBasis
+    pairs: tuple[ProbedPair, ...]
+    measurements: tuple[Measurement, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; no text of a pair is in it."""
+        return {
+            "profile": asdict(self.profile),
+            "goal": {**asdict(self.goal), "sources": sorted(self.goal.sources or ()) or None},
+            "bound_held_against": str(self.basis),
+            "pairs": len(self.pairs),
+            "measurements": [measurement.to_dict() for measurement in self.measurements],
+        }
+
+
+def read_pairs(lines: Iterable[str], attributes: AttributeBook) -> list[LabelledPair]:
+    """The labelled pairs of a file of JSON lines, in its order.
+
+    A line has ``fact`` (or ``a``), ``note`` (or ``b``) and ``label``, and may have ``source``,
+    ``id``, ``fact_slot`` and ``note_slot``, each slot with ``subject``, ``attribute``, ``value``
+    and ``single_valued``. Other keys are left alone, blank lines too.
+
+    Args:
+        lines: JSON objects, one a line.
+        attributes: the attributes of slots that are known.
+
+    Raises:
+        InvalidRequestError: a line cannot be used, or there is none; the text has every faulty
+            line by its number, up to ten. A pair left out would change what is measured.
+    """
+    pairs: list[LabelledPair] = []
+    errors: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            pairs.append(_pair(line, number, attributes))
+        except InvalidRequestError as error:
+            errors.append(f"line {number}: {error}")
+    if errors:
+        raise InvalidRequestError(_listed(errors))
+    if not pairs:
+        raise InvalidRequestError(
+            'no labelled pair in it; a line is {"fact": ..., "note": ..., "label": "same"}'
+        )
+    return pairs
+
+
+def measure_pairs(
+    pairs: Sequence[LabelledPair], embed: Embed, on_progress: Callable[[int], None]
+) -> list[MeasuredPair]:
+    """The pairs with their cosines, in their order.
+
+    Args:
+        pairs: what to measure.
+        embed: texts to vectors of unit length, shape (n, dimension).
+        on_progress: told how many more pairs are dealt with.
+
+    Raises:
+        EmbeddingError: the model failed.
+        ConfigurationError: the embedder does not embed.
+    """
+    measured: list[MeasuredPair] = []
+    for batch in batches(pairs, _BATCH_PAIRS):
+        cosines = _cosines(batch, embed)
+        measured += [
+            MeasuredPair(pair=pair, cosine=float(cosine))
+            for pair, cosine in zip(batch, cosines, strict=True)
+        ]
+        on_progress(len(batch))
+    return measured
+
+
+def pairs_from_decisions(
+    decisions: Iterable[Decision], embedding_model: str | None = None
+) -> list[MeasuredPair]:
+    """The pairs that the graph's own decisions label: by a person's correction, else the arbiter.
+
+    A pair of the same two texts counts once, and a correction wins. The cosine is the recorded
+    one. An arbiter is asked in the band only, so these pairs say little about what lies outside
+    it: thresholds that are chosen from them alone do not widen it well.
+
+    Args:
+        decisions: with what each was compared with.
+        embedding_model: only decisions made with this model; None for all.
+    """
+    labelled: dict[tuple[str, str], MeasuredPair] = {}
+    for decision in decisions:
+        measured = _labelled_by(decision)
+        if measured is None or embedding_model not in (None, decision.policy.embedding_model):
+            continue
+        key = (measured.pair.fact_text, measured.pair.note_text)
+        if key not in labelled or decision.correction is not None:
+            labelled[key] = measured
+    return list(labelled.values())
+
+
+COSINE_CUT_FLOOR = 0.4
+"""Below it no cosine says that two texts are one fact. Source: of the labelled pairs, the lowest
+that says the same lies at 0.69."""
+
+
+def check_profile_name(name: str) -> None:
+    """Let a name through that can be a file's.
+
+    Raises:
+        InvalidRequestError: it holds other characters, or more than 100.
+    """
+    if not re.fullmatch(r"[\w-]{1,100}", name):
+        raise InvalidRequestError(
+            "a profile's name has 1 to 100 letters, digits, hyphens and underscores, not "
+            f"{name[:120]!r}"
+        )
+
+
+def calibrate(
+    pairs: Sequence[MeasuredPair],
+    *,
+    embedding_model: str,
+    goal: CalibrationGoal | None = None,
+    name: str = "calibrated",
+) -> CalibrationReport:
+    """Measure the rules on the pairs, and choose a profile that keeps the goal.
+
+    Args:
+        pairs: with their cosines under the model; 20 or more of each label.
+        embedding_model: the model's id, which the profile will name.
+        goal: what the thresholds have to keep; None for the defaults.
+        name: what the profile is called: letters, digits, hyphens and underscores.
+
+    Raises:
+        InvalidRequestError: too few pairs of a label, an unknown source, an unusable name, or a
+            bound that no threshold keeps.
+    """
+    check_profile_name(name)
+    goal = goal or CalibrationGoal()
+    guarded, bare = probe(pairs, guard=True), probe(pairs, guard=False)
+    thresholds, basis = choose_thresholds(guarded, goal)
+    if (cut := thresholds.cosine_cut) < COSINE_CUT_FLOOR:
+        raise InvalidRequestError(
+            f"these pairs would let a note supersede from a cosine of {cut:g} up: the distinct "
+            "pairs are too few, or too far apart, to show where to stop; add distinct pairs that "
+            "sound alike, such as each note with the nearest fact that it is not about"
+        )
+    seed = Thresholds.of(SEED_POLICY)
+    return CalibrationReport(
+        profile=thresholds.profile(name, embedding_model),
+        goal=goal,
+        basis=basis,
+        pairs=tuple(guarded),
+        measurements=(
+            _measured("seed, no guard", bare, seed, guard=False),
+            _measured("seed", guarded, seed, guard=True),
+            _measured(name, guarded, thresholds, guard=True),
+        ),
+    )
+
+
+def provenance_of(report: CalibrationReport, measured_on: str) -> list[str]:
+    """What a profile's file says about where its thresholds come from, line by line.
+
+    Args:
+        report: the calibration.
+        measured_on: the pairs in words, for example the file's name without a path.
+    """
+    chosen_on = ", ".join(sorted(report.goal.sources or ())) or ALL_SOURCES
+    bound = report.goal.false_supersession_max
+    lines = [
+        f"Chosen by `reconciler calibrate` on {measured_on}, {len(report.pairs):,} labelled pairs,",
+        f"of them for the choice: {chosen_on}.",
+        f"Bound on false supersessions: {bound:.1%}, held against {report.basis}.",
+        "Measured by source, without slots and without an arbiter (share; 95 % interval):",
+    ]
+    *by_source, _ = report.measurements[-1].scores
+    for title, name in ERRORS:
+        rates = ((scores.source, getattr(scores, name)) for scores in by_source)
+        lines.append(f"- {title}")
+        lines += [f"    {source} {_in_words(rate)}" for source, rate in rates if rate.of]
+    return lines
+
+
+def write_profile(
+    profile: Profile, path: Path, provenance: Sequence[str], *, overwrite: bool = False
+) -> None:
+    """Write the profile where ``RECONCILER_RECONCILE__PROFILE`` can name it; whole or not at all.
+
+    Args:
+        profile: what to write.
+        path: the file, ending in ``.toml``, else it could not be told from a profile's name.
+        provenance: comment lines, as ``provenance_of`` gives them.
+        overwrite: whether a file that is there may be replaced.
+
+    Raises:
+        InvalidRequestError: the file is there and may not be replaced, does not end in ``.toml``,
+            or cannot be written.
+    """
+    if path.suffix != ".toml":
+        raise InvalidRequestError(f"a profile's file ends in .toml, not {path.name!r}")
+    if path.exists() and not overwrite:
+        raise InvalidRequestError(
+            f"{path} already exists; name another file, or overwrite it with overwrite=True "
+            "(--overwrite on the command line)"
+        )
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(_toml(profile, provenance), encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise InvalidRequestError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
+    values = json_object(line)
+    return LabelledPair(
+        pair_id=str(values.get("id", f"line {number}")),
+        source=str(values.get("source") or "unnamed"),
+        fact_text=_text(values, "fact", "a"),
+        note_text=_text(values, "note", "b"),
+        label=_label(values.get("label")),
+        fact_slot=_slot(values, "fact_slot", attributes),
+        note_slot=_slot(values, "note_slot", attributes),
+    )
+
+
+def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:
+    given = [values[key] for key in (name, short_name) if values.get(key) is not None]
+    if len(given) != 1:
+        raise InvalidRequestError(f"give either {name!r} or {short_name!r}")
+    check_text(name, given[0], TEXT_LENGTH_MAX)
+    return str(given[0])
+
+
+def _label(value: object) -> PairLabel:
+    return one_of(PairLabel, "label", value)
+
+
+def _slot(values: Mapping[str, Any], name: str, attributes: AttributeBook) -> Slot | None:
+    given = values.get(name)
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not given.keys() <= set(_SLOT_KEYS):
+        raise InvalidRequestError(f"{name} is an object with {', '.join(_SLOT_KEYS)}")
+    subject, attribute, value, single_valued = (given.get(key) for key in _SLOT_KEYS)
+    try:
+        return attributes.slot(
+            subject=subject, attribute=attribute, value=value, is_single_valued=single_valued
+        )
+    except InvalidNoteError as error:
+        raise InvalidRequestError(f"{name}: {error}") from error
+
+
+def _listed(errors: Sequence[str]) -> str:
+    shown = "\n".join(errors[:_ERRORS_SHOWN_MAX])
+    more = len(errors) - _ERRORS_SHOWN_MAX
+    return f"{shown}\nand {more} more lines" if more > 0 else shown
+
+
+def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> Floats:
+    """Raw cosines, float32 of shape (n,), in [-1, 1] also where rounding has them a hair beyond."""
+    texts = [pair.fact_text for pair in pairs] + [pair.note_text for pair in pairs]
+    vectors = embed(texts)
+    if vectors.shape[1] == 0:
+        raise ConfigurationError(
+            "the embedder does not embed, so that no cosine can be measured; "
+            "set RECONCILER_EMBEDDER__MODEL"
+        )
+    facts, notes = np.split(vectors, 2)
+    cosines: Floats = np.clip(np.sum(facts * notes, axis=1), -1, 1)
+    return cosines
+
+
+def _labelled_by(decision: Decision) -> MeasuredPair | None:
+    is_used = decision.opinion.error is None and decision.opinion.relation is not Relation.UNSURE
+    relation = decision.correction or (decision.opinion.relation if is_used else None)
+    # That which the arbiter named, or was touched, or is nearest.
+    by_rank = sorted(decision.compared_with, key=lambda fact: fact.rank)
+    fact = next(
+        (fact for wanted in _wanted(decision) for fact in by_rank if wanted(fact)),
+        next(iter(by_rank), None),
+    )
+    if relation is None or fact is None or ERASED in (fact.text, decision.text):
+        return None
+    pair = LabelledPair(
+        pair_id=decision.decision_id,
+        source="corrections" if decision.correction else "arbiter",
+        fact_text=fact.text,
+        note_text=decision.text,
+        label=label_of_relation(relation),
+        fact_slot=fact.slot,
+        note_slot=decision.note.slot,
+    )
+    return MeasuredPair(pair=pair, cosine=max(-1.0, min(1.0, fact.cosine)))
+
+
+def _wanted(decision: Decision) -> Iterator[Callable[[Comparison], bool]]:
+    if decision.opinion.error is None and decision.opinion.target is not None:
+        yield lambda fact: fact.rank == decision.opinion.target
+    touched = {decision.verdict.target, decision.fact_id}
+    yield lambda fact: fact.fact_id in touched
+    yield lambda fact: fact.fact_id in decision.conflicting_ids
+
+
+def _measured(
+    name: str, pairs: Sequence[ProbedPair], thresholds: Thresholds, *, guard: bool
+) -> Measurement:
+    scores = score(pairs, thresholds)
+    return Measurement(name=name, thresholds=thresholds, guard=guard, scores=scores)
+
+
+def _toml(profile: Profile, provenance: Sequence[str]) -> str:
+    lines = [f"# {_one_line(line)}" for line in provenance]
+    lines.append(f"name = {_quoted(profile.name)}")
+    if profile.embedding_model is not None:
+        lines.append(f"embedding_model = {_quoted(profile.embedding_model)}")
+    thresholds = ("cosine_update_min", "cosine_add_max", "cosine_cut")
+    lines += [f"{name} = {float(getattr(profile, name))!r}" for name in thresholds]
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    """A comment ends where its line does, so that nothing in it can become a setting."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(_one_line(text), ensure_ascii=False)
+
+
+def _in_words(rate: Rate) -> str:
+    low, high = rate.interval
+    return f"{rate.count} of {rate.of} ({rate.share or 0.0:.1%}; {low:.1%} to {high:.1%})"
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    return {"count": rate.count, "of": rate.of, "share": rate.share, "interval": rate.interval}

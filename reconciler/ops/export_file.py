@@ -1,0 +1,346 @@
+"""The file of an export: reads its lines, and checks the whole file against itself.
+
+What a single line may hold is in ``lines.py``, and how the lines of a contact agree in
+``Coherence``. Nothing here knows a store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.notes import Scope
+from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
+from reconciler.frozen import frozen, in_order
+from reconciler.ports.graph import Row
+from reconciler.queries import newest_schema_version
+from reconciler.service.checking.damage import is_citation, read_node
+from reconciler.service.checking.lines import (
+    FORMAT,
+    LINKS,
+    VERSION,
+    Coherence,
+    Link,
+    Node,
+    check_bounds,
+    shipped_types,
+)
+from reconciler.service.json_lines import loads
+from reconciler.service.stores.rows import UNREADABLE
+
+_LINE_BYTES_MAX = 64 << 20
+"""A job's proposals and a decision's record are lines of their own; none comes near to this."""
+
+_FAULTS_MAX = 5
+_WHY_LENGTH_MAX = 300
+
+_HEADER: Mapping[str, type] = {
+    "version": int,
+    "schema_version": int,
+    "id_key_check": str,
+    "with_vectors": bool,
+    "export_id": str,
+}
+"""The values that the first line must have, and the type of each."""
+
+
+@frozen
+class ContactInFile:
+    """One contact of a checked file."""
+
+    scope: Scope
+    held: Row
+    session_keys: frozenset[str]
+
+
+@in_order
+class _Vectors:
+    """The dimension of a model's vectors in a file, and the line of the first one."""
+
+    dimension: int
+    line: int
+
+
+@frozen
+class CheckedExport:
+    """A complete file: its first line, its contacts by key, its vectors by model."""
+
+    header: Mapping[str, Any]
+    contacts: Mapping[str, ContactInFile]
+    vectors: Mapping[str, _Vectors]
+
+
+class ExportFile:
+    """The file of an export; each call reads it from its beginning.
+
+    Args:
+        path: the file.
+        engine: the engine that it is to be restored into.
+    """
+
+    def __init__(self, path: Path, engine: str) -> None:
+        self._path = path
+        self._types = shipped_types()
+        self._schema_version = newest_schema_version(engine)
+        self._vectors: dict[str, _Vectors] = {}
+
+    def checked(self) -> CheckedExport:
+        """Read the whole file, and check it against its own last line.
+
+        Raises:
+            InvalidArchiveError: it is no export, is cut off, damaged, or of a newer version.
+        """
+        header = self.header()
+        counted: Counter[str] = Counter()
+        contacts: dict[str, ContactInFile] = {}
+        wrong: str | None = None
+        for contact, lines in self.contacts():
+            if contact.node_id in contacts:
+                raise InvalidArchiveError(f"{self._path} holds contact {contact.node_id} twice")
+            counted["Contact"] += 1
+            check = _ContactCheck(contact)
+            contacts[contact.node_id] = check.found(lines, counted)
+            wrong = wrong or check.wrong
+        self._check_end(counted)
+        if wrong is not None:  # all lines are there, so a person edited the file
+            raise InvalidArchiveError(
+                f"{self._path} was altered: {wrong}. Nothing was written; export it again"
+            )
+        told = self._vectors.get(str(header.get("embedding_model")))
+        if told and told.dimension != header.get("embedding_dimension"):
+            raise InvalidArchiveError(
+                f"{self._path}, line {told.line}: its vector has {told.dimension} numbers, and the "
+                f"first line says {header.get('embedding_dimension')}"
+            )
+        return CheckedExport(header=header, contacts=contacts, vectors=self._vectors)
+
+    def header(self) -> Mapping[str, Any]:
+        """The first line.
+
+        Raises:
+            InvalidArchiveError: it does not begin an export that this version reads.
+        """
+        with self._open() as file:
+            line = file.readline(_LINE_BYTES_MAX)
+        header = _json(line)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise InvalidArchiveError(
+                f"{self._path} is neither an export nor a backup of this program"
+            )
+        version, schema = header.get("version"), header.get("schema_version")
+        is_told = isinstance(version, int) and isinstance(schema, int)
+        if is_told and (version != VERSION or int(schema or 0) > self._schema_version):
+            raise InvalidArchiveError(
+                f"{self._path} was made by a newer version of this package (format "
+                f"{header.get('version')}, schema {header.get('schema_version')}; this one reads "
+                f"{VERSION} and {self._schema_version}); install that version"
+            )
+        for name, kind in _HEADER.items():
+            if type(header.get(name)) is not kind:
+                raise InvalidArchiveError(f"{self._path}: its first line lacks {name}")
+        for name in ("id_key", "hash_key"):
+            key = header.get(name)  # in hexadecimal
+            is_text = isinstance(key, str)
+            if key is not None and not (is_text and re.fullmatch("([0-9a-f]{2})+", key)):
+                raise InvalidArchiveError(f"{self._path}: its first line has no usable {name}")
+        return header
+
+    def contacts(self) -> Iterator[tuple[Node, Iterator[Node | Link]]]:
+        """Each contact with the lines that follow it."""
+        current = 0
+
+        def number(line: Node | Link) -> int:
+            nonlocal current
+            current += isinstance(line, Node) and line.label == "Contact"
+            return current
+
+        for place, lines in groupby(self._lines(), number):
+            contact = next(lines)
+            if not place or not isinstance(contact, Node):
+                raise InvalidArchiveError(f"{self._path}: its second line is not a contact")
+            yield contact, lines  # noqa: B031  each group is read before the next
+
+    def _lines(self) -> Iterator[Node | Link]:
+        """The lines between the first and the last."""
+        with self._open() as file:
+            file.readline(_LINE_BYTES_MAX)
+            number = 1
+            while line := file.readline(_LINE_BYTES_MAX):
+                number += 1
+                values = self._values(line, number)
+                if "end" in values:
+                    return
+                try:
+                    yield self._line(values, number)
+                except (KeyError, TypeError, InvalidArchiveError) as error:
+                    raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
+
+    def _line(self, values: Mapping[str, Any], number: int) -> Node | Link:
+        if "node" not in values:
+            return self._types.link(values)
+        node = self._types.node(values)
+        if node.vector is not None:
+            own = _Vectors(len(node.vector) // 4, number)
+            first = self._vectors.setdefault(str(node.properties.get("embedding_model")), own)
+            if first.dimension != own.dimension:
+                raise InvalidArchiveError(
+                    f"its vector has {own.dimension} numbers, and that of line {first.line}, by "
+                    f"the same model, {first.dimension}"
+                )
+        return node
+
+    def _values(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            values = loads(line.decode("utf-8", "surrogatepass"))
+        except (ValueError, InvalidRequestError) as error:
+            if line.endswith(b"\n"):
+                raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
+            raise self._cut_off() from None
+        if not isinstance(values, dict):
+            raise InvalidArchiveError(f"{self._path}, line {number} is not a JSON object")
+        return values
+
+    def _check_end(self, counted: Counter[str]) -> None:
+        """Compare the last line with what was read."""
+        digest, last = hashlib.sha256(), b""
+        with self._open() as file:
+            while line := file.readline(_LINE_BYTES_MAX):
+                digest.update(last)
+                last = line
+        end = _json(last)
+        if not isinstance(end, dict) or end.get("end") is not True:
+            raise self._cut_off()
+        told: dict[str, Any] = {}
+        for name in ("nodes", "links"):
+            counts = end.get(name)
+            told |= counts if isinstance(counts, dict) else {}
+        if told != dict(counted) or end.get("sha256") != digest.hexdigest():
+            raise InvalidArchiveError(
+                f"{self._path} was changed or damaged: its last line does not match its content. "
+                "Nothing was written; export it again"
+            )
+
+    def _cut_off(self) -> InvalidArchiveError:
+        return InvalidArchiveError(
+            f"{self._path} is cut off: its last line, which counts what it holds, is missing. "
+            "Nothing was written; export it again"
+        )
+
+    def _open(self) -> Any:
+        try:
+            return self._path.open("rb")
+        except OSError as error:
+            raise InvalidArchiveError(f"{self._path} cannot be read: {error.strerror}") from error
+
+
+class _ContactCheck:
+    """Checks that a contact's lines belong to it, and agree with each other."""
+
+    def __init__(self, contact: Node) -> None:
+        self._key = contact.node_id
+        self._contact = contact
+        self._ids: dict[str, set[str]] = defaultdict(set, Contact={contact.node_id})
+        self._coherence = Coherence()
+        self.wrong: str | None = None
+        """The first contradiction between the contact's lines; None if there is none so far."""
+
+    def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> ContactInFile:
+        """Check and count all lines of the contact, and return it."""
+        scope = self._scope()
+        for line in lines:
+            if isinstance(line, Node):
+                self._node(line, scope)
+                counted[line.label] += 1
+            else:
+                self._link(line)
+                counted[line.kind] += 1
+        self._note(self._coherence.wrong_at_the_end())
+        return ContactInFile(
+            scope=scope,
+            held=self._contact.properties,
+            session_keys=frozenset(self._ids["Session"]),
+        )
+
+    def _scope(self) -> Scope:
+        held = self._contact.properties
+        try:
+            scope = Scope(*(held.get(name, "") for name in ("tenant", "agent_id", "contact_id")))
+        except InvalidScopeError as error:
+            raise InvalidArchiveError(f"contact {self._key}: {error}") from None
+        if scope.contact_key != self._key or held.get("version", -1) < 0:
+            raise InvalidArchiveError(f"contact {self._key} does not match its key")
+        return scope
+
+    def _node(self, node: Node, scope: Scope) -> None:
+        """Check that a node is new, and as far as its properties tell, this contact's."""
+        ids = self._ids[node.label]
+        told = scope.columns.items()
+        is_own = all(node.properties.get(name, value) == value for name, value in told)
+        if node.label in ("Session", "Task"):
+            is_own &= node.node_id.startswith(f"{self._key}/")
+        try:  # as the store will read it
+            record = read_node(node.label, node.properties, scope)
+            check_bounds(record)
+        except UNREADABLE as error:
+            raise InvalidArchiveError(
+                f"contact {self._key}: {node.label} {node.node_id} cannot be read: {_why(error)}. "
+                "Nothing was written"
+            ) from None
+        is_own &= self._is_told(record, node, scope)
+        if not is_own or node.node_id in ids:
+            raise InvalidArchiveError(
+                f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
+            )
+        ids.add(node.node_id)
+        self._note(self._coherence.wrong_with_node(node))
+
+    @staticmethod
+    def _is_told(held: Any, node: Node, scope: Scope) -> bool:
+        """Whether a record belongs to this node; only a decision's record names its node."""
+        if not isinstance(held, Decision):
+            return True
+        is_this = held.decision_id == node.node_id and held.action == node.properties.get("action")
+        return is_this and held.note.scope == scope
+
+    def _link(self, link: Link) -> None:
+        ends = LINKS[link.kind]
+        if link.from_id not in self._ids[ends.start] or link.to_id not in self._ids[ends.end]:
+            raise InvalidArchiveError(
+                f"contact {self._key}: a {link.kind} from {link.from_id} to {link.to_id}, which "
+                "are not both there"
+            )
+        if not is_citation(link.properties.get("span", "all")):
+            raise InvalidArchiveError(
+                f"contact {self._key}: a {link.kind} from {link.from_id} cites words that are "
+                "blank or too long. Nothing was written"
+            )
+        self._note(self._coherence.wrong_with_link(link))
+
+    def _note(self, wrong: str | None) -> None:
+        if wrong is not None and self.wrong is None:
+            self.wrong = f"of contact {self._key}, {wrong}"
+
+
+def _why(error: Exception) -> str:
+    """Why something cannot be read, without its words."""
+    if not isinstance(error, ValidationError):
+        return " ".join(str(error).split())[:_WHY_LENGTH_MAX]
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in faults[:_FAULTS_MAX])
+    return "; ".join(told)[:_WHY_LENGTH_MAX]
+
+
+def _json(line: bytes) -> Any:
+    """A line's value; None if it is not JSON."""
+    try:
+        return loads(line.decode("utf-8", "surrogatepass"))
+    except (ValueError, InvalidRequestError):
+        return None

@@ -1,0 +1,419 @@
+"""The pages: an analyst's report, a contact's page, and the templates and words that both use.
+
+The report shows how an agent's facts followed each other over time, what is open, and what was
+decided when. It is bounded, and says what it left out.
+
+A contact's page is all that is kept of one person, as one document that can be read and printed. It
+is an answer to "what do you know of me": facts now and before, the words that they rest on, what
+was decided, and the conversations.
+
+Templates escape every text, and are in the folder of this module. A page needs no other file: no
+network, no script.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reconciler.domain.explanation import explain_in_short
+from reconciler.domain.recalling.history import Said, told_beside
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import (
+    Contact,
+    Dispute,
+    Fact,
+    FactEvent,
+    FactHistory,
+    RefusalCount,
+    Supersession,
+)
+from reconciler.domain.records.kinds import Action, FactState, SourceKind
+from reconciler.domain.records.notes import Scope
+from reconciler.errors import InvalidRequestError
+from reconciler.frozen import frozen
+from reconciler.ops.review.timeline import Timeline, caption_of, timeline, why_of
+from reconciler.ports.graph import Row
+from reconciler.reading.quoting import in_marks
+from reconciler.reading.visible_text import visible
+from reconciler.service.records import Records
+from reconciler.service.stores.contact_store import ArchiveStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
+
+WHOSE_WORD: Mapping[SourceKind, str] = {
+    SourceKind.USER_EXPLICIT: "the contact",
+    SourceKind.OPERATOR: "an operator",
+    SourceKind.APPROVED_DOC: "an approved document",
+    SourceKind.EXTRACTOR: "read from a conversation",
+    SourceKind.TOOL_OUTPUT: "a tool",
+    SourceKind.MODEL_GUESS: "a guess of the model",
+}
+_STANDINGS = {
+    "live": "holds",
+    "expired": "lapsed",
+    "superseded": "ended",
+    "revoked": "ended",
+}
+
+
+def render(template: str, **values: object) -> str:
+    """A page: every text in it is escaped, and what cannot be seen stands there as an escape."""
+    return _templates().get_template(template).render(values)
+
+
+def moment(at: datetime | None) -> str:
+    """A time for a reader, in UTC."""
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "an unknown time"
+
+
+def standing_of(fact: Fact) -> str:
+    """A fact's state, in a word or two."""
+    return "never held" if fact.is_void else _STANDINGS.get(str(fact.state), str(fact.state))
+
+
+@cache
+def _templates() -> Environment:
+    return environment()
+
+
+def environment(*folders: Path) -> Environment:
+    """Templates that escape every text, and show what is hidden in it.
+
+    Args:
+        folders: where they lie, beside those of this module.
+    """
+    made = Environment(
+        autoescape=True,
+        finalize=_shown,
+        loader=FileSystemLoader([*folders, Path(__file__).parent]),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {"moment": moment, "standing": standing_of, "in_marks": in_marks}
+    made.globals |= {"whose_word": WHOSE_WORD, "caption": caption_of, "why": why_of}
+    return made
+
+
+def _shown(value: object) -> object:
+    """A value with nothing hidden in it; what a macro made went through here by its parts."""
+    return visible(str(value)) if not isinstance(value, Markup) else value
+
+
+FACTS_MAX = 2_000
+"""Facts in a report, over all of its contacts; the page then has about 4 MB."""
+
+CONTACTS_MAX = 100
+"""Contacts that are told of; the others are only listed."""
+
+_FACTS_OF_CONTACT_MIN = 20
+_REFUSED_MAX = 50
+_DAYS_MAX = 60
+_STRANDS_OPEN = 12
+
+_LEGEND = (
+    ("live", "holds"),
+    ("superseded", "superseded"),
+    ("revoked", "revoked, or never held"),
+    ("expired", "expired"),
+    ("archived", "archived"),
+    ("erased", "erased"),
+)
+
+
+@frozen
+class _Day:
+    """The decisions of a day (UTC), by action."""
+
+    day: date
+    counts: Counter[Action]
+
+    @property
+    def total(self) -> int:
+        return self.counts.total()
+
+
+@frozen
+class _ContactSection:
+    """The report on one contact."""
+
+    contact: Contact
+    timeline: Timeline
+    words: Mapping[str, Sequence[Said]]
+    ended_by: Mapping[str, Supersession]
+    events: Mapping[str, Sequence[FactEvent]]
+    disputes: Sequence[Dispute]
+    questions: Sequence[Decision]
+    refusals: Sequence[RefusalCount]
+    refused: Sequence[Decision]
+    refused_left_out: int
+    decisions: int
+    actions: Sequence[Action]
+    days: Sequence[_Day]
+    days_left_out: int
+    earlier_decisions: int
+
+    @property
+    def name(self) -> str:
+        return self.contact.name or self.contact.contact_id
+
+    @property
+    def worded_again(self) -> int:
+        """How many of the superseded facts say what another one says now."""
+        bars = (bar for strand in self.timeline.strands for bar in strand.bars)
+        older = (fact for bar in bars for fact in bar.facts[1:])
+        return sum(fact.state is FactState.SUPERSEDED for fact in older)
+
+    @property
+    def busiest(self) -> int:
+        return max(day.total for day in self.days)
+
+
+@frozen
+class Report:
+    """Writes the report.
+
+    Args:
+        records: facts, and what waits.
+        decision_store: decisions.
+        fact_store: where what facts rest on is kept.
+        clock: the time now, UTC-aware.
+    """
+
+    records: Records
+    decision_store: DecisionStore
+    fact_store: FactStore
+    clock: Callable[[], datetime]
+
+    def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
+        """The document; every remembered text is escaped, and invisible characters are named.
+
+        Args:
+            whose: tenant and agent, with one of the contacts or with any.
+            contacts: whom it tells of, at least one.
+        """
+        last_first = sorted(
+            contacts,
+            key=lambda each: (each.last_decision_at is not None, each.last_decision_at or ""),
+            reverse=True,
+        )
+        told = last_first[:CONTACTS_MAX]
+        facts_max = max(FACTS_MAX // len(told), _FACTS_OF_CONTACT_MIN)
+        now = self.clock()
+        parts = [self._part(contact, now, facts_max) for contact in told]
+        return render(
+            "report.html",
+            agent_id=whose.agent_id,
+            tenant=whose.tenant,
+            now=now,
+            title=parts[0].name if len(contacts) == 1 else f"{len(contacts)} contacts",
+            contacts=last_first,
+            parts=parts,
+            legend=_LEGEND,
+            open_strands=_STRANDS_OPEN,
+            anchor="#fact-{}".format,
+        )
+
+    def _part(self, contact: Contact, now: datetime, facts_max: int) -> _ContactSection:
+        scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
+        chains = self.records.history(scope)
+        shown = timeline(chains, now, facts_max)
+        links = [link for chain in chains for link in chain.supersessions]
+        pending = list(self.records.pending([scope]))
+        decisions = self.decision_store.list_records(scope)
+        refused = [decision for decision in decisions if decision.action is Action.REJECT]
+        days = _days(decisions)
+        return _ContactSection(
+            contact=contact,
+            timeline=shown,
+            words=self._turns_beside([fact.fact_id for fact in shown.facts], links),
+            ended_by={link.old_id: link for link in links},
+            events=_by_fact(event for chain in chains for event in chain.events),
+            disputes=[item for item in pending if isinstance(item, Dispute)],
+            questions=[item for item in pending if isinstance(item, Decision)],
+            refusals=list(self.decision_store.count_refusals([scope])),
+            refused=refused[:_REFUSED_MAX],
+            refused_left_out=len(refused[_REFUSED_MAX:]),
+            decisions=len(decisions),
+            actions=[action for action in Action if any(day.counts[action] for day in days)],
+            days=days[:_DAYS_MAX],
+            days_left_out=len(days[_DAYS_MAX:]),
+            earlier_decisions=sum(day.total for day in days[_DAYS_MAX:]),
+        )
+
+    def _turns_beside(
+        self, fact_ids: Sequence[str], links: Sequence[Supersession]
+    ) -> dict[str, list[Said]]:
+        """The turns that stand beside each fact, the oldest first."""
+        beside = told_beside(fact_ids, links)
+        asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
+        said_by_fact: dict[str, list[Said]] = {}
+        for said in self.fact_store.list_said(asked):
+            said_by_fact.setdefault(said.fact_id, []).append(said)
+        return {
+            fact_id: _each_once(
+                said for each_id in told_ids for said in said_by_fact.get(each_id, ())
+            )
+            for fact_id, told_ids in beside.items()
+        }
+
+
+def _each_once(told: Iterable[Said]) -> list[Said]:
+    """Each turn once, the oldest first."""
+    return sorted({said.episode_id: said for said in told}.values(), key=lambda one: one.said_at)
+
+
+def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
+    events_by_fact: dict[str, list[FactEvent]] = {}
+    for event in events:
+        events_by_fact.setdefault(event.fact_id, []).append(event)
+    return events_by_fact
+
+
+def _days(decisions: Iterable[Decision]) -> list[_Day]:
+    """The days on which something was decided, the newest first."""
+    counted: dict[date, Counter[Action]] = {}
+    for decision in decisions:
+        counted.setdefault(decision.at.date(), Counter())[decision.action] += 1
+    return [_Day(day=day, counts=counted[day]) for day in sorted(counted, reverse=True)]
+
+
+_DECISIONS_MAX = 100_000
+_ABOVE_ALL = "\U0010ffff"
+
+
+@frozen
+class _Kept:
+    """Nodes as they are kept, and the links between them, read beside the records."""
+
+    contact: Row
+    sessions: Sequence[Row]
+    turns: Mapping[str, list[Row]]
+    words: Mapping[str, list[tuple[Row, str | None]]]
+    tasks: Sequence[Row]
+
+
+@frozen
+class ContactPage:
+    """Writes the page of a contact.
+
+    Args:
+        archive_store: what is kept, as it is kept.
+        records: facts, as they are shown elsewhere.
+        decision_store: decisions.
+        clock: the time now, UTC-aware.
+    """
+
+    archive_store: ArchiveStore
+    records: Records
+    decision_store: DecisionStore
+    clock: Callable[[], datetime]
+
+    def html(self, scope: Scope) -> str:
+        """The document; every remembered text is escaped, and invisible characters are named.
+
+        Raises:
+            InvalidRequestError: nothing is known of the contact.
+        """
+        chains = self.records.history(scope)
+        kept = self._kept(scope, chains)
+        return render(
+            "contact_page.html",
+            scope=scope,
+            name=str(kept.contact.get("name") or scope.contact_id),
+            now=self.clock(),
+            words=kept.words,
+            known=[chain.facts[0] for chain in chains if not chain.facts[0].has_ended],
+            pending=list(self.records.pending([scope])),
+            before=list(_before(chains)),
+            decided=[
+                (decision, *explain_in_short(decision))
+                for decision in self.decision_store.list_decisions([scope], _DECISIONS_MAX)
+            ],
+            sessions=[
+                (session, kept.turns.get(str(session["session_key"]), ()))
+                for session in kept.sessions
+            ],
+            tasks=kept.tasks,
+        )
+
+    def _kept(self, scope: Scope, chains: Sequence[FactHistory]) -> _Kept:
+        contact = self.archive_store.find_contact(scope.contact_key)
+        if contact is None:
+            raise InvalidRequestError(
+                f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
+                "check both names"
+            )
+        episodes: dict[str, Row] = {
+            key: {"said_at": None, "text": ""} | dict(held) | {"who": _speaker(held)}
+            for key, held in self._nodes(scope, "Episode").items()
+        }
+        turns: dict[str, list[Row]] = {}
+        for episode_id, session_key, _ in self._links(scope, "IN"):
+            turns.setdefault(session_key, []).append(episodes.get(episode_id, {}))
+        cited: dict[str, dict[str, str | None]] = {}
+        for fact_id, episode_id, held in self._links(scope, "EVIDENCED_BY"):
+            cited.setdefault(fact_id, {})[episode_id] = held.get("span")
+        links = [link for chain in chains for link in chain.supersessions]
+        beside = told_beside((fact.fact_id for chain in chains for fact in chain.facts), links)
+        sessions = sorted(self._nodes(scope, "Session").values(), key=_started)
+        return _Kept(
+            contact=contact,
+            sessions=sessions,
+            turns={key: sorted(said, key=_place) for key, said in turns.items()},
+            words={
+                fact_id: _quoted((cited.get(each_id, {}) for each_id in told_ids), episodes)
+                for fact_id, told_ids in beside.items()
+            },
+            tasks=sorted(self._nodes(scope, "Task").values(), key=_started),
+        )
+
+    def _nodes(self, scope: Scope, label: str) -> dict[str, Row]:
+        pages = self.archive_store.node_pages(scope.contact_key, label, with_vectors=False)
+        return {key: held for page in pages for key, held in page}
+
+    def _links(self, scope: Scope, kind: str) -> Iterator[tuple[str, str, Row]]:
+        return self.archive_store.list_links(scope.contact_key, kind, "", _ABOVE_ALL)
+
+
+def _before(chains: Iterable[FactHistory]) -> Iterator[tuple[Fact, Sequence[FactEvent]]]:
+    """What ended, with what persons decided about a chain beside the newest of it."""
+    for chain in chains:
+        ended = [fact for fact in chain.facts if fact.has_ended]
+        yield from ((fact, chain.events if fact is ended[0] else ()) for fact in ended)
+
+
+def _speaker(episode: Row) -> str:
+    if role := episode.get("role"):
+        return str(role)
+    try:
+        return WHOSE_WORD[SourceKind(str(episode.get("source_kind")))]
+    except ValueError:
+        return "unknown"
+
+
+def _started(held: Row) -> str:
+    return str(held.get("started_at", ""))
+
+
+def _quoted(
+    cited: Iterable[Mapping[str, str | None]], episodes: Mapping[str, Row]
+) -> list[tuple[Row, str | None]]:
+    """Each turn once, the oldest first, with the words that the nearest of these facts cites."""
+    spans: dict[str, str | None] = {}
+    for own in cited:
+        for episode_id, span in own.items():
+            spans.setdefault(episode_id, span)
+    quoted = [(episodes.get(episode_id, {}), span) for episode_id, span in spans.items()]
+    return sorted(quoted, key=lambda pair: _place(pair[0]))
+
+
+def _place(episode: Row) -> tuple[str, int]:
+    return (str(episode.get("said_at", "")), int(episode.get("position") or 0))

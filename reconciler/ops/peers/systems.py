@@ -1,0 +1,154 @@
+"""The other memory systems: where each holds an owner and an id, and its records as notes.
+
+- mem0: the results of ``get_all``, from its library and from its platform.
+- Graphiti: its edges between entities, written by ``EntityEdge`` or read from Neo4j.
+- neo4j-agent-memory: its preferences, facts and relationships in Neo4j.
+- LangMem: items of a LangGraph store, as ``Item.dict()`` gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from reconciler.frozen import in_order
+from reconciler.ops.peers.translating import Record, Translation
+from reconciler.ports.peer_memory import Carried, NotCarried
+
+_ASSISTANT = "assistant"
+_USER = "user"
+"""Of neo4j-agent-memory only a preference has a user. ``subject`` is the person that a fact or a
+relationship is about, and the user of a preference."""
+_KINDS = ("preference", "fact", "relationship", "message")
+
+
+@in_order
+class System:
+    """A system that can be imported.
+
+    Attributes:
+        contact_from: where its records hold the contact, as in ``Translation``.
+        translate: a record as a note. It raises ``InvalidRequestError`` if that is no record of the
+            system, or does not name its owner.
+        id_key: where a record holds its id.
+    """
+
+    contact_from: str
+    translate: Callable[[Record, Translation], Carried | NotCarried]
+    id_key: str = "id"
+
+    def identity(self, values: Mapping[str, Any]) -> str:
+        """The id of a record, within its namespace if it has one."""
+        namespace = values.get("namespace")
+        path = namespace if self.id_key == "key" and isinstance(namespace, list) else []
+        return "/".join(map(str, (*path, values.get(self.id_key) or "")))
+
+
+def _of_mem0(record: Record, how: Translation) -> Carried | NotCarried:
+    """A memory as a note.
+
+    A changed memory is dated by its last change: an export does not hold its earlier text.
+    """
+    values = record.values
+    if "memory" not in values:
+        raise record.error("a memory of mem0 has the key memory; is this what get_all gave?")
+    is_assistants = _ASSISTANT in (values.get("attributed_to"), values.get("role"))
+    categories = values.get("categories")
+    return how.carried(
+        record,
+        values["memory"],
+        said_at=record.at("updated_at", "created_at"),
+        ended_at=_end(record),
+        tags=categories if isinstance(categories, list) else (),
+        source_kind="extractor" if is_assistants else None,
+    )
+
+
+def _end(record: Record) -> str | None:
+    """The end of its last day, as mem0 counts it (UTC)."""
+    last_day = record.at("expiration_date")
+    if last_day is None:
+        return None
+    try:
+        return (datetime.fromisoformat(last_day).astimezone(UTC) + timedelta(days=1)).isoformat()
+    except OverflowError:  # in the first or the last year that there is: it makes no difference
+        return last_day
+
+
+def _of_graphiti(record: Record, how: Translation) -> Carried | NotCarried:
+    """An edge as a note; an invalidated edge ended at that time."""
+    values = record.values
+    if not {"uuid", "fact"} <= values.keys():
+        raise record.error(
+            "an edge of Graphiti has the keys uuid and fact; is this what EntityEdge wrote?"
+        )
+    return how.carried(
+        record,
+        values["fact"],
+        said_at=record.at("reference_time", "valid_at", "created_at"),
+        valid_from=record.at("valid_at"),
+        ended_at=record.at("invalid_at", "expired_at"),
+        tags=[values.get("name")],
+    )
+
+
+def _of_agent_memory(record: Record, how: Translation) -> Carried | NotCarried:
+    """A preference, a fact or a described relationship as a note."""
+    values = record.values
+    kind = values.get("kind")
+    if kind not in _KINDS:
+        raise record.error(f"a record of neo4j-agent-memory has a kind, one of {', '.join(_KINDS)}")
+    if kind == "message":
+        return record.left("it is a message of a conversation; `reconciler extract` reads those")
+    text = values.get("text")
+    if kind == "relationship" and not text:
+        return record.left("a relationship without a description says nothing in words")
+    if how.contact_id is None and how.contact_from == _USER and kind != "preference":
+        raise record.error(
+            f"a {kind} has no user in neo4j-agent-memory; --contact-from subject files it under "
+            "whom it is about, and a preference under its user; --contact files everything under "
+            "one contact"
+        )
+    return how.carried(
+        record,
+        text,
+        said_at=record.at("created_at", "valid_from"),
+        valid_from=record.at("valid_from"),
+        ended_at=record.at("valid_until"),
+        tags=[values.get("tag")],
+    )
+
+
+def _of_langmem(record: Record, how: Translation) -> Carried | NotCarried:
+    """An item as a note, whether LangMem's tool or its manager wrote it."""
+    values = record.values
+    if not {"namespace", "key", "value"} <= values.keys():
+        raise record.error("an item of a LangGraph store has the keys namespace, key and value")
+    value = values["value"]
+    kind = value.get("kind") if isinstance(value, Mapping) else None
+    text = _text_of(value)
+    if text is None:
+        return record.left("its value has no text under content")
+    return how.carried(
+        record,
+        text,
+        said_at=record.at("updated_at", "created_at"),
+        ended_at=record.at("expires_at"),
+        tags=[] if kind == "Memory" else [kind],
+    )
+
+
+def _text_of(value: Any) -> str | None:
+    """The text under ``content``; the manager nests it in another ``content``."""
+    for _ in range(2):
+        value = value.get("content") if isinstance(value, Mapping) else value
+    return value if isinstance(value, str) else None
+
+
+SYSTEMS: Mapping[str, System] = {
+    "mem0": System("user_id", _of_mem0),
+    "graphiti": System("group_id", _of_graphiti, "uuid"),
+    "neo4j-agent-memory": System(_USER, _of_agent_memory),
+    "langmem": System("namespace.last", _of_langmem, "key"),
+}

@@ -1,0 +1,334 @@
+"""Restoring an export: writes a checked file into a store, contact by contact.
+
+A contact is written page by page, and is complete only with its last page. The graph keeps which
+page comes next, so a restore that was killed continues when it is run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from reconciler.domain.records.decisions import NO_MODEL
+from reconciler.domain.records.erasures import RestoreReport
+from reconciler.domain.records.kinds import FactState, JobState
+from reconciler.domain.records.notes import Scope
+from reconciler.errors import GraphConflictError, InvalidArchiveError, SchemaError
+from reconciler.ops.export_file import CheckedExport, ContactInFile, ExportFile
+from reconciler.ports.embedder import Embedder
+from reconciler.ports.graph import Row
+from reconciler.reading.sensitive_data import key_check
+from reconciler.service.checking.lines import Link, Node
+from reconciler.service.stores.contact_store import ArchiveStore
+from reconciler.service.stores.rows import batches
+
+NODES_A_PAGE = 200
+"""Nodes that are written in one transaction; their texts are embedded together."""
+
+LINKS_A_PAGE = 500
+
+_NAMED_MAX = 5
+
+
+def check_vectors(checked: CheckedExport, embedder: Embedder) -> None:
+    """Check that the vectors of the embedder's model have the embedder's dimension.
+
+    Raises:
+        InvalidArchiveError: they have another.
+    """
+    model, own = embedder.model_id, embedder.dimension
+    told = checked.vectors.get(str(model))
+    if told and told.dimension != own:
+        raise InvalidArchiveError(
+            f"line {told.line} holds a vector of {told.dimension} numbers, and {model} makes "
+            f"{own}; nothing was written. Export again without vectors"
+        )
+
+
+def restore_into(
+    file: ExportFile,
+    checked: CheckedExport,
+    *,
+    store: ArchiveStore,
+    embedder: Embedder,
+    hash_key: bytes | None,
+    keep_hash_key: Callable[[bytes], object],
+    clock: Callable[[], datetime],
+    accept_other_key: bool = False,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
+) -> RestoreReport:
+    """Write an export into a store; a run that was killed continues when it is repeated.
+
+    Args:
+        file: the export.
+        checked: the result of ``file.checked``.
+        store: the store to write to.
+        embedder: makes the vectors that the file lacks, or has of another model.
+        hash_key: this host's hash key; None if it has none.
+        keep_hash_key: keeps the key that came with the export, if this host has none.
+        clock: the time now, UTC-aware.
+        accept_other_key: also restore into a store with contacts that got their ids by another
+            key; then no restored node recognises an earlier idempotency key.
+        on_progress: called with the number of restored contacts, and of all.
+
+    Raises:
+        InvalidArchiveError: the store has contacts of the file with other content, or makes ids
+            with another key. Nothing was written.
+        EmbeddingError: the model failed; run it again.
+        GraphConflictError: another writer wrote about a contact while it was restored.
+        SchemaError: the store was moved to another model meanwhile.
+        GraphError: the engine is unavailable; run it again.
+    """
+    writing = _Writing(checked, store, embedder, clock)
+    report = writing.report
+    writing.look(accept_other_key=accept_other_key)
+    _take_hash_key(checked.header, hash_key, keep_hash_key, report)
+    total = len(checked.contacts)
+    on_progress(report.already_there, total)
+    for contact, lines in file.contacts():
+        if contact.node_id not in writing.done:
+            writing.contact(contact, lines)
+            on_progress(report.already_there + report.contacts, total)
+    return report
+
+
+@dataclass(eq=False)
+class _Writing:
+    """One run: what was in the store before it, and what it has written."""
+
+    checked: CheckedExport
+    store: ArchiveStore
+    embedder: Embedder
+    clock: Callable[[], datetime]
+    done: set[str] = field(default_factory=set)
+    report: RestoreReport = field(default_factory=RestoreReport)
+
+    @property
+    def _mark(self) -> str:
+        """The name of a contact until it is complete."""
+        return f"(being restored from export {self.checked.header['export_id']})"
+
+    def look(self, *, accept_other_key: bool) -> None:
+        """Look at what the store holds, before anything is written.
+
+        Raises:
+            InvalidArchiveError: the file cannot be restored beside it.
+        """
+        self.done = self._already_there()
+        self.report.already_there = len(self.done)
+        self._bind(accept_other_key=accept_other_key)
+
+    def contact(self, contact: Node, lines: Iterator[Node | Link]) -> None:
+        """Write a contact, beginning with the first page that no earlier run wrote.
+
+        Raises:
+            GraphConflictError: another writer wrote about it meanwhile.
+        """
+        scope = self.checked.contacts[contact.node_id].scope
+        version, name = self.store.begin_contact(scope, self._mark)
+        if name != self._mark:
+            raise self._disturbed(scope)
+        for place, page in enumerate(_pages(lines)):
+            if -1 - place != version:
+                continue  # an earlier run wrote it
+            try:
+                self._page(contact.node_id, version, page)
+            except GraphConflictError as error:
+                raise GraphConflictError(
+                    f"contact {scope.contact_id} could not be written: {error}. Run it again; "
+                    "where that does not help, an id of it is in the store under another contact"
+                ) from error
+            version -= 1
+            self._check_version(scope, version)
+        if not self.store.finish_contact(contact.node_id, version, contact.properties):
+            self._check_version(scope, int(contact.properties["version"]))
+        self.report.nodes["Contact"] += 1
+        self.report.contacts += 1
+
+    def _already_there(self) -> set[str]:
+        """The contacts that an earlier run has written.
+
+        Raises:
+            InvalidArchiveError: the store has contacts of the file with other content.
+        """
+        there, other = set(), []
+        for key, contact in self.checked.contacts.items():
+            held = self.store.find_contact(key)
+            if held is None:
+                self._check_not_erased(contact.scope)
+            if held is None or held["name"] == self._mark:
+                continue
+            if held["version"] < 0 or not self._is_same(key, contact, held):
+                self._check_not_erased(contact.scope)
+                other.append(contact.scope.contact_id)
+            there.add(key)
+        if other:
+            named = ", ".join(other[:_NAMED_MAX]) + (", …" if len(other) > _NAMED_MAX else "")
+            raise InvalidArchiveError(
+                f"the store holds {len(other)} of these contacts with other content ({named}); "
+                "nothing was written. Restore into an empty store"
+            )
+        return there
+
+    def _check_not_erased(self, scope: Scope) -> None:
+        """Refuse a contact that was erased here, wholly or in part: no file may bring that back.
+
+        Raises:
+            InvalidArchiveError: something of the contact was erased here.
+        """
+        is_erased = (
+            next(self.store.node_pages(scope.contact_key, label, with_vectors=False), None)
+            for label in ("Erasure", "Tombstone")
+        )
+        if any(is_erased):
+            raise InvalidArchiveError(
+                f"contact {scope.contact_id} was erased in this store, or a part of it, and the "
+                "file may still hold that; nothing was written. Export again without it, or "
+                "restore into an empty store and forget it there"
+            )
+
+    def _is_same(self, contact_key: str, contact: ContactInFile, held: Row) -> bool:
+        if any(
+            held.get(name) != contact.held.get(name) for name in ("version", "last_decision_at")
+        ):
+            return False
+        if held["version"] > 0:
+            return True
+        pages = self.store.node_pages(contact_key, "Session", with_vectors=False)
+        return contact.session_keys == {key for page in pages for key, _ in page}
+
+    def _bind(self, *, accept_other_key: bool) -> None:
+        """Give an empty store the key that the file's ids were made with.
+
+        Raises:
+            InvalidArchiveError: the store has contacts, and another key.
+        """
+        header, own = self.checked.header, bytes.fromhex(self.store.bound().id_key)
+        if header["id_key_check"] == key_check(own):
+            return
+        if not self.store.count_contacts():
+            if header.get("id_key"):
+                self.store.bind(header["id_key"], self.clock())
+            else:
+                self.report.keeps_ids = False
+            return
+        if not (accept_other_key or self._is_going_on()):
+            raise InvalidArchiveError(
+                "the store has contacts, and makes ids with another key than the store that was "
+                "exported: earlier idempotency keys and turns would not be recognised. Restore "
+                "into an empty store an export that was made with its keys, or accept that "
+                "(--other-key)"
+            )
+        self.report.keeps_ids = False
+
+    def _is_going_on(self) -> bool:
+        """Whether a killed run goes on: all contacts of the store come from this file."""
+        there = [self.store.find_contact(key) for key in self.checked.contacts]
+        return self.store.count_contacts() == len(there) - there.count(None)
+
+    def _check_version(self, scope: Scope, version: int) -> None:
+        if self.store.contact_version(scope.contact_key) != version:
+            raise self._disturbed(scope)
+
+    def _disturbed(self, scope: Scope) -> GraphConflictError | SchemaError:
+        if (model := self.store.bound().embedding_model) != self.embedder.model_id:
+            return SchemaError(
+                f"the store was moved to {model} while contact {scope.contact_id} was restored; "
+                "set RECONCILER_EMBEDDER__MODEL to that one, and run it again"
+            )
+        return GraphConflictError(
+            f"contact {scope.contact_id} was written to while it was restored; restore into a "
+            "store that no other process writes to, or forget that contact first"
+        )
+
+    def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
+        first = page[0]
+        if isinstance(first, Node):
+            nodes = [item for item in page if isinstance(item, Node)]
+            rows = self._rows(first.label, nodes)
+            model = self.embedder.model_id
+            self.store.restore_nodes(contact_key, version, first.label, rows, model)
+            self.report.nodes[first.label] += len(rows)
+            return
+        links = [(e.from_id, e.to_id, e.properties) for e in page if isinstance(e, Link)]
+        self.store.restore_links(contact_key, version, first.kind, links)
+        self.report.links[first.kind] += len(links)
+
+    def _rows(self, label: str, nodes: Sequence[Node]) -> list[tuple[Row, Any]]:
+        if label == "Job":
+            # What a worker held waits for a worker of the new store.
+            due = {"state": str(JobState.WAITING), "due_at": self.clock()}
+            jobs = (node.properties for node in nodes)
+            return [
+                (job | due if job.get("state") == JobState.RUNNING else job, None) for job in jobs
+            ]
+        if label != "Fact":
+            return [(node.properties, None) for node in nodes]
+        return list(self._facts(nodes))
+
+    def _facts(self, nodes: Sequence[Node]) -> Iterator[tuple[Row, Any]]:
+        """Facts with vectors of the store's model: those of the file, or new ones.
+
+        Raw words and erased facts have none.
+        """
+        import numpy as np
+
+        from reconciler.service.embedding import embed
+
+        model = self.embedder.model_id
+        is_own = [node.properties.get("embedding_model") == model for node in nodes]
+        kept = [node.vector if own else None for node, own in zip(nodes, is_own, strict=True)]
+        lacking = [
+            place
+            for place, node in enumerate(nodes)
+            if kept[place] is None
+            and node.properties.get("embedding_model") != NO_MODEL
+            and node.properties.get("state") != FactState.ERASED
+        ]
+        made = embed(self.embedder, [nodes[place].properties["text"] for place in lacking])
+        self.report.embedded += len(lacking) if self.embedder.dimension else 0
+        for place, vector in zip(lacking, made, strict=True):
+            kept[place] = vector.tobytes()
+        for node, held in zip(nodes, kept, strict=True):
+            is_raw = node.properties.get("embedding_model") == NO_MODEL
+            row = node.properties | ({} if is_raw else {"embedding_model": model})
+            if held:
+                vector = np.frombuffer(held, dtype=np.float32).tolist()
+                yield row | {"embedding_bytes": held}, vector
+            else:
+                yield row, None
+
+
+def _take_hash_key(
+    header: Mapping[str, Any],
+    own: bytes | None,
+    keep: Callable[[bytes], object],
+    report: RestoreReport,
+) -> None:
+    """Keep the file's hash key if this host has none, and report whether both agree.
+
+    If they do, the same removed value gets the same token as before.
+    """
+    told = header.get("hash_key_check")
+    if told is None:
+        return
+    if own is None and header.get("hash_key"):
+        own = bytes.fromhex(header["hash_key"])
+        keep(own)
+    report.keeps_hashes = own is not None and told == key_check(own)
+
+
+def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:
+    """The lines in pages, each of one label or link type; a file always gives the same pages."""
+    for (size, _), alike in groupby(lines, _page_of):
+        yield from batches(alike, size)
+
+
+def _page_of(line: Node | Link) -> tuple[int, str]:
+    """The size of a page with such a line, and the label or link type of all its lines."""
+    if isinstance(line, Node):
+        return NODES_A_PAGE, line.label
+    return LINKS_A_PAGE, line.kind

@@ -1,0 +1,1 @@
+"""Judgements about recorded decisions, and numbers of health. Pure."""

@@ -1,0 +1,713 @@
+"""Calibration: what a rule makes of labelled pairs, and thresholds chosen from that.
+
+Pure; no model, graph or file. What becomes of a pair is asked of ``decide`` and never worked out
+here, so that what is measured is what the engine does.
+
+Replay: what would be made of recorded decisions under other thresholds.
+
+Pure; no graph, model or arbiter is asked, and nothing is written. A decision holds all that the
+rule went by, and the arbiter's answer where one was asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, field, replace
+from datetime import UTC, datetime
+from enum import IntEnum, StrEnum
+from functools import cache
+from itertools import takewhile
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+from reconciler.domain.reconciling.ahead import announced, of_today
+from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.by_text import TAKES_BACK
+from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
+from reconciler.domain.reconciling.outcomes import Outcome, outcome_of_verdict
+from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
+from reconciler.domain.reconciling.verdicts import Unread
+from reconciler.domain.records.decisions import Decision, Judgement, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import DecidedBy, Relation
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, Scope, Slot
+from reconciler.domain.records.policies import Profile, ReconcilePolicy
+from reconciler.errors import ArbiterAnswerError, InvalidRequestError
+from reconciler.frozen import frozen
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.findings import Difference
+
+ALL_SOURCES = "all sources"
+"""The row that holds every pair, each counted once."""
+
+LABEL_COUNT_MIN = 20
+"""Pairs of each label without which nothing is chosen: of 20 right ones, Wilson's interval still
+allows for 16 % wrong."""
+
+TELLING_COUNT_MIN = 10
+"""Pairs of one label that make a source count by itself; a reach is kept in every such source."""
+
+STEP = 100
+"""Thresholds are whole hundredths; a finer one would promise more than some thousand pairs tell."""
+
+_SCOPE = Scope("calibration", "calibration", "calibration")
+_FACT_SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
+_NOTE_SAID_AT = datetime(2026, 2, 1, tzinfo=UTC)
+
+
+class PairLabel(StrEnum):
+    """How the note of a pair really relates to the fact."""
+
+    SAME = "same"
+    """It says the same again."""
+
+    UPDATE = "update"
+    """It answers the same question otherwise; both cannot hold now."""
+
+    DISTINCT = "distinct"
+    """Both hold."""
+
+
+@frozen
+class LabelledPair:
+    """A fact, a note that came after it, and how the two really relate.
+
+    Attributes:
+        source: where the pair comes from; each source is also reported by itself.
+        fact_slot, note_slot: what they answer about whom, normalised; None if unknown.
+    """
+
+    pair_id: str
+    source: str
+    fact_text: str
+    note_text: str
+    label: PairLabel
+    fact_slot: Slot | None = None
+    note_slot: Slot | None = None
+
+
+@frozen
+class MeasuredPair:
+    """A pair with the raw cosine of its two texts under one model, in [-1, 1]."""
+
+    pair: LabelledPair
+    cosine: float
+
+
+SETTLED = frozenset({Outcome.SUPERSEDED, Outcome.REPEATED})
+"""One live fact is left: right for the same and for an update, wrong for what is distinct."""
+
+STORED_TWICE = frozenset({Outcome.CONFLICT, Outcome.APART})
+"""Two live facts are left."""
+
+SEED_POLICY = ReconcilePolicy()
+"""The shipped default, profile ``seed``: the thresholds for any model, and the guard."""
+
+
+def label_of_relation(relation: Relation) -> PairLabel:
+    """The label that an arbiter's or a person's word for the relation comes down to."""
+    if relation in (Relation.SAME, Relation.REFINES):
+        return PairLabel.SAME
+    return PairLabel.UPDATE if relation is Relation.REPLACES else PairLabel.DISTINCT
+
+
+def outcome_of(
+    measured: MeasuredPair, policy: ReconcilePolicy, answer: Judgement | None = None
+) -> Outcome:
+    """The result of ``decide`` for the pair's note if only the pair's fact is known.
+
+    Args:
+        measured: the pair.
+        policy: the thresholds.
+        answer: an arbiter's, used where the rule asks one; None without an arbiter.
+    """
+    pair = measured.pair
+    note = Note(scope=_SCOPE, text=pair.note_text, said_at=_NOTE_SAID_AT, slot=pair.note_slot)
+    fact = Neighbour(
+        fact_id=pair.pair_id,
+        text=pair.fact_text,
+        cosine=measured.cosine,
+        valid_from=_FACT_SAID_AT,
+        slot=pair.fact_slot,
+    )
+    verdict = decide(note, [fact], policy)
+    if answer is not None and verdict.can_be_arbitrated:
+        verdict = decide(note, [fact], policy, answer)
+    return outcome_of_verdict(verdict)
+
+
+class Zone(IntEnum):
+    """Where a cosine lies among the three thresholds; within one of them ``decide`` is constant."""
+
+    BELOW = 0
+    LOWER = 1
+    UPPER = 2
+    TOP = 3
+
+
+@frozen
+class Thresholds:
+    """The three thresholds of the rule, in raw cosine; their order is the policy's to check."""
+
+    cosine_update_min: float
+    cosine_add_max: float
+    cosine_cut: float
+
+    @classmethod
+    def of(cls, policy: ReconcilePolicy) -> Thresholds:
+        """Those of a policy."""
+        return cls(
+            cosine_update_min=policy.cosine_update_min,
+            cosine_add_max=policy.cosine_add_max,
+            cosine_cut=policy.cut,
+        )
+
+    def zone(self, cosine: float) -> Zone:
+        """Where the cosine lies; a threshold belongs to the zone above it, as in the rule."""
+        bounds = (self.cosine_add_max, self.cosine_cut, self.cosine_update_min)
+        return Zone(sum(cosine >= bound for bound in bounds))
+
+    def profile(self, name: str, embedding_model: str) -> Profile:
+        """They as a profile for the model that they were measured on."""
+        return Profile(name=name, embedding_model=embedding_model, **asdict(self))
+
+
+@frozen
+class ProbedPair:
+    """A pair with what ``decide`` makes of it in every zone, so that thresholds can be tried.
+
+    Attributes:
+        outcomes: by zone, without an arbiter.
+    """
+
+    pair: LabelledPair
+    cosine: float
+    outcomes: tuple[Outcome, ...]
+
+    def outcome(self, thresholds: Thresholds) -> Outcome:
+        """The same as ``outcome_of`` under a policy with these thresholds."""
+        return self.outcomes[thresholds.zone(self.cosine)]
+
+
+_PROBE_COSINES = (-0.75, -0.25, 0.25, 0.75)
+_PROBE_THRESHOLDS = (-0.5, 0.0, 0.5)
+
+
+def probe(pairs: Iterable[MeasuredPair], *, guard: bool) -> list[ProbedPair]:
+    """The pairs in their order, each decided once in every zone.
+
+    Args:
+        pairs: what to decide.
+        guard: whether the guard is on.
+    """
+    add_max, cut, update_min = _PROBE_THRESHOLDS
+    policy = ReconcilePolicy(
+        cosine_add_max=add_max, cosine_cut=cut, cosine_update_min=update_min, guard=guard
+    )
+    return [_probed(pair, policy) for pair in pairs]
+
+
+def _probed(measured: MeasuredPair, policy: ReconcilePolicy) -> ProbedPair:
+    placed = [replace(measured, cosine=cosine) for cosine in _PROBE_COSINES]
+    return ProbedPair(
+        pair=measured.pair,
+        cosine=measured.cosine,
+        outcomes=tuple(outcome_of(pair, policy) for pair in placed),
+    )
+
+
+@frozen
+class Rate:
+    """So many of so many, with what that says about all that were not looked at."""
+
+    count: int
+    of: int
+
+    @property
+    def share(self) -> float | None:
+        """The share, 0 to 1; None of nothing."""
+        return self.count / self.of if self.of else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval, without continuity correction; (0, 1) of nothing.
+
+        Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
+        JASA 22 (1927).
+        """
+        return _wilson(self.count, self.of)
+
+
+@cache
+def _wilson(count: int, of: int) -> tuple[float, float]:
+    if not of:
+        return (0.0, 1.0)
+    share, deviations = count / of, NormalDist().inv_cdf(0.975)
+    middle = share + deviations**2 / (2 * of)
+    reach = deviations * sqrt(share * (1 - share) / of + (deviations / (2 * of)) ** 2)
+    divisor = 1 + deviations**2 / of
+    low = 0.0 if count == 0 else (middle - reach) / divisor  # rounding would leave 1e-17
+    high = 1.0 if count == of else (middle + reach) / divisor
+    return (low, high)
+
+
+@frozen
+class DecisionScores:
+    """The outcomes of one source's pairs, as quoted figures: how often each error occurs.
+
+    Attributes:
+        counts: pairs by label and outcome.
+    """
+
+    source: str
+    counts: Counter[tuple[PairLabel, Outcome]] = field(default_factory=Counter)
+
+    @property
+    def false_supersessions(self) -> Rate:
+        """Of the distinct, those that lost their fact: a true one was retired."""
+        return self._rate(PairLabel.DISTINCT, SETTLED)
+
+    @property
+    def silent_updates(self) -> Rate:
+        """Of the updates, those left as two live facts that nothing links."""
+        return self._rate(PairLabel.UPDATE, {Outcome.APART})
+
+    @property
+    def same_stored_twice(self) -> Rate:
+        """Of the same, those stored a second time, marked or not."""
+        return self._rate(PairLabel.SAME, STORED_TWICE)
+
+    @property
+    def distinct_marked(self) -> Rate:
+        """Of the distinct, those marked as a possible contradiction."""
+        return self._rate(PairLabel.DISTINCT, {Outcome.CONFLICT})
+
+    def _rate(self, label: PairLabel, outcomes: Iterable[Outcome]) -> Rate:
+        count, of = (sum(self.counts[label, each] for each in some) for some in (outcomes, Outcome))
+        return Rate(count=count, of=of)
+
+
+def score(pairs: Iterable[ProbedPair], thresholds: Thresholds) -> tuple[DecisionScores, ...]:
+    """The scores of each source in alphabetical order, and of all of them last."""
+    by_source: dict[str, DecisionScores] = {}
+    everything = DecisionScores(source=ALL_SOURCES)
+    for probed in pairs:
+        scores = by_source.setdefault(probed.pair.source, DecisionScores(source=probed.pair.source))
+        outcome = probed.outcome(thresholds)
+        scores.counts[probed.pair.label, outcome] += 1
+        everything.counts[probed.pair.label, outcome] += 1
+    return (*(by_source[name] for name in sorted(by_source)), everything)
+
+
+_GRID = tuple(step / STEP for step in range(-STEP, STEP + 1))
+
+
+class BoundBasis(StrEnum):
+    """How a sample is held against a bound on errors."""
+
+    WILSON_UPPER = "the upper end of Wilson's 95 % interval"
+    NO_ERROR = "no error at all, as the pairs are too few for their interval to keep it"
+    """Stricter than the measured share, so that fewer pairs never make a threshold bolder."""
+
+    @classmethod
+    def for_sample(cls, count: int, share_max: float) -> BoundBasis:
+        """The interval, where not a single error in so many pairs would keep within the bound."""
+        _, upper = _wilson(0, count)
+        return cls.WILSON_UPPER if upper <= share_max else cls.NO_ERROR
+
+
+@frozen
+class CalibrationGoal:
+    """What the chosen thresholds have to keep; shares from 0 to 1.
+
+    Args:
+        false_supersession_max: the bound on the share of distinct pairs with a superseded fact;
+            above 0, below 1.
+        mistaken_restatement_max: the bound on the share of updates that are taken for
+            restatements. Looser: the right fact is left, only with observations that are not its
+            own.
+        same_reach_min: the share of the same that has to lie at or above ``cosine_add_max``,
+            where an arbiter is asked.
+        update_reach_min: that of the updates. Higher reaches more of them, and sends more
+            distinct pairs to the arbiter, or has them marked where there is none.
+        sources: the sources that the thresholds are chosen on; the others are only reported. None
+            for all.
+
+    Raises:
+        InvalidRequestError: a share is out of its range.
+    """
+
+    false_supersession_max: float = 0.01
+    mistaken_restatement_max: float = 0.05
+    same_reach_min: float = 0.98
+    update_reach_min: float = 0.95
+    sources: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.false_supersession_max < 1:
+            raise InvalidRequestError(
+                "the bound on false supersessions is a share above 0 and below 1, not "
+                f"{self.false_supersession_max}"
+            )
+        for name in ("mistaken_restatement_max", "same_reach_min", "update_reach_min"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InvalidRequestError(
+                    f"{name} is a share from 0 to 1, not {getattr(self, name)}"
+                )
+
+
+def choose_thresholds(
+    pairs: Sequence[ProbedPair], goal: CalibrationGoal
+) -> tuple[Thresholds, BoundBasis]:
+    """The thresholds that keep the goal and settle the most, and what the bound was held against.
+
+    Pairs of all chosen sources count together, each once: an interval needs a count, and a source
+    of two pairs has none worth the name. If you measure a source that fools every cosine by design,
+    leave it out of ``goal.sources`` and read its row.
+
+    - ``cosine_cut`` is the lowest at or above which the rule supersedes no more distinct pairs
+      than the bound allows.
+    - ``cosine_update_min`` is the lowest, from the cut on, at or above which no more of the updates
+      are taken for restatements than their bound allows; no judge is asked there.
+    - ``cosine_add_max`` is the highest, up to the cut, at or above which the wanted shares of the
+      same and of the updates lie in every source: no distinct pair more than that goes to the
+      arbiter.
+
+    Args:
+        pairs: probed with the guard on, 20 or more of each label in the chosen sources.
+        goal: what to keep.
+
+    Raises:
+        InvalidRequestError: too few pairs of a label, an unknown source, or a bound that no
+            threshold keeps.
+    """
+    by_label = _by_label(pairs, goal)
+    distinct, updates = by_label[PairLabel.DISTINCT], by_label[PairLabel.UPDATE]
+    cut = _lowest_safe(distinct, Zone.UPPER, goal.false_supersession_max)
+    if cut is None:
+        raise InvalidRequestError(
+            f"no threshold keeps false supersessions at {goal.false_supersession_max:g}: too many "
+            "of the distinct pairs have the same text twice; look at their labels"
+        )
+    top = _lowest_safe(updates, Zone.TOP, goal.mistaken_restatement_max)
+    update_min = max(cut, 1.0 if top is None else top)
+    add_max = min(
+        cut,
+        _highest_reaching(by_label[PairLabel.SAME], goal.same_reach_min),
+        _highest_reaching(by_label[PairLabel.UPDATE], goal.update_reach_min),
+    )
+    thresholds = Thresholds(cosine_update_min=update_min, cosine_add_max=add_max, cosine_cut=cut)
+    return thresholds, BoundBasis.for_sample(len(distinct), goal.false_supersession_max)
+
+
+def _by_label(
+    pairs: Iterable[ProbedPair], goal: CalibrationGoal
+) -> dict[PairLabel, list[ProbedPair]]:
+    known: set[str] = set()
+    by_label: dict[PairLabel, list[ProbedPair]] = {label: [] for label in PairLabel}
+    for probed in pairs:
+        known.add(probed.pair.source)
+        if goal.sources is None or probed.pair.source in goal.sources:
+            by_label[probed.pair.label].append(probed)
+    if unknown := sorted((goal.sources or frozenset()) - known):
+        raise InvalidRequestError(f"no pair is of source {unknown}; there are {sorted(known)}")
+    if short := [label for label in PairLabel if len(by_label[label]) < LABEL_COUNT_MIN]:
+        counts = ", ".join(f"{len(by_label[label])} {label}" for label in short)
+        raise InvalidRequestError(
+            f"{counts} are too few pairs to choose thresholds from; {LABEL_COUNT_MIN} of each "
+            f"label ({', '.join(PairLabel)}) are needed"
+        )
+    return by_label
+
+
+def _lowest_safe(pairs: Sequence[ProbedPair], zone: Zone, share_max: float) -> float | None:
+    """The lowest threshold from which on few enough of the pairs are superseded; None without."""
+    allowed = _errors_max(len(pairs), share_max)
+    wrong = [probed.cosine for probed in pairs if probed.outcomes[zone] in SETTLED]
+    bounds = (
+        threshold for threshold in _GRID if sum(cosine >= threshold for cosine in wrong) <= allowed
+    )
+    return next(bounds, None)
+
+
+def _errors_max(count: int, share_max: float) -> int:
+    """How many of so many pairs may be wrong."""
+    if BoundBasis.for_sample(count, share_max) is BoundBasis.NO_ERROR:
+        return 0
+    kept = takewhile(lambda wrong: _wilson(wrong, count)[1] <= share_max, range(count + 1))
+    return max(kept)
+
+
+def _highest_reaching(pairs: Sequence[ProbedPair], share_min: float) -> float:
+    """The highest threshold at or above which that share lies, in each source that can tell."""
+    by_source: dict[str, list[float]] = {}
+    for probed in pairs:
+        by_source.setdefault(probed.pair.source, []).append(probed.cosine)
+    telling = [cosines for cosines in by_source.values() if len(cosines) >= TELLING_COUNT_MIN]
+    groups = telling or [[probed.cosine for probed in pairs]]
+    return min(_highest_of(group, share_min) for group in groups)
+
+
+def _highest_of(cosines: Sequence[float], share_min: float) -> float:
+    return max(
+        threshold
+        for threshold in _GRID
+        if sum(cosine >= threshold for cosine in cosines) / len(cosines) >= share_min
+    )
+
+
+@frozen
+class Replayed:
+    """A recorded decision, and what would be decided today.
+
+    Attributes:
+        decision: the record.
+        verdict: today's; what holds without an arbiter where ``would_ask``.
+        is_same: whether the same facts would be superseded, repeated, linked or gone beneath.
+            Which rule says so does not count.
+        would_ask: an arbiter, where there is one, would be asked today, and was not then because
+            the thresholds of then left it no say; its answer may differ from the verdict.
+    """
+
+    decision: Decision
+    verdict: Verdict
+    is_same: bool
+    would_ask: bool
+
+    @property
+    def before(self) -> Outcome:
+        """The old outcome of the note."""
+        return outcome_of_verdict(self.decision.verdict)
+
+    @property
+    def after(self) -> Outcome:
+        """The note's outcome today."""
+        return outcome_of_verdict(self.verdict)
+
+
+@frozen
+class ReplaySummary:
+    """Many replays in numbers.
+
+    Attributes:
+        changes: how many went from which outcome to which, unchanged ones among them.
+        same: how many have the same effect. One that supersedes another fact than then keeps its
+            outcome, and is not the same.
+        would_ask: how many an arbiter would be asked about today and was not then.
+    """
+
+    changes: Counter[tuple[Outcome, Outcome]]
+    same: int
+    would_ask: int
+
+    @property
+    def total(self) -> int:
+        """How many decisions were replayed."""
+        return self.changes.total()
+
+
+def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
+    """The decision, made again from its record under the policy.
+
+    A note that was remembered without an embedder was compared with nothing; it stays what it was.
+    What took part in a to and fro then is not looked at: the facts beneath are not on record.
+
+    Args:
+        decision: the record, with what it was compared with.
+        policy: the thresholds to try.
+    """
+    note, neighbours = _note(decision), _neighbours(decision)
+    unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
+    shown = _shown(decision, note, neighbours or (), policy)
+    told = _told_in(decision) | {"is_state": not _was_left_open(decision)}
+    if decision.reason.startswith(TAKES_BACK):
+        told["taken_back"] = decision.verdict.targets
+    verdict = decide(note, neighbours, policy, shown=shown, unread=unread, **told)
+    would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
+    judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
+    if judgement is not None:
+        verdict = decide(note, neighbours, policy, judgement, shown=shown, unread=unread)
+    verdict = _in_time(verdict, note, decision, policy)
+    return Replayed(
+        decision=decision,
+        verdict=verdict,
+        is_same=_effect(verdict.by_id()) == _effect(decision.verdict),
+        would_ask=would_ask,
+    )
+
+
+def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: ReconcilePolicy) -> Verdict:
+    """The verdict as of the day of the decision: what is planned ends nothing before its day."""
+    if note.is_ahead(decision.at):
+        return announced(verdict, note)[0]
+    relations = decision.proposal.relations
+    return of_today(verdict, note, policy, relations.named_ids if relations else ())[0]
+
+
+def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
+    """How many decisions went from which outcome to which."""
+    listed = list(replayed)
+    return ReplaySummary(
+        changes=Counter((one.before, one.after) for one in listed),
+        same=sum(one.is_same for one in listed),
+        would_ask=sum(one.would_ask for one in listed),
+    )
+
+
+def policy_of(decision: Decision) -> ReconcilePolicy:
+    """The thresholds that it was made under, as far as they are on record."""
+    return ReconcilePolicy(
+        cosine_update_min=decision.policy.cosine_update_min,
+        cosine_add_max=decision.policy.cosine_add_max,
+        cosine_cut=decision.policy.cosine_cut,
+        guard=decision.policy.guard,
+        reach=decision.policy.reach,
+    )
+
+
+def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
+    """The policy; where it asks no judge below the band, one that was asked then is heard again."""
+    if policy.reach is not None or reach is None:
+        return policy
+    return replace(policy, reach=min(reach, policy.cosine_add_max))
+
+
+def _unread_in(decision: Decision) -> Unread:
+    """Parts of note and fact that the model could not read, if that kept the two apart."""
+    unread_findings = [
+        finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD
+    ]
+    known = canonical_text(decision.text).casefold()
+
+    def unread(text: str) -> str:
+        is_note = canonical_text(text).casefold() == known
+        return next((each.in_note if is_note else each.in_fact for each in unread_findings), "")
+
+    return unread
+
+
+def _note(decision: Decision) -> Note:
+    # Whether a start was given is not on record: only then is what repeats a newer fact history.
+    said_at, holds_from = decision.note.said_at, decision.note.holds_from
+    is_start_given = holds_from != said_at or decision.verdict.is_history
+    return Note(
+        scope=decision.scope,
+        text=decision.text,
+        said_at=said_at,
+        valid_from=holds_from if is_start_given else None,
+        source_kind=decision.note.trust,
+        slot=decision.note.slot,
+        slot_read_from=decision.note.slot_read_from,
+        category=decision.gate.category if decision.gate else None,
+        is_hedged=decision.note.is_hedged,
+        is_cleaned=True,
+    )
+
+
+def _neighbours(decision: Decision) -> list[Neighbour] | None:
+    if decision.decided_by is DecidedBy.NOOP:
+        return None
+    ranked = [
+        replace(fact, is_upcoming=fact.valid_from - decision.at > CLOCK_SKEW_MAX)
+        for fact in sorted(decision.compared_with, key=lambda fact: fact.rank)
+    ]
+    spared = {*decision.conflicting_ids, *decision.verdict.targets}
+    return [_as_spared(fact, decision) if fact.fact_id in spared else fact for fact in ranked]
+
+
+def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
+    """The fact; where it was spared as said too often to end on a guess, said so often.
+
+    How often it was said then is not on record, nor whether it was standing, or its start given.
+    """
+    if decision.decided_by is DecidedBy.HEDGE:
+        return replace(fact, observations=OBSERVATIONS_OF_FIRM)
+    if decision.decided_by is DecidedBy.ORDER:
+        return replace(fact, is_start_given=True)
+    return replace(fact, is_standing=decision.decided_by is DecidedBy.STANDING)
+
+
+def _was_left_open(decision: Decision) -> bool:
+    """Whether a note of a known value did not say that it still holds; its vector is not kept."""
+    compared = decision.compared_with
+    return any(is_left_open(decision.note, decision.verdict, fact) for fact in compared)
+
+
+def _told_in(decision: Decision) -> dict[str, Any]:
+    """A model's relations to facts that are still on record, as ``decide`` takes them."""
+    relations = decision.proposal.relations
+    ids = {fact.fact_id for fact in decision.compared_with}
+    if relations is None or not ids.issuperset(relations.named_ids):
+        return {}
+    is_extractors = decision.decided_by is DecidedBy.EXTRACTOR
+    by = DecidedBy.EXTRACTOR if is_extractors else DecidedBy.AGENT
+    return {"relations": relations, "related_by": by}
+
+
+def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
+    """Whether an arbiter had its say then, or would have had where there was none."""
+    then = decide(note, neighbours, policy_of(decision), unread=_unread_in(decision))
+    return decision.opinion.arbiter is not None or then.can_be_arbitrated
+
+
+def _shown(
+    decision: Decision, note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+) -> list[Neighbour]:
+    """The facts that an arbiter would be shown, and the target of its earlier answer.
+
+    That may have been shown for its words, which is not on record.
+    """
+    shown = shown_to_judge(note, neighbours, policy)
+    if policy.reach is not None and decision.opinion.target is not None:
+        ranks = (decision.opinion.target, *decision.opinion.also)
+        named = (neighbours[rank - 1] for rank in ranks if 1 <= rank <= len(neighbours))
+        shown += [fact for fact in named if fact not in shown]
+    return shown
+
+
+def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | None:
+    """The answer that was used then, its target counted as the arbiter was shown the facts."""
+    if (
+        decision.opinion.relation is None
+        or decision.opinion.action is None
+        or decision.opinion.error is not None
+    ):
+        return None
+    neighbours = _neighbours(decision) or []
+    judgement = Judgement(
+        reasoning=decision.opinion.reasoning or "",
+        relation=decision.opinion.relation,
+        target=_number_shown(decision.opinion.target, neighbours, shown),
+        also=tuple(
+            number
+            for rank in decision.opinion.also
+            if (number := _number_shown(rank, neighbours, shown)) is not None
+        ),
+        action=decision.opinion.action,
+        confidence=1.0 if decision.opinion.confidence is None else decision.opinion.confidence,
+    )
+    try:
+        check_judgement(judgement, len(shown))
+    except ArbiterAnswerError:  # the rules of today would not have shown it that fact
+        return None
+    return judgement
+
+
+def _number_shown(
+    rank: int | None, neighbours: Sequence[Neighbour], shown: Sequence[Neighbour]
+) -> int | None:
+    """The number of the fact of that rank among those that the arbiter was shown, from 1."""
+    if rank is None or rank not in range(1, len(neighbours) + 1):
+        return None
+    fact_id = neighbours[rank - 1].fact_id
+    ids = [fact.fact_id for fact in shown]
+    return ids.index(fact_id) + 1 if fact_id in ids else None
+
+
+Effect = tuple[Outcome, frozenset[str], frozenset[str]]
+
+
+def _effect(verdict: Verdict[str]) -> Effect:
+    return outcome_of_verdict(verdict), frozenset(verdict.targets), frozenset(verdict.conflicts)

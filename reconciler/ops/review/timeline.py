@@ -1,0 +1,273 @@
+"""Timelines: a contact's chains laid out as bars over time, with arrows for changes. Pure.
+
+Facts that say the same one after the other are one bar, with a mark where it was said again. Places
+are numbers from 0 (the first day shown) to 1 (the last); what draws them, a page or a picture,
+chooses its own units and colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from textwrap import shorten
+
+from reconciler.domain.records.facts import Fact, FactHistory, Supersession
+from reconciler.domain.records.kinds import DecidedBy, FactState
+from reconciler.domain.records.notes import CONTACT_SUBJECT
+from reconciler.frozen import frozen, in_order
+
+ROWS_MAX = 40
+"""Bars in one strand; more of them are told apart by numbers."""
+
+_TICKS = 5
+_HOURS_SHOWN = timedelta(days=3)
+_CAPTION_LENGTH_MAX = 46
+
+
+@frozen
+class Bar:
+    """One value, from when it became true to its end, if it has one.
+
+    Attributes:
+        facts: the fact, and those beneath it that said the same before; the newest first.
+        row: its row in the strand, from 0.
+        left, right: where it begins and ends, 0 to 1.
+        again: where it was said again, as far as that is known, 0 to 1, in the order of time.
+    """
+
+    facts: tuple[Fact, ...]
+    row: int
+    left: float
+    right: float
+    again: tuple[float, ...] = ()
+
+    @property
+    def fact(self) -> Fact:
+        """The newest of the facts, with the wording that is kept."""
+        return self.facts[0]
+
+
+@frozen
+class Arrow:
+    """A change, from the end of the old bar to where the new fact begins.
+
+    Attributes:
+        supersession: why.
+        old, new: the two bars.
+        tip: where on the new bar it ends, 0 to 1.
+    """
+
+    supersession: Supersession
+    old: Bar
+    new: Bar
+    tip: float
+
+
+@frozen
+class Strand:
+    """Facts that belong together, by their slot or by their kind.
+
+    Attributes:
+        title: what they are about.
+        bars: one for each thing said, in the order of the rows.
+        arrows: between them.
+    """
+
+    title: str
+    bars: tuple[Bar, ...]
+    arrows: tuple[Arrow, ...]
+
+
+@frozen
+class Tick:
+    """A time on the axis, and where it stands, 0 to 1."""
+
+    label: str
+    place: float
+
+
+@frozen
+class Timeline:
+    """A contact's facts over time.
+
+    Attributes:
+        strands: those in which something changed first, and of them what was said last.
+        ticks: the axis, from the first day to the last.
+        left_out: facts that were too many to be shown.
+    """
+
+    strands: tuple[Strand, ...]
+    ticks: tuple[Tick, ...]
+    left_out: int
+
+    @property
+    def facts(self) -> list[Fact]:
+        """All facts that are shown, in the order of the rows."""
+        return [fact for strand in self.strands for bar in strand.bars for fact in bar.facts]
+
+
+@in_order
+class _Axis:
+    starts_at: datetime
+    ends_at: datetime
+
+    def place(self, at: datetime) -> float:
+        return min(max((at - self.starts_at) / (self.ends_at - self.starts_at), 0.0), 1.0)
+
+    def ticks(self) -> tuple[Tick, ...]:
+        span = self.ends_at - self.starts_at
+        style = "%d %b %H:%M" if span < _HOURS_SHOWN else "%-d %b %Y"
+        places = [number / (_TICKS - 1) for number in range(_TICKS)]
+        return tuple(
+            Tick(label=f"{self.starts_at + place * span:{style}}", place=place) for place in places
+        )
+
+
+def timeline(chains: Sequence[FactHistory], now: datetime, facts_max: int) -> Timeline:
+    """The chains over time, at most so many facts of them: what was said last comes in first.
+
+    Args:
+        chains: as ``history`` gives them.
+        now: the end of what goes on (UTC).
+        facts_max: 1 or more.
+    """
+    shown = list(_cut(chains, facts_max))
+    facts = [fact for chain in shown for fact in chain.facts]
+    axis = _axis(facts, now)
+    titled = [(_title(chain), chain) for chain in shown]
+    order = {title: place for place, (title, _) in reversed(list(enumerate(titled)))}
+    changed = {title for title, chain in titled if len(_sayings(chain)) > 1}
+    titled.sort(key=lambda pair: (pair[0] not in changed, order[pair[0]]))
+    strands = [
+        strand
+        for title, group in groupby(titled, key=lambda pair: pair[0])
+        for strand in _strands(title, [chain for _, chain in group], axis, now)
+    ]
+    left_out = sum(len(chain.facts) for chain in chains) - len(facts)
+    return Timeline(strands=tuple(strands), ticks=axis.ticks(), left_out=left_out)
+
+
+_WHY: Mapping[str, str] = {
+    DecidedBy.SLOT: "a new value",
+    DecidedBy.CHANGE: "it says that it changed",
+    DecidedBy.RETRACTION: "it takes that back",
+    DecidedBy.ARBITER: "the judge's word",
+    DecidedBy.AGENT: "the agent's word",
+    DecidedBy.EXTRACTOR: "the extractor's word",
+    DecidedBy.ANSWER: "a person's answer",
+    DecidedBy.AMENDMENT: "an operator's correction",
+    DecidedBy.NOOP: "the same words",
+    DecidedBy.THRESHOLD: "nearly the same words",
+    DecidedBy.MIDPOINT: "similar words",
+}
+
+
+def why_of(link: Supersession) -> str:
+    """Why one fact took another's place, in a few words."""
+    if link.is_restatement:
+        return "said again"
+    return _WHY.get(link.decided_by, link.decided_by)
+
+
+def caption_of(text: str, length_max: int = _CAPTION_LENGTH_MAX) -> str:
+    """The beginning of a text, cut between words where that is possible."""
+    if len(text) <= length_max:
+        return text
+    cut = shorten(text, length_max, placeholder=" …")
+    return cut if len(cut) > length_max // 2 else f"{text[: length_max - 1]}…"
+
+
+def _cut(chains: Iterable[FactHistory], facts_max: int) -> Iterator[FactHistory]:
+    left = facts_max
+    for chain in chains:
+        if left < 1:
+            return
+        yield FactHistory(facts=chain.facts[:left], supersessions=chain.supersessions[: left - 1])
+        left -= len(chain.facts)
+
+
+def _axis(facts: Iterable[Fact], now: datetime) -> _Axis:
+    times = [now]
+    for fact in facts:
+        times += [fact.valid_from, _until(fact, now)]
+    starts_at, ends_at = min(times), max(times)
+    if ends_at - starts_at < timedelta(hours=1):  # else a minute's work fills the page
+        starts_at = ends_at - timedelta(hours=1)
+    return _Axis(starts_at, ends_at)
+
+
+def _until(fact: Fact, now: datetime) -> datetime:
+    return fact.valid_to if fact.valid_to is not None and fact.has_ended else now
+
+
+def _title(chain: FactHistory) -> str:
+    head = chain.facts[0]
+    if head.slot is None or head.slot.attribute is None:
+        return f"other notes: {head.category}"
+    attribute = head.slot.attribute.replace("_", " ")
+    if head.slot.subject == CONTACT_SUBJECT:
+        return attribute
+    return f"{head.slot.subject}: {attribute}"
+
+
+def _strands(
+    title: str, chains: Iterable[FactHistory], axis: _Axis, now: datetime
+) -> Iterator[Strand]:
+    """One strand, or several of ``ROWS_MAX`` bars; an arrow between two of them is not drawn."""
+    listed = list(chains)
+    sayings = [facts for chain in listed for facts in _sayings(chain)]
+    links = [link for chain in listed for link in chain.supersessions]
+    for start in range(0, len(sayings), ROWS_MAX):
+        some = sayings[start : start + ROWS_MAX]
+        bars = [_bar(facts, row, axis, now) for row, facts in enumerate(some)]
+        numbers = f", {start + 1} to {start + len(some)}" if len(sayings) > ROWS_MAX else ""
+        arrows = tuple(_arrows(links, bars, axis))
+        yield Strand(title=title + numbers, bars=tuple(bars), arrows=arrows)
+
+
+def _sayings(chain: FactHistory) -> list[tuple[Fact, ...]]:
+    """The facts of a chain, those together that say the same; the newest of each first."""
+    by_id = {fact.fact_id: fact for fact in chain.facts}
+    head = chain.facts[0]
+    sayings = [[head]]
+    said = {head.fact_id: sayings[0]}
+    for fact, link in zip(chain.facts[1:], chain.supersessions, strict=True):
+        if link.is_restatement and not (_is_undone(by_id[link.new_id]) or _is_undone(fact)):
+            said[fact.fact_id] = said[link.new_id]
+        else:
+            said[fact.fact_id] = []
+            sayings.append(said[fact.fact_id])
+        said[fact.fact_id].append(fact)
+    return [tuple(facts) for facts in sayings]
+
+
+def _is_undone(fact: Fact) -> bool:
+    """Whether it is drawn otherwise than what it repeats: never true, revoked or erased."""
+    return fact.is_void or fact.state in (FactState.REVOKED, FactState.ERASED)
+
+
+def _bar(facts: tuple[Fact, ...], row: int, axis: _Axis, now: datetime) -> Bar:
+    begins_at = min(fact.valid_from for fact in facts)
+    ends_at = max(begins_at, *(_until(fact, now) for fact in facts))
+    first, *later = sorted(facts, key=lambda fact: fact.last_confirmed_at)
+    again = [first, *later] if first.observations > 1 else later
+    return Bar(
+        facts=facts,
+        row=row,
+        left=axis.place(begins_at),
+        right=axis.place(ends_at),
+        again=tuple(axis.place(fact.last_confirmed_at) for fact in again),
+    )
+
+
+def _arrows(links: Iterable[Supersession], bars: Iterable[Bar], axis: _Axis) -> Iterator[Arrow]:
+    places: Mapping[str, tuple[Bar, Fact]] = {
+        fact.fact_id: (bar, fact) for bar in bars for fact in bar.facts
+    }
+    for link in links:
+        if places.keys() >= {link.old_id, link.new_id}:
+            (old, _), (new, fact) = places[link.old_id], places[link.new_id]
+            if old is not new:
+                tip = axis.place(fact.valid_from)
+                yield Arrow(supersession=link, old=old, new=new, tip=tip)

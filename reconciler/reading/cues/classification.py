@@ -1,0 +1,383 @@
+"""What a note's words alone say of it: its category, how it is to be recalled, its cues.
+
+The order in which the lists of ``config/lexicon/classification.toml`` are tried lives here. What
+follows from a category or a cue never does, and neither does anything that needs a model: a text
+that no list knows is a fact, which is the category that promises least.
+
+Whether a text is meant literally, told from its words alone.
+
+Irony, what-ifs, played roles, other people's words and open conditions have the grammar of a
+statement, and a memory that takes them for one holds facts that were never true. How the cues of
+``config/lexicon/literalness.toml`` are looked for lives here; a model, a score or what becomes of
+the text must not. When in doubt a text is literal: a rule here names what gave the text away, or
+stays silent. A sentence has clauses: "I have five, and I might get more" leaves the five certain,
+so a hedge counts against a claim only in its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+
+from reconciler.reading.guard import count_words, denies_value, is_repeated_in, share_a_word
+from reconciler.reading.kinds import Category, RecallSemantics
+from reconciler.reading.lexicon import Cues, Held, lexicon
+from reconciler.reading.text_reading import read_text
+
+
+class Weight(StrEnum):
+    """Kinds of long-term weight of a note, the heaviest first."""
+
+    WISH = "wish"
+    CORRECTION = "correction"
+    IDENTITY = "identity"
+    COMMITMENT = "commitment"
+    CIRCUMSTANCE = "circumstance"
+    REMARK = "remark"
+
+
+@cache
+def _lexicon() -> Cues:
+    return Cues(lexicon("classification"))
+
+
+@lru_cache(maxsize=64)
+def _find_cues(text: str) -> Held:
+    """The text as the cues expect it; read once, whatever is asked of it."""
+    return _lexicon().read(_one_line(text))
+
+
+@lru_cache(maxsize=64)
+def infer_category(text: str) -> Category:
+    """The category that the words give away; a fact where they give none away.
+
+    The surest kind of words comes first, so a decision about a preference is a decision, and a
+    preference about the weather is a preference.
+    """
+    held = _find_cues(text)
+    if held.first("summary"):
+        return Category.SUMMARY
+    if held.first("procedure"):
+        return Category.PROCEDURE
+    if _is_decision(held):
+        return Category.DECISION
+    if held.first("preference"):
+        return Category.PREFERENCE
+    if infer_recall_semantics(text):
+        return Category.DECISION
+    return Category.VOLATILE if held.first("volatile") else Category.FACT
+
+
+@lru_cache(maxsize=64)
+def infer_recall_semantics(text: str) -> RecallSemantics | None:
+    """CONSTRAINT or NEGATIVE where the words order or forbid something; else None.
+
+    What is forbidden only until a person agrees is a constraint.
+    """
+    held = _find_cues(text)
+    if held.first("conditional_order"):
+        return RecallSemantics.CONSTRAINT
+    if held.first("ban") or held.first("withdrawal"):
+        return RecallSemantics.NEGATIVE
+    return RecallSemantics.CONSTRAINT if held.first("constraint") else None
+
+
+def infer_weight(text: str) -> Weight:
+    """What makes the text matter, as far as its words say; a circumstance where they say nothing.
+
+    The caller decides about a request to remember, and about a mere remark.
+    """
+    if infer_recall_semantics(text):
+        return Weight.WISH
+    held = _find_cues(text)
+    for weight in (Weight.CORRECTION, Weight.IDENTITY, Weight.COMMITMENT):
+        if held.first(weight.value):
+            return weight
+    is_chosen = infer_category(text) in (Category.DECISION, Category.PREFERENCE)
+    return Weight.COMMITMENT if is_chosen else Weight.CIRCUMSTANCE
+
+
+def find_hearsay(text: str) -> str | None:
+    """The words that pass on what another person said, case folded; None without any."""
+    return _found(text, "hearsay")
+
+
+def is_in_person(text: str) -> bool:
+    """Whether a person speaks for themselves in it, or gives an order."""
+    return bool(_find_cues(text).first("in_person") or infer_recall_semantics(text))
+
+
+def find_trigger(text: str) -> str | None:
+    """The words that ask for the note to be kept, case folded; None where there are none."""
+    match = _find_cues(text).first("trigger")
+    return next(filter(None, match.groups())) if match else None
+
+
+def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
+    """Whether a sentence that one of the spans stands in asks for it to be kept.
+
+    "Remember that …" speaks for its own sentence and for no other one of a long turn. What does not
+    stand in the text asks for nothing.
+    """
+    if find_trigger(text) is None:
+        return False
+    touched = (read_text(text).around(span) for span in spans)
+    return any(find_trigger(sentence.text) for sentences in touched for sentence in sentences)
+
+
+def is_withdrawal(text: str) -> bool:
+    """Whether the words forbid something, take a permission back, object or opt out."""
+    return infer_recall_semantics(text) is RecallSemantics.NEGATIVE
+
+
+def find_taking_back(text: str) -> str | None:
+    """The words that take a permission back, object or opt out, case folded; a mere ban is none."""
+    return _found(text, "withdrawal")
+
+
+def is_permission(text: str) -> bool:
+    """Whether the words allow something, and take nothing back."""
+    return _find_cues(text).first("permission") is not None and not is_withdrawal(text)
+
+
+def is_standing_ask(text: str) -> bool:
+    """Whether the words order to ask a person before each such step."""
+    return _find_cues(text).first("standing_ask") is not None
+
+
+def find_speculation(text: str) -> str | None:
+    """The words that mark an unverified guess, case folded; else None.
+
+    A mere hedge ("I think she prefers tea") is none: it weakens a claim and leaves it one.
+    """
+    return _found(text, "speculation")
+
+
+def _found(text: str, name: str) -> str | None:
+    match = _find_cues(text).first(name)
+    return match.group() if match else None
+
+
+def _is_decision(held: Held) -> bool:
+    if held.first("decision") and not held.first("no_decision"):
+        return True
+    return bool(held.first("conditional_order") or held.first("standing_ask"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("’", "'").casefold().split())
+
+
+class Literalness(StrEnum):
+    """How a text is meant."""
+
+    LITERAL = "literal"
+    SARCASTIC = "sarcastic"
+    HYPOTHETICAL = "hypothetical"
+    ROLEPLAY = "roleplay"
+    QUOTED = "quoted"
+    CONDITIONAL = "conditional"
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralnessFinding:
+    """How a text is meant, and its words that gave it away; no words where it is literal."""
+
+    kind: Literalness
+    cue: str
+
+
+def classify_literalness(text: str) -> LiteralnessFinding:
+    """How the text is meant; literal unless its words say otherwise.
+
+    The kinds are looked for in a fixed order, so that a text has one: a role, a quotation, irony,
+    what is not so, what is not so yet.
+    """
+    plain, held = _find_literalness_cues(text)
+    starts: tuple[int, ...] = ()
+    for kind, name, find in _RULES:
+        for _, pattern in held.worth_trying(name):
+            starts = starts or _starts(plain)
+            if match := find(held, pattern, starts):
+                return LiteralnessFinding(kind, _said(plain, held, match).strip(" |,;:.!?\"'"))
+    return LiteralnessFinding(Literalness.LITERAL, "")
+
+
+def find_hedge(text: str) -> str | None:
+    """The words by which the speaker leaves it open whether the text is so; None without any."""
+    plain, held = _find_literalness_cues(text)
+    match = held.first("hedge")
+    return _said(plain, held, match).strip() if match else None
+
+
+# Reading
+
+
+def _starts(plain: str) -> tuple[int, ...]:
+    return 0, *(sentence.start for sentence in read_text(plain).sentences if sentence.start)
+
+
+@cache
+def _literalness_lexicon() -> Cues:
+    return Cues(lexicon("literalness"))
+
+
+@lru_cache(maxsize=64)
+def _find_literalness_cues(text: str) -> tuple[str, Held]:
+    """The text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
+    reading = read_text(text)
+    return reading.plain, _literalness_lexicon().read(reading.small)
+
+
+def _said(plain: str, held: Held, match: re.Match[str]) -> str:
+    """The found words, spelled as they were said."""
+    start = held.text.find(match.group())
+    return plain[start : start + len(match.group())] if start >= 0 else match.group()
+
+
+# How a cue is looked for
+
+_Find = Callable[[Held, re.Pattern[str], Sequence[int]], re.Match[str] | None]
+"""Finds a cue in a text with sentences that begin at the given places."""
+
+
+def _anywhere(held: Held, pattern: re.Pattern[str], _: Sequence[int]) -> re.Match[str] | None:
+    return pattern.search(held.text)
+
+
+def _at_each_start(
+    held: Held, pattern: re.Pattern[str], starts: Sequence[int]
+) -> re.Match[str] | None:
+    return next(filter(None, (pattern.match(held.text, at) for at in starts)), None)
+
+
+def _in_each_sentence(
+    held: Held, pattern: re.Pattern[str], starts: Sequence[int]
+) -> re.Match[str] | None:
+    return next(filter(None, map(pattern.search, _sentences(held, starts))), None)
+
+
+def _if_unreal(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
+    """An "if" with a past tense, and what would follow from it."""
+    return _with_consequence(pattern, "consequence", _sentences(held, starts))
+
+
+def _if_open(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
+    """An "if" outside a question, and what hangs on it."""
+    told = (
+        sentence for sentence in _sentences(held, starts) if not sentence.rstrip().endswith("?")
+    )
+    return _with_consequence(pattern, "open_consequence", told)
+
+
+def _sentences(held: Held, starts: Sequence[int]) -> Iterator[str]:
+    return (held.text[a:b] for a, b in zip(starts, (*starts[1:], len(held.text)), strict=True))
+
+
+def _with_consequence(
+    condition: re.Pattern[str], consequence: str, sentences: Iterable[str]
+) -> re.Match[str] | None:
+    """The first condition for which what hangs on it stands in the rest of its sentence."""
+    for sentence in sentences:
+        if match := condition.search(sentence):
+            rest = f"{sentence[: match.start()]} | {sentence[match.end() :]}"
+            if _literalness_lexicon().pattern(consequence).search(rest):
+                return match
+    return None
+
+
+_RULES: Sequence[tuple[Literalness, str, _Find]] = (
+    (Literalness.ROLEPLAY, "role", _anywhere),
+    (Literalness.QUOTED, "quotation", _anywhere),
+    (Literalness.QUOTED, "quoted_whole", _anywhere),
+    (Literalness.SARCASTIC, "ironic_opening", _at_each_start),
+    (Literalness.SARCASTIC, "ironic_phrase", _anywhere),
+    (Literalness.HYPOTHETICAL, "unreal", _in_each_sentence),
+    (Literalness.HYPOTHETICAL, "wish", _in_each_sentence),
+    (Literalness.HYPOTHETICAL, "unreal_if", _if_unreal),
+    (Literalness.CONDITIONAL, "open_if", _if_open),
+)
+"""Each kind's lists of cues in the order in which they count, and how they are looked for."""
+
+
+CLAIMS_OPENING = re.compile(
+    r"\A\s*(?:the\s)?(?:contact|user|customer|client|caller)(?:['’]s)?\s", re.IGNORECASE
+)
+"""How a claim names the contact, who says "I"."""
+
+_JOINT = re.compile(r"(?:[,;]\s*|\s)(?:and|while)\s", re.IGNORECASE)
+"""What puts one statement beside another; behind a "but" the hedge may take the first one back."""
+_CLAUSE = re.compile(r"[;:]\s+|\b(?:but|because|so)\s|(,\s+|\band\s)", re.IGNORECASE)
+"""Where a clause ends; the group where the next one may go on with what this one forbids."""
+
+_REFERS_BACK = re.compile(r"\b(?:it|there|such)\b|\bany\W*$", re.IGNORECASE)
+"""A ban with one of these may be about what was named before: "but never use it"."""
+
+_SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?\s*+(?:(?:also|now|still)\s*+)?")
+
+
+def find_hedge_of(claim: str, said: str) -> str | None:
+    """The words of what was said that leave the claim open; None where they leave it certain.
+
+    A hedge that opens a later clause says nothing of the clauses before it. So the claim is certain
+    if all that it states, beside what it hedges itself, stands in those: behind "I think she moved
+    and works there" the second clause is as open as the first.
+    """
+    hedge = find_hedge(said)
+    if hedge is None:
+        return None
+    before = _before_hedge(read_text(said).small)
+    clauses = _JOINT.split(CLAIMS_OPENING.sub("", claim))
+    stated = [clause for clause in clauses if find_hedge(clause) is None]
+    is_certain = bool(before and stated) and all(is_repeated_in(each, before) for each in stated)
+    return None if is_certain else hedge
+
+
+def _before_hedge(said: str) -> str:
+    """All before the first clause with a hedge, if that clause opens with it; else nothing."""
+    start = 0
+    for end in (*(joint.start() for joint in _JOINT.finditer(said)), len(said)):
+        clause = _JOINT.sub("", said[start:end], count=1) if start else said[:end]
+        if hedge := find_hedge(clause):
+            return said[:start] if _SUBJECT.fullmatch(clause[: clause.find(hedge)]) else ""
+        start = end
+    return ""
+
+
+def forbids_something_else(claim: str, value: str) -> bool:
+    """Whether what the claim forbids is not its value: "use WhatsApp, and do not email her".
+
+    It is if a clause that forbids nothing speaks of the value, and none that forbids does.
+    """
+    named_by = value.replace("-", "")  # "e-mail" is "email"
+    named = [
+        bans
+        for clause, bans in _banning(claim)
+        if share_a_word(clause.replace("-", ""), named_by) or (bans and _REFERS_BACK.search(clause))
+    ]
+    return bool(named) and not any(named) and not denies_value(claim, value)
+
+
+def _banning(claim: str) -> list[tuple[str, bool]]:
+    """The clauses of a claim, each with whether it forbids something.
+
+    "Do not call, text or email her" is one: what an "and" or an "or" adds, or a single word does,
+    is forbidden as well.
+    """
+    clauses: list[tuple[str, bool]] = []
+    for sentence in read_text(claim).sentences:
+        pieces = ["", *_CLAUSE.split(sentence.text)]
+        for joint, clause in zip(pieces[::2], pieces[1::2], strict=True):
+            bans = infer_recall_semantics(clause) is RecallSemantics.NEGATIVE
+            goes_on = bool(joint) and (joint[0] != "," or _lists(clause))
+            clauses.append((clause, bans or (goes_on and clauses[-1][1])))
+    return clauses
+
+
+def _lists(clause: str) -> bool:
+    """Whether it goes on with a list: a single word, or the last words of it, behind an "or"."""
+    words = clause.casefold().split()
+    return count_words(clause).total() <= 1 or "or" in words or "nor" in words

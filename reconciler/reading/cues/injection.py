@@ -1,0 +1,350 @@
+"""Finds directives in a text: words aimed at the agent or its memory instead of telling a fact.
+
+A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
+``config/lexicon/injection.toml``. If no cue settles it, a sentence counts that gives its reader a
+task or asks them a question, unless a person speaks in the text. Lexical: the same text always has
+the same findings. A model, a clock and knowledge of a contact never live here, nor what
+follows from a finding; that is the gate's business.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from reconciler.reading.lexicon import Cues, lexicon
+from reconciler.reading.text_reading import read_text
+from reconciler.reading.visible_text import visible
+
+CUE_LENGTH_MAX = 80
+"""Characters of a cue that are kept: enough to see in a record what was found, and why."""
+
+_GAP = r"(?:[^.!?]|\.(?=\w)){0,60}?"
+_DECODED_LENGTH_MIN = 8
+_LETTER_SHARE_MIN = 0.7
+_REQUEST_LENGTH_MAX = 600
+"""Characters of a text beyond which it is no bare request, whatever its sentences look like."""
+
+
+class Directive(StrEnum):
+    """Kinds of directives: a text's demands on its reader."""
+
+    OVERRIDE = "override"
+    REMEMBER = "remember"
+    COMMAND = "command"
+    ROLE = "role"
+    REVEAL = "reveal"
+    HIDDEN = "hidden"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveFinding:
+    r"""One thing that a text wants of its reader.
+
+    Attributes:
+        kind: what it wants.
+        cue: the words that show it, as the text has them, at most ``CUE_LENGTH_MAX`` characters;
+            what cannot be seen stands there as an escape such as ``\u200b``.
+        is_request: whether only the form of a sentence shows it, and no cue.
+    """
+
+    kind: Directive
+    cue: str
+    is_request: bool = False
+
+
+@lru_cache(maxsize=1024)
+def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
+    """The text's directives to the agent or its memory; empty for none.
+
+    Of each kind the first is given, in the order in which they stand. Never raises, whatever the
+    string, and takes time in proportion to its length; the first call also reads the lexicon.
+
+    Args:
+        text: what a person said, as it came: not yet stripped or made canonical.
+
+    Returns:
+        At most one finding of each ``Directive``.
+    """
+    reading = _fold_text(text)
+    first: dict[Directive, _Span] = {}
+    for span in _spans(reading):
+        if span.kind not in first or span.start < first[span.kind].start:
+            first[span.kind] = span
+    spans = sorted(first.values(), key=lambda span: (span.start, span.kind))
+    return tuple(
+        DirectiveFinding(span.kind, _shown(text[span.start : span.end]), span.is_request)
+        for span in spans
+    )
+
+
+class _Span(NamedTuple):
+    """Where in the given text something of a kind stands."""
+
+    start: int
+    end: int
+    kind: Directive
+    is_request: bool = False
+
+
+class _FoldedText(NamedTuple):
+    """A text as it was given, as it is matched, and which character stems from which."""
+
+    text: str
+    folded: str
+    places: Sequence[int]
+
+    def span(self, kind: Directive, start: int, end: int) -> _Span:
+        """What stands there in the folded text, as a span of the given one."""
+        behind = max(start, end - 1)
+        last = self.places[behind] if behind < len(self.places) else len(self.text) - 1
+        start = self.places[start] if start < len(self.places) else last
+        return _Span(start, last + 1, kind)
+
+
+# Reading
+
+_QUOTES = str.maketrans("\u2018\u2019\u201b\u2032\u201c\u201d\u201e\u00ab\u00bb", "''''" + '"' * 5)
+
+
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u034f\u180e"
+
+
+@lru_cache(maxsize=4096)
+def _fold(character: str) -> str:
+    """Lower case, without width, accents and quotes of its own; nothing for what is not seen."""
+    decomposed = unicodedata.normalize("NFKD", character.translate(_QUOTES))
+    return "".join(
+        letter
+        for letter in unicodedata.normalize("NFKD", decomposed.casefold())
+        if unicodedata.category(letter) not in ("Mn", "Cf") and letter not in _BLANK_LETTERS
+    )
+
+
+def _fold_all(text: str) -> str:
+    return "".join(map(_fold, text))
+
+
+def _fold_text(text: str) -> _FoldedText:
+    if text.isascii():
+        return _FoldedText(text, text.lower(), range(len(text)))
+    folded = [_fold(letter) for letter in text]
+    places = [place for place, letters in enumerate(folded) for _ in letters]
+    return _FoldedText(text, "".join(folded), places)
+
+
+def _shown(cue: str) -> str:
+    shown = visible(cue.strip(" \n\t"))
+    return shown if len(shown) <= CUE_LENGTH_MAX else shown[: CUE_LENGTH_MAX - 1] + "…"
+
+
+# Matching
+
+_SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|~| \?| ")
+_WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
+_AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "told", "ordered", "states")
+"""The lists with cues that know no shorthand for a gap and for white space."""
+
+
+def _spelled(name: str, pattern: str) -> str:
+    """A cue's pattern, folded as the texts are in which it is looked for."""
+    if name not in _AS_THEY_STAND:
+        pattern = _SHORTHAND.sub(lambda match: _WRITTEN_OUT.get(match[0], match[0]), pattern)
+    if name in ("cue", "code_shape"):
+        pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
+    return _fold_all(pattern)
+
+
+@cache
+def _lexicon(*names: str) -> Cues:
+    """The cues of some lists, which are asked for together; of all lists where none is named."""
+    return Cues(lexicon("injection"), _spelled, names or None)
+
+
+_CUES = ("cue", "mark", "script", "code_mark", "code_shape", "code_line")
+
+
+def _spans(reading: _FoldedText) -> Iterator[_Span]:
+    spans = [span for find in _FINDERS for span in find(reading)]
+    yield from spans
+    if not spans:
+        yield from _requests(reading)
+
+
+def _cues(reading: _FoldedText) -> Iterator[_Span]:
+    lists = ("cue", "mark") if reading.text.isascii() else ("cue", "mark", "script")
+    held = _lexicon(*_CUES).read(reading.folded)
+    for name in lists:
+        for cue, match in held.matches(name):
+            yield reading.span(Directive(cue.kind), *match.span())
+    for _, match in held.matches("code_mark"):
+        yield reading.span(Directive.CODE, *match.span())
+    told = _told_code(reading.folded)
+    for name in ("code_shape", "code_line"):
+        for _, pattern in held.worth_trying(name):
+            for match in pattern.finditer(reading.folded):
+                if not any(start <= match.start() < end for start, end in told):
+                    yield reading.span(Directive.CODE, *match.span())
+                    break
+
+
+_FENCE = re.compile(r"```|~~~")
+_FENCES_MAX = 20
+
+
+def _told_code(folded: str) -> list[tuple[int, int]]:
+    """Where code stands that is told of: each fence with the plain words that lead to it.
+
+    It may stand on lines of its own or within one: "Deploys with ```make```". Being code, it wants
+    nothing; what it holds of orders, and what destroys, is found all the same. A fence that nothing
+    or an order stands in front of is not told of.
+    """
+    if "```" not in folded and "~~~" not in folded:
+        return []
+    marks = list(islice(_FENCE.finditer(folded), 2 * _FENCES_MAX))
+    sentences = read_text(folded).sentences
+    told = []
+    for opening, closing in zip(marks[::2], marks[1::2], strict=False):
+        before = [sentence.start for sentence in sentences if sentence.start < opening.start()]
+        if before and _is_told(folded[before[-1] : opening.start()]):
+            told.append((before[-1], closing.end()))
+    return told
+
+
+def _is_told(sentence: str) -> bool:
+    cues = _lexicon("told", "ordered")
+    is_ordered = cues.pattern("ordered").search(sentence) is not None
+    return not is_ordered and cues.pattern("told").match(sentence) is not None
+
+
+# What is not said openly
+
+_UNSEEN = re.compile(
+    "[\u2061-\u2064\u202a-\u202e\u2066-\u2069" + _BLANK_LETTERS + "]"
+    "|[\u200b-\u200d\u2060\ufeff]{8}"  # so many are letters of a code
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"  # after the flag: a country
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}"
+)
+_BASE64 = re.compile(r"(?<![\w+/])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/])")
+_HEX = re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ :]?){12,}(?!\w)", re.IGNORECASE)
+
+
+def _unseen(reading: _FoldedText) -> Iterator[_Span]:
+    if reading.text.isascii():
+        return
+    if match := _UNSEEN.search(reading.text):
+        start, end = max(0, match.start() - 16), match.end() + 16
+        yield _Span(start, min(end, len(reading.text)), Directive.HIDDEN)
+
+
+def _encoded(reading: _FoldedText) -> Iterator[_Span]:
+    for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
+        for match in pattern.finditer(reading.text):
+            if _reads_as_text(decode(match[0])):
+                yield _Span(match.start(), match.end(), Directive.HIDDEN)
+
+
+def _from_base64(word: str) -> bytes:
+    word = word.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "=" * (-len(word) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _from_hex(digits: str) -> bytes:
+    try:
+        return bytes.fromhex(digits.lower().removeprefix("0x").replace(":", " "))
+    except ValueError:
+        return b""
+
+
+def _reads_as_text(decoded: bytes) -> bool:
+    text = decoded.decode("utf-8", "replace")
+    if len(text) < _DECODED_LENGTH_MIN or not text.isprintable() or "\ufffd" in text:
+        return False
+    letters = sum(letter.isalpha() or letter == " " for letter in text)
+    return letters / len(text) >= _LETTER_SHARE_MIN and " " in text
+
+
+_LOOKALIKES = str.maketrans("_0134578@$|!аеорсухіѕјһαεορτυνικ", " oieastbasliaeopcyxisjhaeoptuvik")
+"""Digits and letters of other scripts that are put for the Latin ones they look like."""
+_MIXED = re.compile(
+    r"[a-z][0134578@$|][a-z0-9]|\b[0134578@$|][a-z]{2}|[a-z]_[a-z]|[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]"
+)
+_STRONG = (Directive.OVERRIDE, Directive.REVEAL)
+
+
+@cache
+def _disguised_words() -> tuple[str, ...]:
+    """What no honest text holds: orders read backwards, or with every letter moved by thirteen."""
+    words = lexicon("injection").words("disguised")
+    return tuple(
+        spelling for word in words for spelling in (word[::-1], codecs.encode(word, "rot13"))
+    )
+
+
+def _disguised(reading: _FoldedText) -> Iterator[_Span]:
+    """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
+    for word in filter(reading.folded.__contains__, _disguised_words()):
+        start = reading.folded.index(word)
+        yield reading.span(Directive.HIDDEN, start, start + len(word))
+    if _MIXED.search(reading.folded):
+        for cue, match in (
+            _lexicon("cue").read(reading.folded.translate(_LOOKALIKES)).matches("cue")
+        ):
+            kind = Directive(cue.kind)
+            if kind in _STRONG and match[0] != reading.folded[match.start() : match.end()]:
+                yield reading.span(kind, *match.span())
+
+
+_FINDERS: tuple[Callable[[_FoldedText], Iterable[_Span]], ...] = (
+    _cues,
+    _unseen,
+    _encoded,
+    _disguised,
+)
+
+# Requests that hold no fact
+
+_SENTENCE_BRACKETS = " '\"(*-\t"
+_QUOTED = re.compile(r"(?<!\w)(['\"])[^'\"\n]{1,200}\1(?!\w)")
+"""Quoted words, which say nothing about the writer."""
+_ASKING = re.compile(r"\?|^(?:what|who|how|which|where|when|why)\b")
+"""A question, whether or not it ends like one."""
+
+
+def _requests(reading: _FoldedText) -> Iterator[_Span]:
+    """The first sentence that is a task or a question, where nothing says that a person speaks."""
+    if len(reading.folded) > _REQUEST_LENGTH_MAX:
+        return
+    is_alike = len(reading.folded) == len(reading.text)
+    for sentence in read_text(reading.text if is_alike else reading.folded).sentences:
+        said = reading.folded[sentence.start : sentence.end].strip(_SENTENCE_BRACKETS)
+        held = _lexicon(*_REQUESTS).read(said)
+        wanted = next((name for name in _REQUESTS if held.first(name)), None)
+        if wanted and not _lexicon("states").pattern("states").match(said):
+            if not _is_of_a_person(reading.folded, is_asked=bool(_ASKING.search(said))):
+                found = reading.span(Directive.COMMAND, sentence.start, sentence.end)
+                yield found._replace(is_request=True)
+            return
+
+
+_REQUESTS = ("task", "question")
+
+
+def _is_of_a_person(text: str, *, is_asked: bool) -> bool:
+    """Whether it is about a person or business, or a person goes on with a talk."""
+    held = _lexicon("person", "business", "talk").read(_QUOTED.sub(" ", text))
+    names = ("person", "business", "talk") if is_asked else ("person", "business")
+    return any(held.first(name) for name in names)

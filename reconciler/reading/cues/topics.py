@@ -1,0 +1,194 @@
+"""What a text is about, by an operator's own words: the topics that need a contact's consent.
+
+Only the matching lives here. Which words a topic has, and what is done with a text that is about
+one, never does: the former is the policy's, the latter the checks'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain
+
+from reconciler.errors import ConfigurationError
+from reconciler.reading.lexicon import Literals
+
+_TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
+"""Words, each of which may end in an asterisk or be one; one of them at least says something."""
+
+_IS_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""How a term begins in a script without spaces between words: it is looked for within them."""
+
+_OWNED = re.compile(r"\*|'s |s' |^(?:an?|her|his|my|our|the|their) ")
+"""What shows that words name no place of their own, or are no plain name."""
+
+_OF_A_PERSON = re.compile(
+    r"\b(?:i|me|my|we|us|our|you|your|he|him|his|she|her|they|them|their|who|before|after"
+    r"|contact|customer|client|caller|patient|mr|mrs|ms|dr)\b"
+)
+"""In a clause with one of these, a delivery may be for a person: "her delivery for the surgery"."""
+
+_CLAUSE = re.compile(r"[^,;:.!?]+")
+_GAP = "[ -]"
+_ANY_WORD = "[^ -]*[^ ,;:.!?-]"
+_ANY_ENDING = r"[\w']*"
+
+
+@dataclass(frozen=True)
+class TopicTerms:
+    """The words of one topic, in any case, whole words only where a script parts words.
+
+    A space also matches a hyphen, ``word*`` any ending of the word, and a lone ``*`` any one word
+    that no punctuation ends.
+
+    Args:
+        terms: words or phrases that say that a text is about the topic.
+        exceptions: phrases within which a term does not count. A term that reaches beyond its
+            phrase counts, and so does one that stands a second time outside of it.
+        places: what the name of a firm or place may end with. Within such a name no term counts.
+        goods: what goes to a place. Behind "to", "for", "at", "in" or "into" the place counts as
+            its name: "parcels for the day surgery".
+
+    Raises:
+        ConfigurationError: a term or an exception is blank, or has an asterisk within a word.
+    """
+
+    terms: tuple[str, ...]
+    exceptions: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    goods: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for term in (*self.terms, *self.exceptions, *self.goods):
+            if not _TERM.fullmatch(_one_line(term)):
+                raise ConfigurationError(
+                    f"topics: {term!r} is not a term; write words, each with at most an asterisk "
+                    "at its end"
+                )
+
+    def find(self, text: str) -> str | None:
+        """The first term that counts in the text, as it was given; None where none does."""
+        return self.find_in(_one_line(text), self.terms)
+
+    def find_in(self, folded: str, terms: Iterable[str], names: Iterable[str] = ()) -> str | None:
+        """The same in a text that is folded already, of these terms only, and not within a name."""
+        spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
+        excepted: list[tuple[int, int]] | None = None
+        # Of two terms at one place the longer comes first: it says more.
+        for start, end, term in sorted(spans, key=lambda span: (span[0], -len(span[2]))):
+            if excepted is None:
+                excepted = list(_spans(self._any_exception, folded)) if self.exceptions else []
+                excepted += chain(*(_spans(_pattern(name), folded) for name in self._named(names)))
+                excepted += self._addressed(folded)
+            if not any(first <= start and end <= last for first, last in excepted):
+                return term
+        return None
+
+    @property
+    def literals(self) -> Iterator[str]:
+        """What a text with a term holds, for each of the terms, a space for each hyphen."""
+        for term in self.terms:
+            runs = _one_line(term).replace("-", " ").split("*")
+            yield max((run.strip() for run in reversed(runs)), key=len)
+
+    def _named(self, names: Iterable[str]) -> Iterator[str]:
+        """Those that name a place: "Alder Quay day surgery", not "her day surgery"."""
+        endings = tuple(f" {place}" for place in self.places)
+        for name in map(_one_line, names):
+            if name.endswith(endings) and _OWNED.search(name) is None:
+                yield name
+
+    def _addressed(self, folded: str) -> Iterator[tuple[int, int]]:
+        """Where the text names a place that goods go to, in a clause that speaks of no person."""
+        for clause in _CLAUSE.finditer(folded) if self.goods and self.places else ():
+            if not _OF_A_PERSON.search(clause.group()):
+                for match in self._any_address.finditer(clause.group()):
+                    start, end = match.span(match.lastgroup or 0)
+                    yield clause.start() + start, clause.start() + end
+
+    @cached_property
+    def _any_address(self) -> re.Pattern[str]:
+        goods, places = ("|".join(map(_branch, terms)) for terms in (self.goods, self.places))
+        between = r"(?: (?!(?:for|of|to|with)\b)[^ ]+){0,6}?"
+        behind = r"(?:to|for|at|in(?:to)?) the "
+        return re.compile(
+            rf"(?<!\w)(?:{goods})(?!\w){between} (?:(?P<place>{behind}(?:{places}))"
+            rf"|{behind}(?:[^ ]+ ){{1,2}}?(?P<named>{places}))(?!\w)"
+        )
+
+    @cached_property
+    def _any_exception(self) -> re.Pattern[str]:
+        return _any_of(self.exceptions)
+
+
+class Topics:
+    """Several topics, by name; a text is screened once for all of them.
+
+    Args:
+        terms: the words of each topic.
+    """
+
+    def __init__(self, terms: Mapping[str, TopicTerms]) -> None:
+        self._terms = dict(terms)
+        self._literals = Literals(
+            (literal, (name, number))
+            for name, terms in self._terms.items()
+            for number, literal in enumerate(terms.literals)
+        )
+
+    def find(self, text: str, names: Collection[str] = ()) -> dict[str, str]:
+        """By topic that the text is about, in the given order, the term that says so.
+
+        Args:
+            text: what was said.
+            names: what it names, of which some may be firms or places.
+        """
+        folded = _one_line(text)
+        worth_trying: dict[str, list[str]] = {}
+        for name, number in sorted(self._literals.held(folded.replace("-", " "))):
+            worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
+        terms = {
+            name: self._terms[name].find_in(folded, worth_trying[name], names)
+            for name in self._terms
+            if name in worth_trying
+        }
+        return {name: term for name, term in terms.items() if term is not None}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("’", "'").casefold().split())
+
+
+def _branch(term: str) -> str:
+    words = re.split(_GAP, _one_line(term))
+    return _GAP.join(
+        _ANY_WORD
+        if word == "*"
+        else re.escape(word.removesuffix("*")) + (_ANY_ENDING if word.endswith("*") else "")
+        for word in words
+    )
+
+
+@lru_cache(maxsize=512)
+def _pattern(term: str) -> re.Pattern[str]:
+    return _any_of((term,))
+
+
+def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
+    """All of them as one pattern, of a folded text; what it looks ahead at may overlap.
+
+    Of two terms at one place the longer is found: it says more. A gap and a word never match the
+    same character, so no text can make the search go back and forth.
+    """
+    longest_first = sorted(terms, key=len, reverse=True)
+    apart = [_branch(term) for term in longest_first if not _IS_UNSPACED.match(term)]
+    within = [_branch(term) for term in longest_first if _IS_UNSPACED.match(term)]
+    words = rf"(?<!\w)(?:{'|'.join(apart)})(?!\w)"
+    branches = "|".join((*([words] if apart else ()), *within))
+    return re.compile(rf"(?=({branches}))")
+
+
+def _spans(pattern: re.Pattern[str], folded: str) -> Iterator[tuple[int, int]]:
+    return (match.span(1) for match in pattern.finditer(folded))

@@ -1,0 +1,709 @@
+"""Changes: whether a note says that a fact has changed, and whether it names what was before.
+
+A short list of words tells a change. The words that note and fact share tell that both are about
+one matter; a cosine alone never does. No grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.guard.differences import is_of_another, words_of_its_own
+from reconciler.reading.guard.reading import (
+    VALUE_KINDS,
+    Denial,
+    Reading,
+    Word,
+    content_words,
+    folded,
+    is_change_stated,
+    is_denied_before,
+    lowered,
+    may_be_verb,
+    read,
+)
+from reconciler.reading.guard.tokens import Token, stem_of, tokens_of, vocabulary
+from reconciler.reading.lexicon import lexicon
+from reconciler.reading.text_reading import read_text
+
+SHARED_MIN = 1 / 3
+"""Both texts share more than this part of the words about the change, or of the fact's words if
+those are fewer; of up to ``_FEW`` words one is enough.
+
+Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, conversations get twice as
+many links, mostly wrong ones."""
+
+COSINE_MIN = 0.25
+"""Below it two texts that share a word are about different things. Source: as above."""
+
+_FEW = 3
+_PLAIN = 4
+"""Words of content of a sentence that only names who or what something is."""
+
+_SHORT = 6
+"""The most words of content in a note that says the same in another order."""
+
+LONG = 16
+_REACH = 8
+"""Words of content on either side of a word of change that say what has changed."""
+
+_CLAUSE = re.compile(r"[^,;]+[,;]*|[,;]+")
+
+_BEFORE = re.compile(
+    r"\bfrom ([\w'-]+(?: [\w'-]+)?) to\b|\binstead of ([\w'-]+(?: [\w'-]+)?)"
+    r"|\brather than ([\w'-]+(?: [\w'-]+)?)"
+)
+_IS = re.compile(
+    r"(?P<head>[^,:;]{2,60}?)(?: (?:is|are)(?: now| called)? |: )(?P<value>[^;]{1,60}?)\.?"
+)
+_DEFINITE = re.compile(r"(?:the|our|their|her|his|its|my)\b", re.IGNORECASE)
+_ADVERB = re.compile(r"\b\w{3,20}ly\b")
+_CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
+_TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
+_CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
+
+_WORD = re.compile(r"\w+")
+
+_IS_THE = re.compile(r"\bis (?:now )?the\b")
+_OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
+_KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
+"""Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
+
+_WAY = re.compile(
+    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
+    r"by (?P<way>[\w' -]+)"
+)
+
+
+def says_it_changed(note: str, fact: str, cosine: float) -> bool:
+    """Whether the note says that it is a change, and is about the same matter as the fact."""
+    if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
+        return False
+    here, there = _changed_words(note), _content(fact)
+    if not there or are_of_other_people(note, fact):
+        return False
+    if max(map(_length, (note, fact))) > LONG:
+        return False
+    shared = here & there
+    count = min(len(here), len(there))
+    return bool(shared) and (count <= _FEW or len(shared) > SHARED_MIN * count)
+
+
+def are_of_other_people(note: str, fact: str) -> bool:
+    """Whether the note is about him, her or them, and the fact about the contact itself."""
+    return speaks_of_another(note) and vocabulary().first_person.search(lowered(fact)) is not None
+
+
+@lru_cache(maxsize=1024)
+def speaks_of_another(note: str) -> bool:
+    """Whether the text is soon about him, her or them, and does not open with its speaker."""
+    text = lowered(note)
+    opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
+    return not opens_with_me and vocabulary().third_person.search(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def stated(text: str) -> str:
+    """The text without clauses that ask or tell an intention."""
+    if not _tells_a_wish(text):
+        return text
+    sentences = (sentence.text for sentence in read_text(text).sentences)
+    told = ("".join(map(_before_a_wish, _CLAUSE.findall(each))).strip() for each in sentences)
+    return " ".join(filter(None, told))
+
+
+def share_matter(one: str, other: str) -> bool:
+    """Whether both texts share a word that says what they are about."""
+    return not _content(one).isdisjoint(_content(other))
+
+
+def _before_a_wish(clause: str) -> str:
+    wish = vocabulary().wishing.search(clause.casefold())
+    return clause if wish is None else clause[: wish.start()] * (wish.group() != "?")
+
+
+def ends(note: str, fact: str) -> bool:
+    """Whether the note says that all of the fact is over.
+
+    "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
+    part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
+    leaves out more than the fact's verb, ends nothing; nor does one that only denies, wishes or
+    claims an end.
+    """
+    new, before = read(note), _before(note)
+    ended = _ended(new)
+    if (ended is None and not before) or _length(fact) > LONG:
+        return False
+    if _tells_a_wish(note) or are_of_other_people(note, fact):
+        return False
+    old = read(fact)
+    if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
+        return False
+    left_out = words_of_its_own(old, new) - _reworded(old)
+    if any(word in left_out for word in map(stem_of, old.names)):
+        return False
+    verb = {word.stem for word in old.words[:1]}
+    if ended is not None:
+        if is_of_another(new, old):
+            return False
+        may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
+        what = _without_dates(ended.reach) - _cues(note)
+        is_all = bool(what) and what <= old.stems and left_out <= may_differ
+        return is_all and not _is_of_a_part(new, old, ended)
+    if not before or not before <= old.stems or moves_another(note, fact):
+        return False
+    # The object may be left out if the rest is said: "pays (rent) by direct debit".
+    is_named = bool(_content(note) & _content(fact) - before)
+    return len(left_out - verb) <= is_named
+
+
+def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
+    """Whether the note ends a part of what the fact names, or another thing.
+
+    "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last word that
+    both have, it names what the fact does not. How far a thing has come names no other one: "quit
+    the current job".
+    """
+    known = vocabulary()
+    cue = known.cessation.search(note.canonical) if end in note.ceased else None
+    marker = cue.group().split() if cue else end.text.casefold().split()[:1]
+    texts = [token.text.casefold() for token in note.tokens]
+    after = note.tokens[texts.index(marker[0]) + len(marker) :] if marker[0] in texts else ()
+    behind = list(takewhile(lambda token: token.kind != "mark", after))
+    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
+    one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
+    said = _said(fact) | known.stages | _reworded(note)
+    owning = known.articles | known.possessives
+    return any(
+        (token.text.casefold() in one_of and before.value in owning)
+        or (token.value not in said and (token.kind != "function" or token.value in known.parts))
+        for before, token in pairwise((Token("mark", "", ""), *behind[: last + 1]))
+    )
+
+
+def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
+    """Whether a note of change has a subject that is neither the contact nor named by the fact.
+
+    "The plumber left Siemens" ends no job of the contact's. A subject that is left out, a pronoun
+    or a word for a contact is the contact. A note that names the fact's subject is about that, no
+    matter who changed it: "her employer shortened the notice period".
+
+    Args:
+        note: the note that tells a change.
+        fact: the fact that it might end.
+        names: the contact's known names.
+    """
+    own = (
+        lexicon("values")
+        .word_set("contact_word")
+        .union(*(_WORD.findall((name or "").casefold()) for name in names))
+    )
+    stems, named = read(fact).stems, {word.stem for word in _head(fact)}
+    if named and named <= read(note).stems:
+        return False
+    return any(
+        word.text.casefold() not in own
+        and not any(word.stem.startswith(stem) or stem.startswith(word.stem) for stem in stems)
+        for word in _subject(note)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _subject(note: str) -> tuple[Word, ...]:
+    """The words of content for the person or thing that changed: those before the verb.
+
+    None if the note opens with a verb or a word of change, or has "she" before it.
+    """
+    known, plain = vocabulary(), canonical_text(note)
+    cues = (cue.search(plain.casefold()) for cue in (known.cessation, known.change))
+    tokens = list(read(plain[: min((cue.start() for cue in cues if cue), default=0)]).tokens)
+    denied = next((at for at, token in enumerate(tokens) if token.value in known.negations), None)
+    if denied is not None:  # "eats no meat any more"
+        del tokens[denied - (denied > 0 and tokens[denied - 1].kind == "word") :]
+    return _subject_in(tokens)
+
+
+@lru_cache(maxsize=4096)
+def _head(fact: str) -> tuple[Word, ...]:
+    """The words of content before the fact's "is" or "has"."""
+    tokens = read(fact).tokens
+    verbs = (at for at, each in enumerate(tokens) if each.value in vocabulary().auxiliaries)
+    return _subject_in(tokens[: next(verbs, 0)])
+
+
+def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
+    if any(token.value in vocabulary().nominatives for token in tokens) or _opens_with_verb(tokens):
+        return ()
+    return tuple(_before_the_verb(content_words(tokens)))
+
+
+def _opens_with_verb(tokens: Sequence[Token]) -> bool:
+    """Whether a text such as "Pays by card now" leaves out who does it."""
+    first, *others = tokens or [Token("mark", "", "")]
+    if not others or first.kind != "word" or not may_be_verb(first.text):
+        return False
+    second = others[0]
+    return second.value not in vocabulary().auxiliaries and not may_be_verb(second.text)
+
+
+def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
+    """The words before the verb, without those of a phrase such as "after the surgery"."""
+    aside = vocabulary().light | vocabulary().measures
+    is_governed = has_begun = False
+    for word in words:
+        if has_begun and (word.gap in ("is", "other") or may_be_verb(word.text)):
+            return
+        is_governed = word.gap in ("phrase", "of") or (is_governed and word.gap in ("", "hyphen"))
+        is_governed = is_governed and word.kind == "word"
+        is_plain = word.kind == "word" and word.stem not in aside
+        if is_plain and not is_governed and not _ADVERB.fullmatch(word.text):
+            has_begun = True
+            yield word
+
+
+def replaces_a_word(note: str, fact: str) -> bool:
+    """Whether the texts differ only in a word that says which one or which way.
+
+    "Her elder daughter", "her younger daughter"; "owes money to Anna", "from Anna". Such texts have
+    the highest cosines of all. Another verb or noun is more often a synonym.
+    """
+    here, there = (_spoken(text) for text in (note, fact))
+    while here and there and _key(here[0]) == _key(there[0]):
+        del here[0], there[0]
+    behind = None
+    while here and there and _key(here[-1]) == _key(there[-1]):
+        behind = here.pop()
+        del there[-1]
+    known, either = vocabulary(), (*here, *there)
+    if not here or not there:
+        return False
+    if all(token.value in known.prepositions | known.directions for token in either):
+        ways = known.directions - {"to"}  # who prefers tea to coffee prefers it over coffee
+        return any(token.value in ways for token in either)
+    if behind is None or any(token.kind != "word" for token in (behind, *either)):
+        return False
+    is_one = len(here) == len(there) == 1 and not any(may_be_verb(each.text) for each in either)
+    sides = {known.sides.get(token.text.casefold()) for token in either}
+    return is_one and (len(sides) > 1 or None in sides)
+
+
+def _spoken(text: str) -> list[Token]:
+    return [token for token in read(text).tokens if token.kind != "mark"]
+
+
+def _key(token: Token) -> str:
+    """What is the same in "an elder" and "the younger"."""
+    return "a" if token.value in vocabulary().articles else token.value
+
+
+def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
+    """Whether the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
+    denied = {stem for denial in fact.negated for stem in denial.reach}
+    return not fact.negated or bool(before and denied and before.isdisjoint(denied))
+
+
+def is_wording_of(
+    fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
+) -> bool:
+    """Whether the fact only words what the note ends in another way, so that it ends too.
+
+    It must name the same and say the same of it: "prefers e-mail to calls" ends with "e-mail is the
+    best way to reach her", but a friend does not end with a boss of the same name. ``is_near``: by
+    its cosine the fact says the same as the note.
+    """
+    if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
+        return False
+    if are_of_other_people(note, fact):
+        return False
+    here, there, new = read(fact), read(ended), read(note)
+    are_both = bool(here.negated) == bool(there.negated) and here.subject == there.subject
+    if not are_both or here.ceased or not there.names.keys() <= here.names.keys():
+        return False
+    values = here.values
+    if any(said.keys() - values.get(kind, {}).keys() for kind, said in there.values.items()):
+        return False
+    named = {stem_of(name) for name in there.names}
+    shared = _content(fact) & _content(ended) - named
+    own = _own(here, there) & _own(here, new)
+    # One more word does not make it another matter if the note contradicts it or nearly equals it.
+    has_all = is_near or (is_contradicted and there.stems <= here.stems)
+    return (bool(shared) or is_near) and len(own) <= has_all
+
+
+def rewords(note: str, fact: str) -> bool:
+    """Whether both say the same in the same words, in another order or form, or give one answer.
+
+    "Their CRM is HubSpot", "HubSpot is the CRM that they use". If a finding tells them apart, the
+    rule asks.
+    """
+    new, old = read(note), read(fact)
+    if new.degrees.keys() != old.degrees.keys():
+        return False
+    if _are_one_answer(note, fact):
+        return True
+    here, there = (_said(reading) & _telling_function_words() for reading in (new, old))
+    # One says "to", "must" or "us", the other "from", "can" or "him"; one left out tells little.
+    if here - there and there - here:
+        return False
+    if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
+        return False
+    shared = (new.stems & old.stems) - vocabulary().light - _reworded(new)
+    return len(shared) > 1 and not _own(new, old) and not _own(old, new)
+
+
+@cache
+def _telling_function_words() -> frozenset[str]:
+    known = vocabulary()
+    return known.function_words - known.articles - known.possessives
+
+
+def are_in_order(note: str, fact: str) -> bool:
+    """Whether both have their words in one order, days aside, or give one answer."""
+    here, there = (
+        [word.stem for word in read(text).words if word.kind != "weekday"] for text in (note, fact)
+    )
+    kept = [stem for stem in here if stem in there]
+    return kept == [stem for stem in there if stem in here] or _are_one_answer(note, fact)
+
+
+def _own(of: Reading, other: Reading) -> set[str]:
+    """The stems of words that only the first text has, including light ones that may tell a state.
+
+    If both texts wish, words of wishing do not count.
+    """
+    known = vocabulary()
+    light = (of.stems & known.light) - other.stems
+    own = (words_of_its_own(of, other) | light) - _reworded(of) - known.measures
+    here, there = (known.wishes & _said(reading) for reading in (of, other))
+    return own - known.wishes if here and there else own | here
+
+
+def _reworded(reading: Reading) -> set[str]:
+    """The stems of words that come and go when a thing is said again."""
+    known = vocabulary().rewording
+    return {token.value for token in reading.tokens if token.text.casefold() in known}
+
+
+def _said(reading: Reading) -> set[str]:
+    return {token.value for token in reading.tokens}
+
+
+def names_before(note: str, value: str) -> bool:
+    """Whether the note names a value as the one before: "a phone call instead of email"."""
+    wanted = _content(value)
+    return bool(wanted) and wanted == _before(note) and not _tells_a_wish(note)
+
+
+def _ended(reading: Reading) -> Denial | None:
+    """The parts that the text says are over: "no longer", "any more" behind a "not", "quit"."""
+    if not reading.ceased:
+        return None
+    at_the_end = [denial for denial in reading.ceased if not denial.reach]
+    said = reading.negated if at_the_end else reading.ceased
+    return next(iter(said), None)
+
+
+def _without_dates(stems: Iterable[str]) -> set[str]:
+    """The stems without light words, months and years, which tell when it ended."""
+    known = vocabulary()
+    return {
+        stem
+        for stem in stems
+        if stem not in known.light and stem not in known.months and not stem.isdecimal()
+    }
+
+
+@lru_cache(maxsize=1024)
+def _before(note: str) -> frozenset[str]:
+    """The earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
+    text = lowered(note)
+    said = _BEFORE.search(text)
+    if said is None or _stated_change(text) is None or is_denied_before(text, said.start()):
+        return frozenset()
+    return _content(next(filter(None, said.groups())))
+
+
+def _stated_change(text: str) -> re.Match[str] | None:
+    """The first word of change that says that things are otherwise."""
+    cues = vocabulary().change.finditer(text)
+    return next((cue for cue in cues if is_change_stated(text, cue.start(), cue.group())), None)
+
+
+def moves_another(note: str, fact: str) -> bool:
+    """Whether the note moves ("from … to") a thing that the fact does not name.
+
+    "Moved her office from Pune to Goa" ends no "Lives in Pune", and ends "The office is in Pune".
+    """
+    text = lowered(note)
+    cue, said = vocabulary().change.search(text), _BEFORE.search(text)
+    if cue is None or said is None or said.group(1) is None:
+        return False
+    return not _content(text[cue.end() : said.start()]) <= _content(fact)
+
+
+def without_start(text: str) -> str:
+    """The text without a closing "since …": "at Acme since May 2019" becomes "at Acme"."""
+    told, _, start = text.rpartition(" since ")
+    is_date = bool(told) and all(token.kind in (*_OF_A_DATE, "mark") for token in tokens_of(start))
+    return told if is_date else text
+
+
+def answer_one_question(note: str, fact: str) -> bool:
+    """Whether both name a person or thing for one head: "the lead is Jo", "the lead is Sam".
+
+    A head with a name or number of its own ("the manager of Leeds", "room 12") is one of several.
+    """
+    here, there = _frame(note), _frame(fact)
+    if here is None or there is None or here.head != there.head:
+        return False
+    return here.value.isdisjoint(there.value)
+
+
+def are_two_things(one: str, other: str) -> bool:
+    """Whether the texts are about two things, so that both may hold.
+
+    Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
+    of a list. A text that says that something is over is none.
+    """
+    here, there = read(one), read(other)
+    if answer_one_question(one, other):
+        return False
+    if _are_disjoint(_labels(here), _labels(there)):
+        return True
+    if _are_disjoint(_named_by(one), _named_by(other)):
+        return True
+    if here.negated or here.ceased or there.negated or there.ceased or _before(one):
+        return False
+    if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
+        return False  # "Anna is now the CEO": there is one
+    return not _cues(one) and _are_two_entries(here, there)
+
+
+def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
+    return bool(here and there) and set(here).isdisjoint(there)
+
+
+def _labels(reading: Reading) -> set[str]:
+    """The numbers and ids that count nothing: they tell one order from another."""
+    counted = {count.value for count in reading.counts}
+    numbers = reading.values.get("number", {}).keys() - counted
+    return numbers | reading.values.get("id", {}).keys()
+
+
+def _named_by(text: str) -> set[str]:
+    """The dates and ids before the text's "is" or colon: they tell the thing, not its value.
+
+    A number there may count, as in "two of the lamps are red".
+    """
+    said = _IS.fullmatch(canonical_text(text))
+    values = read(said.group("head")).values if said else {}
+    return {value for kind, held in values.items() if kind != "number" for value in held}
+
+
+def _are_two_entries(here: Reading, there: Reading) -> bool:
+    """Whether both texts are one sentence about two things, each with its value.
+
+    "The Alpha is 20 EUR", "the Beta is 30 EUR"; the budgets of two years; two days, each with its
+    hour. If only one thing differs, or only counts do, both answer one question.
+    """
+    if len(here.words) != len(there.words):
+        return False
+    pairs = list(zip(here.words, there.words, strict=True))
+    others = [(one, other) for one, other in pairs if one.stem != other.stem]
+    if any(one.stem in there.stems or other.stem in here.stems for one, other in others):
+        return False
+    told = [pair for pair in others if not {word.stem for word in pair} <= vocabulary().measures]
+    kinds = [{word.kind for word in pair} for pair in told]
+    has_key = any(of_pair <= _KEYS for of_pair in kinds)
+    has_value = any(of_pair <= VALUE_KINDS.keys() for of_pair in kinds)
+    is_one_date = all(of_pair <= _OF_A_DATE for of_pair in kinds)
+    is_framed = len(others) < len(pairs)
+    return is_framed and len(kinds) > 1 and has_key and has_value and not is_one_date
+
+
+def differ_in_head(note: str, fact: str) -> bool:
+    """Whether each names its value by another head: "the account manager is", "the manager is"."""
+    here, there = _frame(note), _frame(fact)
+    return here is not None and there is not None and here.head != there.head
+
+
+def _are_one_answer(one: str, other: str) -> bool:
+    """Whether both give one head one name and say no more: "her lead is Jo", "Jo is her lead"."""
+    here, there = _frame(one), _frame(other)
+    is_plain = max(len(read(text).words) for text in (one, other)) <= _PLAIN
+    return is_plain and here is not None and here == there
+
+
+class Frame(NamedTuple):
+    """A plain sentence: the stems before its "is", and those of the names and values behind it."""
+
+    head: frozenset[str]
+    value: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def _frame(text: str) -> Frame | None:
+    plain = canonical_text(text)
+    reading = read(text)
+    said = _IS.fullmatch(plain)
+    if said is None or reading.negated or reading.ceased or "?" in text:
+        return None
+    if len(read_text(plain).sentences) > 1:
+        return None
+    head, value = said.group("head"), said.group("value")
+    if (" " not in head or _is_named(head)) and _DEFINITE.match(value):
+        head, value = value, head  # "Jo is the lead"
+    stages = vocabulary().stages | {"new", "real", "actual", "number"}
+    stems = _content(_ADVERB.sub("", head)) - stages - _reworded(read(head))
+    known = set(read(value).names) | {folded(each) for each in _CAPITAL.findall(value)}
+    values = {stem_of(each) for each in known} | {
+        stem for of_kind in read(value).values.values() for stem in of_kind
+    }
+    is_several = any(map(str.isdecimal, head)) or _is_named(head)
+    if not stems or not values or is_several or not _CAPITAL_OR_DIGIT.search(value):
+        return None
+    return Frame(stems, frozenset(values))
+
+
+def _is_named(words: str) -> bool:
+    """Whether it holds a name; the capital that opens a sentence does not count."""
+    return any(map(_CAPITAL.match, words.split()[1:])) or bool(_TWO_NAMES.fullmatch(words))
+
+
+def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
+    """Whether the note tells a change and differs from the fact only in the new part.
+
+    "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
+    again" beside "drinks no coffee".
+    """
+    if not _changed_words(note) or are_of_other_people(note, fact):
+        return False
+    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
+        return True
+    changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
+    new, old = read(note), read(fact)
+    denied = {stem for denial in new.negated for stem in denial.reach}
+    if any(
+        each.kind is not Difference.NEGATION and not denied.isdisjoint(_stems_in(each.in_note))
+        for each in changed
+    ):
+        return False  # "never said that she has three children now"
+    # Words that only changed places may be another matter: "moved to Goa and back to Pune".
+    if not changed or any(each.kind is Difference.ROLES for each in findings):
+        return False
+    over = _ended(new)
+    if over in new.ceased and not over.text.casefold().startswith("no "):
+        return False  # a person who sold one of two cars has another
+    said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
+    aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
+    left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
+    return not left_out and len(added) <= 1
+
+
+def _stems_in(text: str) -> set[str]:
+    return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
+
+
+def _goes_another_way(note: str, fact: str) -> bool:
+    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
+
+    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
+    """
+    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
+    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
+        return False
+    if vocabulary().addition.search(read(note).canonical):
+        return False
+    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
+    done = _content(here["done"])
+    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
+    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
+
+
+def _undoes(note: str, fact: str) -> bool:
+    """Whether the note affirms, in the same words, what the fact denies."""
+    old = read(fact)
+    if len(old.negated) != 1 or old.ceased:
+        return False
+    for clause in map(read, _CLAUSE.findall(note)):
+        if clause.negated or clause.ceased or clause.subject != old.subject:
+            continue
+        aside = _cues(clause.canonical)
+        if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
+            return True
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _cues(note: str) -> frozenset[str]:
+    """The stems of the note's words of change."""
+    text = lowered(note)
+    said = " ".join(cue.group() for cue in vocabulary().change.finditer(text))
+    return frozenset(token.value for token in tokens_of(said))
+
+
+def _length(text: str) -> int:
+    return text.count(" ") + 1
+
+
+def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
+    """The fact's words of content that are in neither the note nor the given words.
+
+    Its verb does not count: the first word of its own before the value, as in "lives in Pune".
+    """
+    old = read(fact)
+    known = {token.value for text in said for token in tokens_of(text)}
+    left = words_of_its_own(old, read(note)) - known
+    before = takewhile(lambda word: word.stem not in known, old.words)
+    verb = [
+        word.stem for word in before if word.stem in left and folded(word.text) not in old.names
+    ]
+    aside = vocabulary().stages | vocabulary().measures
+    return frozenset(left - {*verb[:1]} - aside)
+
+
+def is_event(text: str) -> bool:
+    """Whether the text tells of one event among several, with its own dates and counts."""
+    known, said = vocabulary(), lowered(text)
+    return (known.event.search(said) or known.occurrence.search(said)) is not None
+
+
+@lru_cache(maxsize=4096)
+def _tells_a_wish(text: str) -> bool:
+    return vocabulary().wishing.search(lowered(text)) is not None
+
+
+@lru_cache(maxsize=1024)
+def _changed_words(note: str) -> frozenset[str]:
+    """The stems around the words of change; none if the note tells no change."""
+    changed: set[str] = set()
+    text = lowered(note)
+    if _stated_change(text) is None or _tells_a_wish(note):
+        return frozenset()
+    for each in read_text(text).sentences:
+        if (cue := _stated_change(each.text)) is not None:
+            before = list(_stems(tokens_of(each.text[: cue.start()])))
+            # The cue's other words, as in "final budget is", are about the change as well.
+            after = list(_stems(tokens_of(each.text[cue.start() :])))
+            changed.update(before[-_REACH:], after[:_REACH])
+    return frozenset(changed - _cues(note)) or frozenset({""})
+
+
+@lru_cache(maxsize=4096)
+def _content(text: str) -> frozenset[str]:
+    return frozenset(_stems(tokens_of(lowered(text))))
+
+
+def _stems(tokens: list[Token]) -> Iterator[str]:
+    known = vocabulary()
+    for token in tokens:
+        if token.kind in ("word", "weekday") and len(token.text) > 1:
+            stem = token.value
+            if stem not in known.light and stem not in known.measures:
+                yield stem

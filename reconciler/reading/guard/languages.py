@@ -1,0 +1,188 @@
+"""Languages: whether the guard can read a text, and what differs in two texts that it cannot.
+
+The guard reads English. Of any other text it knows only the words, or the letters if nothing
+separates the words. Their meaning never matters here, except for the few words that deny something.
+A language detector would be a dependency, and errs on texts of four words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from math import ceil
+
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.guard.reading import folded, lowered, read
+from reconciler.reading.guard.tokens import UNSPACED, kind_of, stem_of, vocabulary
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
+_PIECES = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+_LATIN_END = "\u0250"
+"""Where the letters end that European languages write in the Latin script."""
+
+_MANY = 4
+"""Words among which an English text has at least one that the guard knows."""
+
+_ALIKE = 3
+"""Letters that two forms of a word have in common at least."""
+
+_ALIKE_SHARE = 0.6
+"""The part of the longer one with which two forms of a word begin."""
+
+_PAIR = re.compile(rf"(?=([{UNSPACED}]{{2}}))")
+
+
+@lru_cache(maxsize=1024)
+def is_english(text: str) -> bool:
+    """Whether the guard can read the text; a short text without clues counts as English."""
+    foreign, lower = _read(text)
+    known = vocabulary()
+    if foreign:
+        return foreign < len(known.english.intersection(lower))
+    has_known = not known.function_words.isdisjoint(lower)
+    return has_known or len(lower) < _MANY or any(map(_is_known, lower))
+
+
+@lru_cache(maxsize=1024)
+def is_foreign(text: str) -> bool:
+    """Whether words show that the text is not English; a text that shows nothing may be either."""
+    foreign, lower = _read(text)
+    return foreign > 0 and foreign >= len(vocabulary().english.intersection(lower))
+
+
+def _read(text: str) -> tuple[int, list[str]]:
+    """How many of its words are of another language, and all of them in small letters."""
+    words = _WORDS.findall(canonical_text(text))
+    lower = [word.lower() for word in words]
+    if text.isascii() and vocabulary().foreign.isdisjoint(lower):
+        return 0, lower
+    return sum(map(_is_foreign, range(len(words)), words, lower)), lower
+
+
+def _is_foreign(at: int, word: str, lower: str) -> bool:
+    """Whether a word is of another script or language; a capital within may open a name."""
+    is_plain = not at or word == lower
+    return max(word) >= _LATIN_END or (is_plain and lower in vocabulary().foreign)
+
+
+@lru_cache(maxsize=1024)
+def words_that_tell(text: str) -> frozenset[str]:
+    """The words of a text, of any language, that say what it is about, without their endings.
+
+    Dates, numbers, words of two letters and words that may stand in any sentence say nothing. In
+    scripts without spaces, two letters in a row count as a word.
+    """
+    known = vocabulary()
+    words = (
+        folded(word.stem)
+        for word in read(text).words
+        if word.kind == "id" or (word.kind == "word" and len(word.stem) >= _ALIKE)
+        if word.text.lower() not in known.foreign
+    )
+    return (frozenset(words) - known.light).union(_PAIR.findall(lowered(text)))
+
+
+def are_forms(one: str, other: str) -> bool:
+    """Whether two words without their endings may be one: "fumar" and "fuma"."""
+    length = max(_ALIKE + (one != other), ceil(_ALIKE_SHARE * max(len(one), len(other))))
+    return one == other or (len(one) >= length <= len(other) and one[:length] == other[:length])
+
+
+def find_denial(note: str, fact: str) -> Iterator[Finding]:
+    """A word of denial that only one of two texts has, in a language that the guard cannot read."""
+    if is_english(note) and is_english(fact):
+        return
+    here, there = _pieces(note), _pieces(fact)
+    denies, denied = _denials(note), _denials(fact)
+    if bool(denies) == bool(denied):
+        return
+    only_here, only_there = here - there, there - here
+    others = [
+        piece
+        for own, other in ((only_here, there), (only_there, here))
+        for piece in own
+        if piece not in "".join(denies + denied) and not _is_in_another_form(piece, other)
+    ]
+    if len(others) <= (here & there).total():
+        yield Finding(
+            Difference.NEGATION,
+            " ".join(denies),
+            " ".join(denied),
+            is_change=True,
+        )
+
+
+def find_other_words(note: str, fact: str) -> Iterator[Finding]:
+    """The words that differ, if the guard cannot read one of the two texts.
+
+    It cannot tell which of them matter. A word that only one text has may be a "not".
+    """
+    if is_english(note) and is_english(fact):
+        return
+    here, there = _pieces(note), _pieces(fact)
+    only_here, only_there = here - there, there - here
+    if only_here or only_there:
+        is_change = not (only_here and only_there)
+        yield _finding(
+            _recordable(only_here, "note"), _recordable(only_there, "fact"), is_change=is_change
+        )
+    elif _order(note) != _order(fact):
+        yield _finding(_recordable(here, "note"), _recordable(there, "fact"), is_change=False)
+
+
+def _finding(in_note: str, in_fact: str, *, is_change: bool) -> Finding:
+    return Finding(Difference.LANGUAGE, in_note, in_fact, is_change=is_change)
+
+
+def _is_known(word: str) -> bool:
+    known = vocabulary()
+    return (
+        stem_of(word) in known.light
+        or word in known.sides
+        or word in known.degrees
+        or kind_of(word) != "word"
+    )
+
+
+def _order(text: str) -> list[str]:
+    """The words in their order; marks do not count."""
+    folded = lowered(text)
+    spaced = "".join(
+        " " if unicodedata.category(letter)[0] in "PZ" else letter for letter in folded
+    )
+    return _PIECES.findall(spaced)
+
+
+@lru_cache(maxsize=1024)
+def _pieces(text: str) -> Counter[str]:
+    return Counter(_order(text))
+
+
+def _denials(text: str) -> list[str]:
+    """The words that deny; in scripts without spaces also inside another word."""
+    folded = lowered(text)
+    within = [word for word in _denied_within() if word in folded]
+    return [*within, *vocabulary().foreign_negations.intersection(_pieces(text))]
+
+
+@cache
+def _denied_within() -> tuple[str, ...]:
+    several = re.compile(rf"[{UNSPACED}]{{2,}}")
+    return tuple(filter(several.fullmatch, sorted(vocabulary().foreign_negations)))
+
+
+def _is_in_another_form(piece: str, others: Counter[str]) -> bool:
+    length = max(_ALIKE, len(piece) // 2)
+    return len(piece) >= _ALIKE and any(other.startswith(piece[:length]) for other in others)
+
+
+def _recordable(pieces: Counter[str], where: str) -> str:
+    """The words in a form that an erasure finds in the record; single letters are only counted."""
+    if any(map(_UNSPACED_LETTER.match, pieces)):
+        return f"{pieces.total()} letters of the {where}"
+    return " ".join(pieces.elements())

@@ -1,0 +1,302 @@
+"""A text about its slot's value: whether it denies it, and for which matter it holds.
+
+A slot knows its subject and its attribute. Only the words tell that "her budget for the ERP
+project" and "her budget for the CRM rollout" are two budgets, and that "never worked at Globex"
+names no employer. Nothing here compares values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from reconciler.reading.guard.differences import LABELLED
+from reconciler.reading.guard.reading import VALUE_KINDS, Reading, Word, folded, read
+from reconciler.reading.guard.tokens import Token, stem_of, tokens_of, vocabulary
+
+_SHORT = 2
+"""Up to so many words, a clause that names a value must hold all of them; of longer values most."""
+
+_MOST = 0.6
+
+_BETWEEN_MAX = 7
+"""Words between a thing and the word for its end."""
+
+_BEGINNING = 5
+"""Letters at the beginning that the forms of a word share: "allergic" and "allergy"."""
+
+_DATED = ("id", "month", "year")
+"""Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
+
+
+@lru_cache(maxsize=4096)
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a few words, such as a value or an attribute's name, for comparing them."""
+    return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
+
+
+def has_values(text: str) -> bool:
+    """Whether a few words hold a number, a date or an id."""
+    return any(token.kind in VALUE_KINDS for token in tokens_of(text))
+
+
+def denies(reading: Reading, value: Reading) -> bool:
+    """Whether the text denies the value, or says that it has ended.
+
+    "Does not work at Nordlys and is at Globex" denies Nordlys: a denial ends at a name before the
+    value, or at an "and". "Manages Sorrel House, not Sorrel Court" does not deny Sorrel House: it
+    names the whole before it denies a part of the name. A bound ("no later than") denies nothing,
+    nor does "if none is free".
+    """
+    if value.negated or value.ceased:
+        return False  # "not married" is a value of its own
+    names = {stem_of(name) for name in reading.names} - value.stems
+    is_bounded = not vocabulary().comparing.isdisjoint(token.value for token in value.tokens)
+    is_told = any(each.is_plain and value.stems <= {*each.stems} for each in reading.clauses)
+    for denial in (*reading.negated, *reading.ceased):
+        spared = frozenset() if is_bounded else denial.bounds
+        if denial.is_supposed or (is_told and not value.stems <= {*denial.reach}):
+            continue
+        for stem in denial.reach:
+            if stem in value.stems and stem not in spared:
+                return True
+            if stem in names:
+                break
+    return False
+
+
+def is_over(text: str, value: str, attribute: str = "") -> bool:
+    """Whether the text says that the value has ended, wherever it names it.
+
+    "The Silver plan has ended", "sold the Volvo", "a lift is no longer needed". A limit such as "no
+    long walks" ends when the text lifts it. The clause that names the value last decides: "the
+    trial is over and the Gold plan has started" ends no Gold. "Rosa is not the assistant any more"
+    ends the value by naming the attribute.
+    """
+    words = tokens_of(value)
+    clause, stems = _last_naming(text, words)
+    if clause is None:
+        return False
+    if any(word.value in vocabulary().negations for word in words):
+        return clause.lifts()
+    noun = stems_of(attribute.replace("_", " "))
+    return clause.ended(stems) is not None or clause.takes_away(stems, noun)
+
+
+def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
+    """Whether the text ends the value itself, and not something of it.
+
+    "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis.
+    ``known`` are the stems of what another text says of the value.
+    """
+    clause, stems = _last_naming(text, tokens_of(value))
+    said = clause.ended(stems) if clause else None
+    light = vocabulary().light
+    return said is not None and all(
+        word.value in stems or word.value in known or word.value in light
+        for word in said
+        if word.kind == "word"
+    )
+
+
+def is_lifted(text: str, value: str) -> bool:
+    """Whether the text lifts the limit that the value names: "may eat nuts again"."""
+    clause, _ = _last_naming(text, tokens_of(value))
+    return clause is not None and clause.lifts()
+
+
+def is_plainly_denied(text: str, name: str, *named: str) -> bool:
+    """Whether a clause says that something is not, or no longer, so, and speaks of nothing else.
+
+    "Has no nut allergy" does. "Has never been tested for a nut allergy" and "is not sure that she
+    is allergic to nuts" leave it open.
+
+    Args:
+        text: the clause, which denies something.
+        name: of the attribute; its forms begin alike: "allergic", "allergy".
+        named: the value, and whom it is about.
+    """
+    known, reading = vocabulary(), read(text)
+    cues = (*known.change.finditer(reading.canonical), *known.cessation.finditer(reading.canonical))
+    aside = stems_of(" ".join((name, *named, *(cue.group() for cue in cues))))
+    beginnings = tuple(stem[:_BEGINNING] for stem in stems_of(name) if len(stem) >= _BEGINNING)
+    is_plain = all(
+        word.kind != "word"
+        or word.stem in aside
+        or (word.stem in known.light and word.stem not in known.attitudes)
+        or folded(word.text) in reading.names
+        or word.stem.startswith(beginnings)
+        for word in reading.words
+    )
+    said = [token.text.casefold() for token in reading.tokens]
+    denied = next((at for at, word in enumerate(said) if word in known.negations), len(said))
+    open_words = known.doubts | known.suppositions
+    return is_plain and open_words.isdisjoint(said) and known.nominatives.isdisjoint(said[denied:])
+
+
+def tells_of_end(text: str) -> bool:
+    """Whether a clause of the text may say that something has ended, or that a limit is lifted."""
+    known = vocabulary()
+    cues = (known.ended_behind, known.ended_before, known.is_no_more, known.lifted)
+    return any(cue.search(clause.text) for clause in _stating_clauses(text) for cue in cues)
+
+
+class _Clause(NamedTuple):
+    """The words of a piece of a text between two marks or conjunctions."""
+
+    tokens: tuple[Token, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(token.text.casefold() for token in self.tokens)
+
+    def names(self, stems: Collection[str]) -> bool:
+        """Whether it names the value with these stems: a short value by all of them."""
+        named = len({token.value for token in self.tokens}.intersection(stems))
+        return named == len(stems) or (len(stems) > _SHORT and named >= _MOST * len(stems))
+
+    def lifts(self) -> bool:
+        """Whether it says that a limit has gone: not "cannot eat nuts again"."""
+        known, text = vocabulary(), self.text
+        denying = known.negations | known.attitudes
+        for match in known.lifted.finditer(text):
+            words = text[: match.end()].removesuffix(match.group()).split()
+            said = [] if match.group().startswith("no ") else match.group().split()
+            if denying.isdisjoint([*words, *said]):
+                return True
+        return False
+
+    def ended(self, stems: Collection[str]) -> tuple[Token, ...] | None:
+        """The words for what has ended, if the stems name it or a part of it; else None."""
+        known, text = vocabulary(), self.text
+        first, last = self._place(stems)
+        for match in known.ended_behind.finditer(text):
+            start = text.count(" ", 0, match.start())
+            if first < start and self._reaches(last + 1, start):
+                return self.tokens[:start]
+        for match in known.ended_before.finditer(text):
+            end = text.count(" ", 0, match.end()) + 1
+            if end <= first and self._reaches(end, first, known.turns):
+                return self.tokens[end : last + 1]
+        return None
+
+    def takes_away(self, stems: Collection[str], noun: Collection[str]) -> bool:
+        """Whether it says that what the stems name is not, or no longer, what the noun says."""
+        match = vocabulary().is_no_more.search(self.text)
+        if match is None:
+            return False
+        start = self.text.count(" ", 0, match.start())
+        behind = {token.value for token in self.tokens[start:]}
+        return self._place(stems)[1] < start and not behind.isdisjoint(noun)
+
+    def _place(self, stems: Collection[str]) -> tuple[int, int]:
+        places = [at for at, token in enumerate(self.tokens) if token.value in stems]
+        return places[0], places[-1]
+
+    def _reaches(self, start: int, end: int, turns: Collection[str] = ()) -> bool:
+        """Whether the words between say the one of the other with certainty."""
+        words = [token.text.casefold() for token in self.tokens]
+        between = words[start:end]
+        doubts = vocabulary().doubts | vocabulary().negations
+        return (
+            len(between) <= _BETWEEN_MAX
+            and doubts.isdisjoint(words[:start] + between)
+            and set(turns).isdisjoint(between)
+        )
+
+
+def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, frozenset[str]]:
+    """The last clause that names a value, unless the ended thing goes on; and the words for it."""
+    stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
+    if not stems or vocabulary().resumed.search(text.casefold()):
+        return None, stems
+    naming = [clause for clause in _stating_clauses(text) if clause.names(stems)]
+    return (naming[-1] if naming else None), stems
+
+
+def _stating_clauses(text: str) -> Iterator[_Clause]:
+    """The clauses of a text that state something; none that asks or supposes."""
+    known, told = vocabulary(), True
+    clause: list[Token] = []
+    # "Evening courses: over" says that they are over.
+    for token in (*tokens_of(LABELLED.sub(r"\1 is \2", text)), Token("mark", ".", ".")):
+        if token.text.casefold() != "and" and token.value not in known.clause_marks:
+            clause += [] if token.kind == "mark" else [token]
+            continue
+        if clause and told and token.value != "?":
+            yield _Clause(tuple(clause))
+        told, clause = token.value not in known.suppositions, []
+
+
+def are_other_matters(
+    one: Reading, other: Reading, nouns: Collection[str], values: Collection[str]
+) -> bool:
+    """Whether both texts say what the attribute's value is for, and name different things.
+
+    ``nouns`` are the stems of the attribute's names, such as "budget". Stems of the values tell no
+    matter: "her title is head of sales".
+    """
+    matters = [_matter(reading, nouns, values) for reading in (one, other)]
+    named = [
+        {word.stem for word in matter if _is_name(word, reading)}
+        for matter, reading in zip(matters, (one, other), strict=True)
+    ]
+    here, there = named if all(named) else [{word.stem for word in matter} for matter in matters]
+    return bool(here and there) and here.isdisjoint(there)
+
+
+def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
+    """Whether both say for what or when their values hold, and name different things.
+
+    "5 chairs for the lobby" and "3 for the hall"; the first invoice and the second.
+    """
+    aside = stems_of(" ".join(values))
+    for kind in ("ordinal", "month", "year"):
+        here, there = (reading.values.get(kind, {}).keys() - aside for reading in (one, other))
+        if here and there and here.isdisjoint(there):
+            return True
+    here, there = (_purposes(reading) - aside for reading in (one, other))
+    return bool(here and there) and here.isdisjoint(there)
+
+
+def _purposes(reading: Reading) -> set[str]:
+    """The purposes that the text names ("for", "of"); no lengths of time."""
+    words, known = reading.words, vocabulary()
+    return {
+        part.stem
+        for at, word in enumerate(words)
+        if _opens(word) and word.kind == "word" and word.stem not in known.measures
+        for part in _compound(words, at)
+    }
+
+
+def _is_name(word: Word, reading: Reading) -> bool:
+    return word.kind in _DATED or folded(word.text) in reading.names
+
+
+def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -> list[Word]:
+    """The words after "for" or "of", and those right before the noun: "the travel budget"."""
+    words = reading.words
+    places = [at for at, word in enumerate(words) if word.stem in nouns]
+    if not places:
+        return []
+    known = vocabulary()
+    aside = {*nouns, *values, *known.light, *known.measures, *known.stages}
+    beside = {
+        *(part for at, word in enumerate(words) if _opens(word) for part in _compound(words, at)),
+        *(words[at - 1] for at in places if at and not words[at].gap),
+    }
+    return [word for word in beside if word.stem not in aside and word.kind in ("word", *_DATED)]
+
+
+def _opens(word: Word) -> bool:
+    return word.governor == "for" or word.gap == "of"
+
+
+def _compound(words: tuple[Word, ...], at: int) -> Iterator[Word]:
+    yield words[at]
+    for word in words[at + 1 : at + 3]:
+        if word.gap not in ("", "hyphen"):
+            return
+        yield word

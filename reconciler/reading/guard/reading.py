@@ -1,0 +1,622 @@
+"""A reading: the parts of a text that the finders look at, made once for each text.
+
+Words with the gaps between them, and what these say: numbers and what they count, what is denied or
+has ended, names, whom it is about. Nothing that looks at two texts may ever live here.
+
+Stating: whether a word of change says that it came about.
+
+"Has never left Siemens" and "claims to have sold the van" hold such a word, and tell of no change.
+What has changed, and for which fact, must never live here.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from itertools import dropwhile, groupby, islice, pairwise, takewhile
+from typing import NamedTuple
+
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.findings import Difference
+from reconciler.reading.guard.tokens import (
+    SENTENCE_ENDS,
+    TOKENS_MAX,
+    Token,
+    tokens_of,
+    vocabulary,
+)
+
+_BEHIND_A_NOT = ("any", "anymore")
+"""How an end begins that a denial before it makes: "does not smoke any more"."""
+
+_ADVERBS = ("no", *_BEHIND_A_NOT)
+
+
+def is_end_stated(text: str, start: int, cue: str) -> bool:
+    """Whether a word of an end, such as "sold" or "no longer", says that something is over.
+
+    Args:
+        text: in small letters.
+        start: where the word begins.
+        cue: the word, or words.
+    """
+    before, first = _clause_before(text[:start]), cue.split()[0]
+    is_adverb = first in _ADVERBS
+    if first not in _BEHIND_A_NOT and _is_denied(before):
+        return False
+    return not _is_governed(before, is_verb=not is_adverb)
+
+
+def is_change_stated(text: str, start: int, cue: str) -> bool:
+    """Whether a word of change, such as "moved" or "now", says that things are otherwise.
+
+    A denial before a "now" is what is new; one right before a verb, or anywhere before one with an
+    ending, is about that verb. The arguments are those of ``is_end_stated``.
+    """
+    if vocabulary().cessation.fullmatch(cue):
+        return is_end_stated(text, start, cue)
+    before, is_verb = _clause_before(text[:start]), cue.split()[0].endswith("ed")
+    if _is_denied(before if is_verb else _right_before(before)):
+        return False
+    return not _is_governed(before, is_verb=is_verb)
+
+
+def is_denied_before(text: str, start: int) -> bool:
+    """Whether a denial stands before this place in its clause."""
+    return _is_denied(_clause_before(text[:start]))
+
+
+@lru_cache(maxsize=4096)
+def _clause_before(text: str) -> tuple[Token, ...]:
+    """The last words of a text, back to a mark or conjunction, which is the first of them."""
+    tokens, marks = tokens_of(text), vocabulary().clause_marks
+    for at in range(len(tokens) - 1, -1, -1):
+        if tokens[at].value in marks and tokens[at].kind in ("mark", "function"):
+            return tuple(tokens[at:])
+    return tuple(tokens)
+
+
+def _right_before(tokens: Sequence[Token]) -> list[Token]:
+    """The words between the last word of content and the end: "has not yet been"."""
+    light = vocabulary().light
+    near = takewhile(lambda each: each.kind == "function" or each.value in light, reversed(tokens))
+    return list(near)
+
+
+def _is_denied(tokens: Sequence[Token]) -> bool:
+    known = vocabulary().negations | vocabulary().short_of
+    return any(token.text.casefold() in known for token in tokens)
+
+
+def _is_governed(tokens: Sequence[Token], *, is_verb: bool) -> bool:
+    """Whether what follows is wished, planned, claimed, asked for or supposed.
+
+    A noun that is spelt like such a verb governs nothing: "the plan was cancelled". "Wants no calls
+    any more" and "will no longer call" say what is so.
+    """
+    known = vocabulary()
+    if is_verb and any(token.text.casefold() in known.doubts for token in tokens):
+        return True
+    governing = known.governing | (known.wishes if is_verb else frozenset())
+    return any(
+        token.value in governing
+        and token.text.casefold() not in known.rewording
+        and after.value not in known.auxiliaries
+        for token, after in pairwise(tokens)
+    )
+
+
+VALUE_KINDS = {
+    "number": Difference.NUMBER,
+    "ordinal": Difference.NUMBER,
+    "day": Difference.DATE,
+    "month": Difference.DATE,
+    "weekday": Difference.DATE,
+    "year": Difference.DATE,
+    "time": Difference.DATE,
+    "id": Difference.IDENTIFIER,
+    "ratio": Difference.NUMBER,
+}
+"""By token kind, what a difference of its values is."""
+
+_NOT_FINITE = ("be", "been", "being")
+"""Words that make the word before them no name: "Prefers being called"."""
+
+_PHRASE_LENGTH_MAX = 2
+"""Words of a denied or ended phrase that are looked for in the other text."""
+
+_REACH_ENDS = ("and", "but", "while", "because", "since")
+_APOSTROPHES = ("'", "’")
+_NO_DENIAL = frozenset({"only", "longer"})
+
+_AGO = ("ago", "later", "earlier", "away")
+
+_ORDINAL_MIN = 2
+"""Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
+
+_REACH = {"number": 2, "weekday": 2, "time": 2}
+"""How many words before a date, or a number without a noun, say what it is about.
+
+Weekdays and times tell a habit ("gym at 7:00 on Mondays"). Days, months and years date an event, of
+which there may be many, and are no count of anything."""
+
+
+@cache
+def _transparent() -> frozenset[str]:
+    """Tokens that may stand in a gap without changing its kind."""
+    known = vocabulary()
+    return known.articles | known.quotes | (known.possessives - {"s"})
+
+
+class Word(NamedTuple):
+    """A token that carries content, and its link to the one before.
+
+    ``gap`` says what stands between the two: "" for nothing, "list", "of", "own" (a possessive),
+    "hyphen", "is", "phrase" (a preposition) or "other"; ``governor`` is the preposition right
+    before, or "".
+    """
+
+    kind: str
+    stem: str
+    text: str
+    gap: str
+    governor: str
+    sentence: int
+
+
+class Count(NamedTuple):
+    """A value, what it counts or dates, and what else its sentence says.
+
+    ``things`` are stems of nouns, ``context`` the sentence's other stems that say what it is about,
+    ``names`` the stems of its names, and ``days`` the days that it names.
+    """
+
+    kind: str
+    value: str
+    text: str
+    things: tuple[str, ...]
+    context: frozenset[str]
+    names: frozenset[str]
+    days: frozenset[str]
+
+
+class Clause(NamedTuple):
+    """Words between two marks or conjunctions: their stems in order.
+
+    ``is_plain`` if it neither denies, supposes nor ends anything.
+    """
+
+    stems: tuple[str, ...]
+    is_plain: bool
+
+
+class Denial(NamedTuple):
+    """A denied or ended phrase: the marker with the word after it, and the phrase's stems.
+
+    ``reach`` are the stems of all words up to the next mark or "and", whatever is said of them.
+    ``bounds`` are those of the number after "before" or "than", which is not denied: "no flight
+    before 9:00". ``hours`` are the bounds, weekdays and times: at any other hour nothing is denied.
+    "No other calls" denies no known call, so nothing that it could name. A phrase after "if" or
+    "when" ``is_supposed``: it denies nothing.
+    """
+
+    text: str
+    phrase: tuple[str, ...] = ()
+    reach: tuple[str, ...] = ()
+    bounds: frozenset[str] = frozenset()
+    hours: frozenset[str] = frozenset()
+    is_supposed: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text as the finders see it; each part is read when it is first asked for.
+
+    Attributes:
+        plain: the text in its canonical form.
+    """
+
+    plain: str
+
+    @cached_property
+    def canonical(self) -> str:
+        """The text as it is compared for equality."""
+        return self.plain.casefold()
+
+    @cached_property
+    def tokens(self) -> Sequence[Token]:
+        """Its pieces."""
+        return tokens_of(self.plain)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Its words of content, in order."""
+        return tuple(content_words(self.tokens))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words' stems, which are compared."""
+        return frozenset(word.stem for word in self.words)
+
+    @cached_property
+    def spelt(self) -> dict[str, tuple[str, ...]]:
+        """Its words, and two or three in a row without the gap, as "e-mail" is "email".
+
+        Each comes with the words that it is made of.
+        """
+        texts = tuple(folded(word.text) for word in self.words)
+        spans = (texts[at : at + count] for at in range(len(texts)) for count in (1, 2, 3))
+        return {"".join(pieces): pieces for pieces in spans}
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, str]]:
+        """By token kind, each number, date or id, and how the text has it."""
+        values: dict[str, dict[str, str]] = {}
+        for word in self.words:
+            if word.kind in VALUE_KINDS:
+                values.setdefault(word.kind, {})[word.stem] = word.text
+        return values
+
+    @cached_property
+    def counts(self) -> tuple[Count, ...]:
+        """The values that count or date something."""
+        return tuple(_counts(self.words, self.names))
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The codes of the currencies that it names."""
+        return frozenset(token.value for token in self.tokens if token.kind == "currency")
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The pieces of its sentences, from one mark or conjunction to the next."""
+        return tuple(_clauses(self.tokens))
+
+    @cached_property
+    def negated(self) -> tuple[Denial, ...]:
+        """The denied parts."""
+        return tuple(_negated(self.tokens))
+
+    @cached_property
+    def ceased(self) -> tuple[Denial, ...]:
+        """The parts that are said to have ended."""
+        return tuple(_ceased(self.canonical))
+
+    @cached_property
+    def sides(self) -> dict[int, dict[int, str]]:
+        """By closed class, the sides that the text names, and its words for them."""
+        sides: dict[int, dict[int, str]] = {}
+        for token in self.tokens:
+            if place := vocabulary().sides.get(token.text.lower()):
+                sides.setdefault(place[0], {})[place[1]] = token.text
+        return sides
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """By folded form, the capitalised words that do not only open a sentence."""
+        return _names(self.tokens)
+
+    @cached_property
+    def degrees(self) -> dict[str, str]:
+        """The words that say how much or how often, as the text has them."""
+        degrees = vocabulary().degrees
+        return {token.value: token.text for token in self.tokens if token.text.lower() in degrees}
+
+    @cached_property
+    def signs(self) -> Counter[str]:
+        """Its symbols that say something, each as often as the text has it."""
+        return Counter(token.value for token in self.tokens if token.kind == "sign")
+
+    @cached_property
+    def subject(self) -> str:
+        """The relative or colleague whom the sentence is about, or ""; only "her" may precede.
+
+        Of "his wife's sister" that is the sister.
+        """
+        known = vocabulary()
+        opening = [token.text.casefold() for token in self.tokens[:8]]
+        for at, word in enumerate(opening[:4]):
+            if word in known.relatives:
+                return _owned(opening, at) if known.possessives.intersection(opening[:at]) else ""
+            if word in known.function_words and word not in known.possessives:
+                return ""
+        return ""
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Reading:
+    """The reading of a text, whatever the string; a text read lately is not read again."""
+    return Reading(canonical_text(text))
+
+
+@lru_cache(maxsize=4096)
+def lowered(text: str) -> str:
+    """The canonical text without capitals, in which phrases are searched."""
+    return canonical_text(text).casefold()
+
+
+def folded(word: str) -> str:
+    """A name as it is compared: without capitals, and without accents, which many leave out."""
+    if word.isascii():
+        return word.lower()
+    bare = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(letter for letter in bare if not unicodedata.combining(letter))
+
+
+def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
+    """The words of content among the pieces of a text, each with the gap before it."""
+    between: list[str] = []
+    sentence = 0
+    for token in tokens:
+        if token.kind in ("function", "mark"):
+            between.append(token.value)
+            sentence += token.value in SENTENCE_ENDS
+        elif token.kind != "currency":
+            if between == ["no"] and token.kind in ("number", "year"):
+                between = []  # "order no. 5512"
+            yield Word(token.kind, token.value, token.text, *_gap(between), sentence)
+            between = []
+
+
+def _gap(between: Sequence[str]) -> tuple[str, str]:
+    """The kind of gap that these words and marks make, and the governor of the word after it."""
+    rest = [word for word in between if word not in _transparent()]
+    if not rest:
+        return "", ""
+    if rest == ["of"]:
+        return "of", ""
+    if rest[-1] in vocabulary().prepositions:
+        return "phrase", rest[-1]
+    if vocabulary().list_marks.issuperset(rest):
+        # "Ana, the manager" tells who Ana is; "Ana and the manager" is two.
+        return ("other" if rest == [","] and between[-1] in vocabulary().articles else "list"), ""
+    if rest == ["s"]:
+        return "own", ""
+    if rest == ["-"]:
+        return "hyphen", ""
+    return ("is" if rest[-1] in vocabulary().be else "other"), ""
+
+
+def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
+    if all(word.kind == "word" for word in words):
+        return
+    known = vocabulary()
+    for _, group in groupby(words, key=lambda word: word.sentence):
+        sentence = list(group)
+        stems = frozenset(word.stem for word in sentence if word.kind == "word") - known.light
+        days = frozenset(word.stem for word in sentence if word.kind == "day")
+        named = frozenset(word.stem for word in sentence if folded(word.text) in names)
+        for at, word in enumerate(sentence):
+            kind, value = _counted(sentence, at, names)
+            if kind:
+                nouns = _nouns(sentence, at) if kind == "number" else []
+                things = nouns or _words_before(sentence, at, kind)
+                yield Count(
+                    kind=kind,
+                    value=value,
+                    text=word.text,
+                    things=tuple(things),
+                    context=stems.difference(things),
+                    names=named,
+                    days=days,
+                )
+
+
+def _counted(words: Sequence[Word], at: int, names: Collection[str]) -> tuple[str, str]:
+    """The kind and value of a word that counts or dates something; "" for any other."""
+    word = words[at]
+    if word.kind in ("number", "one"):
+        return ("", "") if _is_name(words, at, names) else ("number", word.stem)
+    if word.kind == "ordinal":
+        value = word.stem.removesuffix("th")
+        return ("number", value) if int(value) > _ORDINAL_MIN else ("", "")
+    return (word.kind, word.stem) if word.kind in _REACH else ("", "")
+
+
+def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
+    """Whether a number only names something ("invoice 7", "a 10K run") or belongs to one event.
+
+    "3 days ago" and "a 3-day trip" belong to events: there may be any number of those.
+    """
+    known = vocabulary()
+    here = words[at]
+    if at and words[at - 1].text.lower() in known.payments:
+        return True
+    after = words[at + 1 : at + 3]
+    if (len(after) > 1 and after[1].text in _AGO) or (
+        after and after[0].gap == "hyphen" and after[0].stem in known.measures
+    ):
+        return True
+    if not at or here.gap:
+        return False
+    before = words[at - 1]
+    is_product = folded(before.text) in names and here.kind == "number"
+    is_numbered = before.text.lower() in known.numbered
+    return (is_product or is_numbered) and before.stem not in known.positions
+
+
+def _nouns(words: Sequence[Word], at: int) -> list[str]:
+    """The nouns that a number counts: those right after it ("3 red cars", "3 of Ana's cars")."""
+    if at and words[at - 1].stem in vocabulary().positions:
+        return [words[at - 1].stem]  # "page 200"
+    after = list(words[at + 1 : at + 5])
+    while after and after[0].kind == "number" and words[at].kind == "number":
+        del after[0]  # "30-45 minutes"
+    is_own_number = words[at].kind == "number"
+    if after and (after[0].gap == "hyphen" or (after[0].gap == "of" and is_own_number)):
+        after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
+    nouns = [word.stem for word in takewhile(_is_owned_or_beside, after[:3])]
+    measures = vocabulary().measures
+    if not nouns or nouns[0] not in measures:
+        return nouns
+    # "2 hours a day" is of another kind than "2 hours".
+    return [" ".join(nouns[:2])] if len(nouns) > 1 and nouns[1] in measures else nouns[:1]
+
+
+def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
+    """The words right before a date, or before a number without a noun; they say what it is about.
+
+    "One" without a noun stands for a person or thing ("one of them", "the red one").
+    """
+    reach = 0 if words[at].kind == "one" else _REACH[kind]
+    before = [word.stem for word in words[max(at - 4, 0) : at] if word.kind == "word"]
+    return before[-reach:] if reach else []
+
+
+def _is_owned_or_beside(word: Word) -> bool:
+    return word.kind == "word" and word.gap in ("", "own")
+
+
+def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
+    """The pieces of the sentences, from one mark or conjunction to the next."""
+    known = vocabulary()
+    stems: list[str] = []
+    is_plain = True
+    for token in (*tokens, Token("mark", ".", ".")):
+        if token.value in known.clause_marks and token.kind in ("mark", "function"):
+            if stems:
+                yield Clause(tuple(stems), is_plain)
+            stems, is_plain = [], token.value not in known.suppositions
+        elif token.value in known.negations:
+            is_plain = False
+        elif token.kind == "word" or token.value == "been":
+            stems.append(token.value)
+
+
+def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
+    known = vocabulary()
+    is_supposed = False
+    for at, token in enumerate(tokens):
+        if token.value in known.clause_marks and token.kind in ("mark", "function"):
+            is_supposed = token.value in known.suppositions
+        elif token.kind == "function" and token.value in known.negations:
+            after = tokens[at + 1 : at + 10]
+            behind = [word.text.lower() for word in after[:2]]
+            if "other" in behind:
+                yield Denial(f"{token.text} other")
+            # "Not only", "not the only" affirm; "no longer" is a cessation, "no longer than" none.
+            elif _NO_DENIAL.isdisjoint(behind) or behind == ["longer", "than"]:
+                denied = _denial(token.text, after)
+                reach = denied.reach if (end := _up_to_an_end(after)) is None else end
+                yield denied._replace(is_supposed=is_supposed, reach=reach)
+
+
+def _ceased(canonical: str) -> Iterator[Denial]:
+    for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
+        if not is_end_stated(canonical, match.start(), match.group()):
+            continue
+        behind = tokens_of(canonical[match.end() : match.end() + 60])
+        # "Left without having sold the van" says of no van that it is over.
+        after = list(takewhile(lambda token: token.value != "without", behind))
+        yield _denial(match.group(), after)._replace(bounds=frozenset())
+
+
+def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
+    """What a denial reaches before the end that it denies; None where it denies none.
+
+    Nothing behind that is denied: "has never left Siemens" denies no Siemens.
+    """
+    text = " ".join(token.text.casefold() for token in after)
+    match = vocabulary().cessation.search(text)
+    if match is None or match.group().startswith("any"):
+        return None
+    return _denial("", after[: text.count(" ", 0, match.start())]).reach
+
+
+def _denial(marker: str, after: Sequence[Token]) -> Denial:
+    """The denial after a marker such as "not": the text's words and the denied phrase."""
+    known = vocabulary()
+    after = _without_owners(after)
+    first = next((word for word in after[:4] if word.kind == "word"), None)
+    phrase = takewhile(
+        lambda word: word.value not in known.clause_marks or word.kind == "word", after
+    )
+    stems = [
+        word.value
+        for word in phrase
+        if (word.kind == "word" and not (word.value in known.light and _is_adverb(word)))
+        or word.value == "been"
+    ]
+    denies = first is not None and first.value not in known.attitudes
+    denies = denies and not known.light.issuperset(stems)
+    reach = list(
+        takewhile(lambda word: word.kind != "mark" and word.value not in _REACH_ENDS, after)
+    )
+    bounds = frozenset(_bounds(reach))
+    return Denial(
+        f"{marker} {first.text}" if first else marker,
+        tuple(stems[:_PHRASE_LENGTH_MAX]) if denies else (),
+        tuple(word.value for word in reach if word.kind != "function"),
+        bounds,
+        bounds.union(word.value for word in reach if word.kind in ("weekday", "time")),
+    )
+
+
+def _without_owners(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without owners: what is said of "Anna's cakes" is said of the cakes."""
+    return [
+        token
+        for at, token in enumerate(tokens)
+        if not _owner_before(tokens, at) and not _owner_before(tokens, at + 1)
+    ]
+
+
+def _owner_before(tokens: Sequence[Token], at: int) -> str:
+    """The stem of the owner before an apostrophe at this place, or "": "Anna's", "Siemens' own"."""
+    if not 0 < at < len(tokens) - 1 or tokens[at].text not in _APOSTROPHES:
+        return ""
+    owner, after = tokens[at - 1], tokens[at + 1]
+    is_plural = owner.text.endswith("s") and after.kind != "mark"
+    return owner.value if after.text == "s" or is_plural else ""
+
+
+def _bounds(reach: Sequence[Token]) -> Iterator[str]:
+    """The number, date or time after a word of comparison, and its unit."""
+    for at, token in enumerate(reach[1:], start=1):
+        if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in vocabulary().comparing:
+            yield from (word.value for word in reach[at : at + 2] if word.kind != "function")
+
+
+def _is_adverb(token: Token) -> bool:
+    return token.text.endswith("ly") or token.text == "good"  # "for good"
+
+
+def _owned(words: Sequence[str], at: int) -> str:
+    """The last of relatives of whom each is the next one's: the son of "wife's sister's son"."""
+    known = vocabulary()
+    after = list(dropwhile(lambda word: word in known.quotes or word == "s", words[at + 1 :]))
+    is_owner = len(after) < len(words) - at - 1
+    if is_owner and after and after[0] in known.relatives:
+        return _owned(after, 0)
+    return words[at]
+
+
+def _names(tokens: Sequence[Token]) -> dict[str, str]:
+    names = {}
+    opens_sentence = True
+    for token, after in pairwise([*tokens, Token("mark", "", "")]):
+        is_capital = token.kind in ("word", "one") and any(map(str.isupper, token.text))
+        if is_capital and (not opens_sentence or _is_named_before(token, after)):
+            names[folded(token.text)] = token.text
+        opens_sentence = (
+            token.value in vocabulary().sentence_marks if token.kind == "mark" else False
+        )
+    return names
+
+
+def _is_named_before(token: Token, after: Token) -> bool:
+    """Whether a word that opens a sentence is a name: "Acme is", "Ana pays"; not "Likes tea"."""
+    return (
+        (len(token.text) > 1 and token.text.isupper())
+        or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
+        or after.text in vocabulary().quotes
+        or (after.text.islower() and may_be_verb(after.text) and not may_be_verb(token.text))
+    )
+
+
+def may_be_verb(word: str) -> bool:
+    """Whether a word ends like a verb: "eats", "moved", but also "James"."""
+    return word.endswith(("s", "ed", "ing")) and not word.endswith("ss")

@@ -1,0 +1,311 @@
+"""Lexicons: words and cues, which are data under ``config/lexicon/``, a file for each subject.
+
+How such a file is read, how its shorthands are written out, and how a text is screened so that few
+cues are tried on it live here. What a cue means never does: that is the business of the module that
+asks for it. Nothing is read or compiled before it is needed.
+
+A file has one table ``[words]`` of lists, with words that are parted by two spaces or the end of a
+line, and lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a pattern are
+regular expressions, in which ``<name>`` stands for any of the words of that list; the lines of a
+pattern are put together without what indents them. So no line of a pattern and no word may begin or
+end with a space that counts.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from reconciler.errors import ConfigurationError
+from reconciler.frozen import frozen, in_order
+from reconciler.reading.needed_literals import needed_literals
+from reconciler.resources import read_config, resource_path
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+@frozen
+class Cue:
+    """A pattern that gives something away, and texts that show what it finds.
+
+    Attributes:
+        pattern: the regular expression, as the file has it.
+        hits: texts in which it finds something.
+        misses: texts that look like it, and in which it must not.
+        kind: what it gives away, where the list has cues of several kinds.
+        weight: how much it counts, where the list is weighed.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  read by pydantic
+
+    pattern: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...] = ()
+    kind: str = ""
+    weight: int = 0
+
+
+@in_order
+class Lexicon:
+    """One file's words and cues.
+
+    Attributes:
+        source: the file, as an error names it.
+        lists: by name, the words of a list.
+        cues: by name, the cues of a list.
+    """
+
+    source: str
+    lists: Mapping[str, tuple[str, ...]]
+    cues: Mapping[str, tuple[Cue, ...]]
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """The words of a list, in the file's order.
+
+        Raises:
+            ConfigurationError: the file has no such list.
+        """
+        if name not in self.lists:
+            raise ConfigurationError(f"{self.source}: [words] lacks {name}; add it")
+        return self.lists[name]
+
+    def word_set(self, *names: str) -> frozenset[str]:
+        """The words of some lists, to look words up in."""
+        return frozenset().union(*map(self.words, names))
+
+    def by_word(self, name: str) -> dict[str, str]:
+        """What the words of a list stand for: the last word of a line, by those before it."""
+        pairs = (line.rpartition(" ") for line in self.words(name))
+        return {word: meant for word, _, meant in pairs}
+
+    def written_out(self, pattern: str) -> str:
+        """The pattern with the words in the place of each ``<name>``; sets are left as they are."""
+        return _NAMED.sub(
+            lambda match: self.any_of(match["name"]) if match["name"] else match[0], pattern
+        )
+
+    def any_of(self, name: str) -> str:
+        """A pattern for any of the words of a list."""
+        return self.written_out(any_of(self.words(name)))
+
+
+_NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|(?<!\?P)<(?P<name>[a-z_]+)>")
+"""A set that nothing closes goes on to the end, so that its end is looked for only once."""
+
+
+def any_of(words: tuple[str, ...] | list[str]) -> str:
+    """A pattern for any of the words, the first that fits."""
+    return f"(?:{'|'.join(words)})"
+
+
+@cache
+def lexicon(name: str) -> Lexicon:
+    """The lexicon of that name, read once.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or is no lexicon; the text names the place.
+    """
+    path = resource_path("config") / "lexicon" / f"{name}.toml"
+    source = f"config/lexicon/{name}.toml"
+    try:
+        tables = tomllib.loads(read_config(path, source))
+    except ValueError as error:
+        raise ConfigurationError(f"{source} cannot be read: {error}; correct it") from error
+    return read_lexicon(source, tables)
+
+
+@cache
+def _of_words() -> TypeAdapter[dict[str, dict[str, str]]]:
+    """What reads a file's words; made when the first file is read, as ``_of_cues``."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, dict[str, str]])
+
+
+@cache
+def _of_cues() -> TypeAdapter[dict[str, tuple[Cue, ...]]]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, tuple[Cue, ...]])
+
+
+def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
+    """The lexicon that the tables of a file describe.
+
+    Raises:
+        ConfigurationError: a table is not as it must be; the text names it.
+    """
+    from pydantic import ValidationError
+
+    cues = dict(tables)
+    try:
+        words = _of_words().validate_python({"words": cues.pop("words", {})})["words"]
+        made = _of_cues().validate_python(cues)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error
+    lists = {name: tuple(filter(None, _PARTED.split(text))) for name, text in words.items()}
+    return Lexicon(source, lists, made)
+
+
+_PARTED = re.compile(r"\n| {2,}")
+
+
+def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
+    """Where in a file something is wrong: ``[[order]] number 3, hits``."""
+    if name == "words":
+        return f"[words] {number}"
+    place = f"[[{name}]]" if number is None else f"[[{name}]] number {int(str(number)) + 1}"
+    return place if field is None else f"{place}, {field}"
+
+
+def joined(pattern: str) -> str:
+    """A cue's pattern in one line."""
+    return "".join(line.strip() for line in pattern.splitlines())
+
+
+class Literals(Generic[T]):
+    """What a text may hold, by literals without which it does not; all are looked for at once.
+
+    Args:
+        literals: each with what it tells of, in the letters in which texts will be given.
+    """
+
+    def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
+        import re2
+
+        told: dict[str, set[T]] = {}
+        for literal, what in literals:
+            told.setdefault(literal, set()).add(what)
+        self._told = list(told.values())
+        self._literals = re2.Set.SearchSet()
+        for literal in told:
+            self._literals.Add(re2.escape(literal))
+        self._literals.Compile()
+
+    def held(self, text: str) -> set[T]:
+        """The items of the literals in the text."""
+        found = self._literals.Match(text.encode("utf-8", "surrogatepass")) or ()
+        return set().union(*(self._told[place] for place in found))
+
+
+class Cues:
+    """The cues of a lexicon, which are tried only on a text that may hold one of their words.
+
+    A cue is compiled when a text first may hold it; most never are.
+
+    Args:
+        lexicon: the lexicon of the cues.
+        spelled: makes the expression of a list's name and a pattern that is written out.
+        names: the lists that are asked for together; None for all of the lexicon.
+        flags: of the ``re`` module, for all expressions.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        spelled: Callable[[str, str], str] | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        flags: int = 0,
+    ) -> None:
+        self._lexicon = lexicon
+        self._spelled = spelled or (lambda _, pattern: pattern)
+        self._flags = flags
+        self._patterns: dict[_Place, re.Pattern[str]] = {}
+        self._places = [
+            (name, number)
+            for name in sorted(lexicon.cues if names is None else names)
+            for number in range(len(lexicon.cues[name]))
+        ]
+
+    @cached_property
+    def _screen(self) -> tuple[frozenset[int], Literals[int]]:
+        """The cues that are tried on every text, and the literals that the others need."""
+        needs = [needed_literals(self._written(*place)) for place in self._places]
+        always = frozenset(at for at, literals in enumerate(needs) if not literals)
+        literals = ((literal, at) for at, listed in enumerate(needs) for literal in listed)
+        return always, Literals(literals)
+
+    def read(self, text: str) -> Held:
+        """The text, to ask for the cues that it holds."""
+        always, literals = self._screen
+        return Held(self, text, self._by_list(always | literals.held(text.casefold())))
+
+    def _by_list(self, places: Iterable[int]) -> dict[str, list[int]]:
+        numbers: dict[str, list[int]] = {}
+        for at in sorted(places):
+            name, number = self._places[at]
+            numbers.setdefault(name, []).append(number)
+        return numbers
+
+    def cue(self, name: str, number: int) -> Cue:
+        """A cue, by its list and its number there."""
+        return self._lexicon.cues[name][number]
+
+    def _written(self, name: str, number: int) -> str:
+        """A cue's expression, with the words in it."""
+        written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
+        return self._spelled(name, written)
+
+    def pattern(self, name: str, number: int = 0) -> re.Pattern[str]:
+        """The compiled pattern of a cue, by its list and its number there.
+
+        Raises:
+            ConfigurationError: it is no regular expression.
+        """
+        place = name, number
+        if place not in self._patterns:
+            written = self._written(name, number)
+            try:
+                self._patterns[place] = re.compile(written, self._flags)
+            except (re.error, OverflowError, RecursionError, FutureWarning) as error:
+                raise ConfigurationError(
+                    f"{self._lexicon.source}: {_place(name, number)}: the pattern is not a regular "
+                    f"expression: {error}; correct it"
+                ) from error
+        return self._patterns[place]
+
+
+_Place = tuple[str, int]
+"""A list's name, and a cue's number in it."""
+
+
+@in_order
+class Held:
+    """A text, to ask for the cues that it holds."""
+
+    _cues: Cues
+    text: str
+    _numbers: Mapping[str, list[int]]
+
+    @property
+    def names(self) -> Iterable[str]:
+        """The lists of which the text may hold a cue."""
+        return self._numbers.keys()
+
+    def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
+        """The cues of a list that the text may hold, in the file's order, compiled."""
+        numbers, cues = self._numbers.get(name), self._cues
+        if not numbers:
+            return ()
+        return [(cues.cue(name, number), cues.pattern(name, number)) for number in numbers]
+
+    def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
+        """The cues of a list that the text holds, each where it first does."""
+        for cue, pattern in self.worth_trying(name):
+            if match := pattern.search(self.text):
+                yield cue, match
+
+    def first(self, name: str) -> re.Match[str] | None:
+        """Where the text holds the first of the cues of a list; None where it holds none."""
+        for number in self._numbers.get(name, ()):
+            if match := self._cues.pattern(name, number).search(self.text):
+                return match
+        return None

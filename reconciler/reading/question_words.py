@@ -1,0 +1,451 @@
+"""Words: finds the facts that hold the words of a question, and weighs those words. Pure.
+
+Words are compared by their stem in English and in the language of the question, without those that
+every sentence holds. A stemmer is loaded with the first text that needs it.
+
+Languages: the words of a question, and the language in which their forms are compared. Pure.
+
+The questions decide, never a single note: a note of three words tells no language, and what a
+detector makes of it is wrong too often. English is read where nothing speaks for another language.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import field
+from functools import cache, lru_cache
+from itertools import chain, count, islice, pairwise, repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.frozen import in_order
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.guard.tokens import UNSPACED
+from reconciler.reading.lexicon import lexicon
+
+ENGLISH = "english"
+_OTHERS = ("german", "spanish", "french", "italian", "portuguese", "dutch", "polish")
+_ENOUGH = 2
+"""Function words that are enough to tell a language; "Los Angeles" holds one."""
+_WORD, _RUN = re.compile(r"\w+"), re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
+_ASCII_WORDS = {code: chr(code).lower() if _WORD.match(chr(code)) else " " for code in range(128)}
+"""Splits ASCII into words in a fifth of the time that a pattern takes."""
+_UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
+STOP_WORDS = frozenset(
+    word
+    for words in (
+        "a an the this that these those such same other each both all any some few more most no",
+        "nor not and or but if because so than then too very just only as while i me my myself we",
+        "us our ours ourselves you your yours yourself yourselves he him his himself she her hers",
+        "herself it its itself they them their theirs themselves own who whom whose what which",
+        "when where why how am is are was were be been being have has had having do does did doing",
+        "can could must shall should will would at by for from in into of off on onto out over to",
+        "under until up upon with about above after again against before below between down during",
+        "further here there now once through s t d m o y re ve ll ain aren couldn didn doesn don",
+        "hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn",
+    )
+    for word in words.split()
+)
+"""English function words, and the parts that an apostrophe leaves of them."""
+
+
+_ABOUT_THE_CONTACT = {
+    word: told
+    for words, told in (
+        ("i you he", "she"),
+        ("me him my your his", "her"),
+        ("am", "is"),
+        ("i'm you're he's", "she is"),
+        ("i've you've", "she has"),
+    )
+    for word in words.split()
+}
+_ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
+
+
+def about_her(question: str) -> str:
+    """The question in the third person, as if about a woman, by which questions are compared.
+
+    "Where do I live?", "Where do you live?" and "Where does he live?" ask for the same. The model
+    puts them far from each other, and hardly sees that a verb keeps its form. Only English words
+    change; other languages have their forms in config/attribute_questions_in_languages.toml.
+    """
+    return _ENGLISH_WORD.sub(
+        lambda word: _ABOUT_THE_CONTACT.get(word[0].lower().replace("’", "'"), word[0]), question
+    )
+
+
+def without_names(question: str, names: Iterable[str]) -> str:
+    """The question with "she" and "her" for the contact's own names.
+
+    Their name tells nothing apart in their memory, and is near to the fact that gives it.
+
+    Args:
+        question: what is asked.
+        names: the contact's, as they are filed.
+    """
+    words = {word for name in names for word in _WORD.findall(name) if len(word) > 1}
+    if not words:
+        return question
+    called = rf"\b(?:{'|'.join(map(re.escape, sorted(words)))})"
+    name = re.compile(rf"{called}(?:\s+{called})*(?P<owns>['’]s?\b)?(?!\w)", re.IGNORECASE)
+    return name.sub(lambda found: "her" if found["owns"] else "she", question)
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a text in small letters; pairs of letters in scripts without spaces."""
+    if text.isascii():  # as most are; the canonical form has the same words
+        return text.translate(_ASCII_WORDS).split()
+    text = canonical_text(text).casefold()
+    if text.isascii():
+        return _WORD.findall(text)
+    return [word for run in _RUN.findall(text) for word in _words_of(run)]
+
+
+def _words_of(run: str) -> Iterable[str]:
+    is_unspaced = len(run) > 1 and _UNSPACED_LETTER.match(run)
+    return map("".join, pairwise(run)) if is_unspaced else (run,)
+
+
+class AskedWords:
+    """Reads the words of one question: in its language, without the function words.
+
+    Args:
+        question: what is asked.
+        count: how often a word stands in the notes. Where the question does not tell its language,
+            it is taken to be theirs.
+
+    Attributes:
+        language: by the name of its stemmer.
+        is_sentence: whether it has function words; else each of its words is a keyword.
+    """
+
+    def __init__(self, question: str, count: Callable[[str], int]) -> None:
+        said = set(plain_words(question))
+        self.language = _language_of(said, count)
+        text = canonical_text(question)
+        parted = _parted(text)
+        self.is_sentence = parted != text or any(map(self._says_nothing, said))
+        self._is_parted = parted != text and bool(plain_words(parted))
+
+    def words(self, text: str) -> list[str]:
+        """The plain words that a part of the question looks for, in their order."""
+        words = plain_words(_parted(canonical_text(text)) if self._is_parted else text)
+        return [word for word in words if not self._says_nothing(word)]
+
+    def key(self, word: str) -> str:
+        """The stem by which a plain word is compared."""
+        return stem_of(word, self.language)
+
+    def keys(self, text: str) -> list[str]:
+        """The stems by which the words of a part of the question are compared, in order."""
+        return list(map(self.key, self.words(text)))
+
+    def _says_nothing(self, word: str) -> bool:
+        return word in STOP_WORDS or self.language in _languages().get(word, ())
+
+
+def is_letter(word: str) -> bool:
+    """Whether it is a single letter of a script that puts no spaces between words."""
+    return len(word) == 1 and _UNSPACED_LETTER.match(word) is not None
+
+
+@lru_cache(maxsize=20_000)
+def stem_of(word: str, language: str = ENGLISH) -> str:
+    """The stem of a plain word in a language."""
+    return str(_stemmer(language).stemWord(word))
+
+
+def _parted(text: str) -> str:
+    """The text with a space in place of each separating word, in scripts without spaces."""
+    return text if text.isascii() else _unspaced().sub(" ", text)
+
+
+def _language_of(said: Iterable[str], count: Callable[[str], int]) -> str:
+    told = _counted(said, lambda _: 1)
+    best = _most(told)
+    if told[best] >= _ENOUGH or told[ENGLISH]:
+        return best
+    return _most(_counted(_languages(), count))
+
+
+def _counted(words: Iterable[str], count: Callable[[str], int]) -> Counter[str]:
+    """The number of function words of each language among these, weighted by ``count``."""
+    told: Counter[str] = Counter()
+    for word in words:
+        for language in _languages().get(word, ()):
+            told[language] += count(word)
+    return told
+
+
+def _most(told: Mapping[str, int]) -> str:
+    """The language with the most; English if no other has more."""
+    return max((ENGLISH, *_OTHERS), key=lambda language: told.get(language, 0))
+
+
+@cache
+def _languages() -> dict[str, tuple[str, ...]]:
+    """The languages of each function word."""
+    read = lexicon("languages")
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(STOP_WORDS, (ENGLISH,))
+    for language in _OTHERS:
+        for word in dict.fromkeys(map(str.casefold, read.words(language))):
+            found[word] = (*found.get(word, ()), language)
+    return found
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    words = sorted(lexicon("languages").words("unspaced"), key=len, reverse=True)
+    first = "".join({word[0] for word in words})
+    return re.compile(f"(?=[{first}])(?:{'|'.join(words)})")  # the set spares most places
+
+
+@cache
+def _stemmer(language: str) -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer(language)
+
+
+_PART = re.compile(r"[,;?\n、，；？]")
+"""Marks between the things that a query lists: "knee, walking limits"."""
+_NAMED = re.compile(
+    r"(?<![\w/.-])(?=[\w/.-]*\d)(?=[\w/.-]*[^\W\d]|[\d/.-]{4})\w+(?:[/.-]\w+)*"  # SL-204, 4711
+    r"|(?<=[\w,;] )(?!I\b)[A-Z]\w+(?:[ -][A-Z]\w+)*"  # Dele, not at the beginning
+)
+"""Numbers and names in a question; a count or a day of the month is neither."""
+_UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+_NAMED_MAX, _NAMED_SHARE = 3, 10
+"""A name still tells texts apart if at most so many hold it, or at most one in ten."""
+DATED = frozenset(
+    word
+    for words in (
+        "January February March April May June July August September October November December",
+        "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+    )
+    for word in words.split()
+)
+"""Months and days: written like names, but shared by many different things."""
+_K1, _B = 1.5, 0.75
+"""BM25's constants: how soon a repeated word adds nothing, and how much a long text counts less.
+Source: BM25 as Lucene and bm25s have it. The postings are ours: bm25s makes its index again after
+each write, which took 276 ms of processor time for 10,000 facts; this takes 115, mostly to read
+them."""
+_LETTER = "letter"
+"""A pseudo-language for single letters: the forms of a letter are the pairs that hold it."""
+Rows = NDArray[np.intp]
+Scores = NDArray[np.float64]
+
+
+@in_order
+class WordMatches:
+    """The match of each text with a question, by words.
+
+    Attributes:
+        scores: BM25, 0 where no word is shared; shape (texts,).
+        shares: the share of the question's words that stand in the text, each weighed by how few
+            of the texts hold it, 0 to 1; of a query that lists several things the best of them;
+            shape (texts,).
+        asked: the question's words, by their English stems.
+        named: which texts hold a number or a name of the question that few do; shape (texts,).
+    """
+
+    scores: Scores
+    shares: Scores
+    asked: tuple[str, ...] = ()
+    named: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+
+
+class WordIndex:
+    """Texts by their words, asked and added to by any number of threads.
+
+    Args:
+        texts: what is searched. They are read with the first question, again if that is
+            interrupted.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._lock = threading.Lock()
+        self._unread = [texts]
+        self._rows: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
+        """The texts that hold each plain word, once for each time; numpy reads the array as it
+        is."""
+        self._counts = array("i")
+        """The number of words in each text."""
+        self._lengths: Scores | None = None
+        """The same without English function words; counted for the first question."""
+        self._forms: dict[str, _Forms] = {}
+        """The word forms by language; a language is read at the first question in it."""
+
+    def add(self, text: str) -> None:
+        """Add a text behind all others."""
+        with self._lock:
+            self._unread.append((text,))
+
+    def matches(self, question: str, rows: Rows | None = None) -> WordMatches:
+        """The match of each text with the question, in the order of the texts.
+
+        Args:
+            question: what is asked.
+            rows: which of the texts there are, in ascending order; None for all. The others count
+                for nothing, as if they had never been added.
+        """
+        with self._lock:
+            self._index_unread()
+            reading = AskedWords(question, self._count)
+            words: dict[str, set[str]] = {}
+            for word in reading.words(question):
+                words.setdefault(reading.key(word), set()).update(self._alike(word, reading))
+            lengths = self._lengths = self._told() if self._lengths is None else self._lengths
+            # Counted here: an array that numpy looks at cannot grow.
+            counts = [self._times(forms) for forms in words.values()]
+        if rows is not None:
+            lengths, counts = lengths[rows], [times[rows] for times in counts]
+        damping = _K1 * (1 - _B + _B * lengths / ((lengths.mean() if len(lengths) else 0) or 1.0))
+        scores = np.zeros(len(lengths))
+        held: dict[str, NDArray[np.bool_]] = {}
+        weights: dict[str, float] = {}
+        for word, times in zip(words, counts, strict=True):
+            holding = np.flatnonzero(times)
+            weight = weights[word] = _weight(len(holding), len(lengths))
+            scores[holding] += weight * times[holding] / (times[holding] + damping[holding])
+            held[word] = times > 0
+        shares = _shares(reading, question, held, weights, len(lengths))
+        named = _named(reading, question, held, len(lengths))
+        asked = tuple(dict.fromkeys(map(stem_of, reading.words(question))))
+        return WordMatches(scores, shares, asked, named)
+
+    def _index_unread(self) -> None:
+        if not self._unread:
+            return
+        # One list of all words: ten thousand short ones would keep the garbage collector busy.
+        words: list[str] = []
+        counts = array("i")
+        for text in chain.from_iterable(self._unread):
+            said = plain_words(text)
+            words += said
+            counts.append(len(said))
+        owners = chain.from_iterable(map(repeat, count(len(self._counts)), counts))
+        rows = self._rows
+        for word, row in zip(words, owners, strict=True):
+            rows[word].append(row)
+        self._counts.extend(counts)
+        self._unread, self._lengths = [], None
+
+    def _told(self) -> Scores:
+        """The number of words in each text that say something."""
+        nothing = self._times(STOP_WORDS & self._rows.keys())
+        return np.array(self._counts, dtype=np.float64) - nothing
+
+    def _count(self, word: str) -> int:
+        return len(self._rows[word]) if word in self._rows else 0
+
+    def _alike(self, word: str, reading: AskedWords) -> set[str]:
+        """The forms of a word in the texts, by English and by the question's language."""
+        if is_letter(word):
+            return self._in(_LETTER).of(word)
+        alike = self._in(ENGLISH).of(word)
+        is_english = reading.language == ENGLISH
+        return alike if is_english else alike | self._in(reading.language).of(word)
+
+    def _in(self, language: str) -> _Forms:
+        if language not in self._forms:
+            self._forms[language] = _Forms(language)
+        self._forms[language].read(self._rows)
+        return self._forms[language]
+
+    def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
+        """The number of times that each text holds any of these plain words."""
+        times = np.zeros(len(self._counts), dtype=np.intp)
+        for word in words:
+            times += np.bincount(self._rows[word], minlength=len(times))
+        return times
+
+
+class _Forms:
+    """The words of the texts by their stem in one language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._words: dict[str, list[str]] = {}
+        self._read = 0
+        self._unread: defaultdict[str, list[str]] = defaultdict(list)
+        """Words without a stem yet, by what their stem begins with: few letters are asked for."""
+
+    def read(self, words: Collection[str]) -> None:
+        """Add the words that came since the last call; they keep their order."""
+        if self._read == len(words):
+            return
+        for word in islice(words, self._read, None):
+            if word not in STOP_WORDS:
+                self._unread[self._start(word)].append(word)
+        self._read = len(words)
+
+    def of(self, word: str) -> set[str]:
+        """The forms of a word that the texts hold."""
+        for unread in self._unread.pop(self._start(word), ()):
+            for key in self._keys(unread):
+                self._words.setdefault(key, []).append(unread)
+        return {same for key in self._keys(word) for same in self._words.get(key, ())}
+
+    def _start(self, word: str) -> str:
+        """What a word's stem begins with; English alone never changes a word's first letter."""
+        return word[0] if self._language == ENGLISH else ""
+
+    def _keys(self, word: str) -> Iterable[str]:
+        if self._language == _LETTER:
+            return set(word) if is_letter(word[0]) else ()
+        return (stem_of(word, self._language),)
+
+
+def _shares(
+    reading: AskedWords,
+    question: str,
+    held: Mapping[str, NDArray[np.bool_]],
+    weights: Mapping[str, float],
+    size: int,
+) -> Scores:
+    """The share of one listed thing's words that each text holds; fewer words count for less."""
+    parts = [part for part in map(reading.keys, _PART.split(question)) if part]
+    usual = sum(weights.values()) / max(len(parts), 1)
+    shares = np.zeros(size)
+    for part in map(dict.fromkeys, parts):
+        told = sum(weights[word] for word in part)
+        holds = sum((weights[word] * held[word] for word in part), start=np.zeros(size))
+        shares = np.maximum(shares, holds / max(told, usual))
+    return shares
+
+
+def _named(
+    reading: AskedWords, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
+) -> NDArray[np.bool_]:
+    """The texts that hold a whole number or name, or a keyword of a query made of keywords."""
+    text = _UNSPACED_RUN.sub(" ", canonical_text(question))
+    given = (name for name in _NAMED.findall(text) if name not in DATED)
+    names = [reading.keys(name) for name in given]
+    if not reading.is_sentence:
+        names += [[word] for word in held]
+    is_named = np.zeros(size, dtype=np.bool_)
+    for name in filter(None, names):
+        holds = np.logical_and.reduce([held[word] for word in name])
+        if holds.sum() <= max(_NAMED_MAX, size / _NAMED_SHARE):
+            is_named |= holds
+    return is_named
+
+
+def _weight(holding: int, size: int) -> float:
+    """The weight of a word by the number of texts that hold it; the rarer, the higher."""
+    return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
+
+
+def content_words(text: str) -> list[str]:
+    """The English stems of a text without function words, in order, repeated ones too."""
+    return [stem_of(word) for word in plain_words(text) if word not in STOP_WORDS]

@@ -1,0 +1,1 @@
+"""Values in a text: days, amounts, addresses, places, and the attribute that they answer."""

@@ -1,0 +1,1 @@
+"""What answers over a connection: the HTTP API, the page for people, the MCP server."""

@@ -1,0 +1,125 @@
+"""Grants: the memory that one client of a server may reach, and the name it answers in. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any
+
+from reconciler.domain.records.notes import Scope, check_identifier
+from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.frozen import frozen
+
+AGENT_ROLES = ("user", "assistant", "tool")
+"""The roles in a conversation that an agent hands over; operators speak for themselves."""
+
+_CONTACT = "contact"
+
+
+class AccessProfile(StrEnum):
+    """What a client may do: an agent's model adds and recalls, an operator's answers questions."""
+
+    AGENT = "agent"
+    OPERATOR = "operator"
+
+
+class NotGrantedError(InvalidRequestError):
+    """A grant does not reach so far."""
+
+
+@frozen
+class Grant:
+    """The memory that a client may reach. None of its requests can reach beyond.
+
+    Attributes:
+        profile: what it may do.
+        tenant: the deployment.
+        agent_ids: which agents' memories, at least one.
+        contact_id: the only contact; None for all of these agents' contacts.
+        name: the operator's name, for a yes or no.
+        session_id: the conversation that all notes and turns are filed in. None files an agent's
+            notes in one, and each conversation that is handed over in a session of its own.
+
+    Raises:
+        InvalidScopeError, InvalidNoteError, InvalidRequestError: a part cannot be used.
+    """
+
+    profile: AccessProfile
+    tenant: str
+    agent_ids: tuple[str, ...]
+    contact_id: str | None = None
+    name: str = "operator"
+    session_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.agent_ids:
+            raise InvalidRequestError("name at least one agent, with --agent")
+        for agent_id in self.agent_ids:
+            Scope(self.tenant, agent_id, "any" if self.contact_id is None else self.contact_id)
+        check_identifier("the name", self.name, InvalidRequestError)
+        if self.name.strip().lower() == _CONTACT:
+            raise InvalidRequestError(
+                "the name 'contact' is the contact's own; give the name of the operator who answers"
+            )
+        if self.session_id is not None:
+            check_identifier("the session's id", self.session_id, InvalidNoteError)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, to show."""
+        return {
+            "name": self.name,
+            "profile": str(self.profile),
+            "tenant": self.tenant,
+            "agents": list(self.agent_ids),
+            "contact": self.contact_id,
+            "session": self.session_id,
+        }
+
+    def agent(self, asked: object) -> str:
+        """The requested agent; by default the only one.
+
+        Raises:
+            NotGrantedError: the grant does not include it, or includes several and none was named.
+        """
+        if asked is None and len(self.agent_ids) == 1:
+            return self.agent_ids[0]
+        if asked not in self.agent_ids:
+            raise NotGrantedError(f"agent_id must be one of {', '.join(self.agent_ids)}")
+        return str(asked)
+
+    def contact(self, asked: object) -> str | None:
+        """The requested contact; by default the only one of the grant.
+
+        Raises:
+            NotGrantedError: the grant is for another contact; the text names neither.
+            InvalidRequestError: it is no string.
+        """
+        if self.contact_id is not None and asked not in (None, self.contact_id):
+            raise NotGrantedError("contact_id is fixed here; leave it out")
+        if asked is not None and not isinstance(asked, str):
+            raise InvalidRequestError("contact_id must be a string")
+        return self.contact_id or asked
+
+    def session(self, asked: str | None) -> str | None:
+        """The requested session; by default the only one of the grant.
+
+        Raises:
+            NotGrantedError: the grant is for another session.
+        """
+        if self.session_id is not None and asked not in (None, self.session_id):
+            raise NotGrantedError("session_id is fixed here; leave it out")
+        return asked if self.session_id is None else self.session_id
+
+    def opens(self, session_id: str) -> bool:
+        """Whether it reaches this session; an operator's grant reaches all sessions."""
+        is_of_one = self.session_id is not None and self.profile is AccessProfile.AGENT
+        return not is_of_one or session_id == self.session_id
+
+    def is_for_all(self, agents: Iterable[tuple[str, str]]) -> bool:
+        """Whether it reaches the whole memory of these agents, given as (tenant, agent)."""
+        own = {(self.tenant, agent_id) for agent_id in self.agent_ids}
+        return self.contact_id is None and own.issuperset(agents)
+
+    def person(self, answered_by: str) -> str:
+        """The person recorded for an answer: the contact, or the operator by the grant's name."""
+        return _CONTACT if answered_by == _CONTACT else self.name

@@ -1,0 +1,263 @@
+"""Tokens for access over HTTP. A file holds their hashes; a token itself is shown once.
+
+A token is 256 random bits, so a fast keyed hash is enough: there is no password to guess that a
+slow one such as bcrypt would protect, and each request would pay for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
+
+from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
+from reconciler.frozen import frozen
+from reconciler.serve.access.grants import Grant
+
+_PREFIX = "rcl_"
+_SECRET_BYTES = 32
+_PRESENTED_LENGTH_MAX = 200
+_FILE_BYTES_MAX = 4 * 1024 * 1024
+TOKENS_MAX = 1_000
+_WRITABLE_BY_OTHERS = 0o022
+_IS_FOLDER = "it is a folder; name a file in it"
+_log = logging.getLogger(__name__)
+
+
+@frozen
+class AccessToken:
+    """A token as it is kept: its hash, and what it grants.
+
+    Attributes:
+        token_id: the id for ``revoke``; it reveals nothing of the token.
+        hash: the keyed SHA-256 of the token, in hexadecimal.
+        grant: the memory that its holder may reach.
+        created_at, expires_at, revoked_at: times (UTC); None for never.
+    """
+
+    token_id: str
+    hash: str
+    grant: Grant
+    created_at: AwareDatetime
+    expires_at: AwareDatetime | None = None
+    revoked_at: AwareDatetime | None = None
+
+    def is_good(self, now: datetime) -> bool:
+        """Whether it is neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def state(self, now: datetime) -> str:
+        """``revoked``, ``expired`` or ``good``."""
+        if self.is_good(now):
+            return "good"
+        return "expired" if self.revoked_at is None else "revoked"
+
+    def to_dict(self, now: datetime) -> dict[str, Any]:
+        """All fields except the hash, to show."""
+        return {
+            "id": self.token_id,
+            **self.grant.to_dict(),
+            "created_at": self.created_at,
+            "expires_at": self.expires_at,
+            "revoked_at": self.revoked_at,
+            "state": self.state(now),
+        }
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What the file holds; times have their zones."""
+
+    key: Annotated[bytes, BeforeValidator(bytes.fromhex), PlainSerializer(bytes.hex)]
+    tokens: tuple[AccessToken, ...]
+    version: Literal[1] = 1
+
+    @cached_property
+    def by_hash(self) -> dict[str, AccessToken]:
+        return {token.hash: token for token in self.tokens}
+
+    @cached_property
+    def by_id(self) -> dict[str, AccessToken]:
+        return {token.token_id: token for token in self.tokens}
+
+    def hash(self, secret: str) -> str:
+        return hmac.new(self.key, secret.encode(), hashlib.sha256).hexdigest()
+
+
+_FORM = TypeAdapter(_Contents)
+"""The form of the file, as JSON."""
+
+
+class TokenFile:
+    """The file of tokens, which only its owner may write. Safe between threads and processes.
+
+    A change by another process takes effect at the next request. If the file can no longer be read,
+    no client is let in.
+
+    Args:
+        path: the file; created with the first token.
+        clock: the time now, UTC-aware, for tests.
+    """
+
+    def __init__(
+        self, path: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._read: _Contents | None = None
+        self._mark: tuple[int, ...] | None = None
+        self._lock = Lock()
+
+    def create(self, grant: Grant, expires_at: datetime | None = None) -> tuple[AccessToken, str]:
+        """Create a token; the second returned value is its only copy.
+
+        Raises:
+            InvalidRequestError: it would have expired already.
+            ConfigurationError: the file cannot be used, or holds too many.
+        """
+        now = self._clock()
+        if expires_at is not None and expires_at <= now:
+            raise InvalidRequestError("--expires must lie in the future")
+        secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+        with self._changing() as contents:
+            if len(contents.tokens) >= TOKENS_MAX:
+                raise ConfigurationError(
+                    f"{self.path} holds {TOKENS_MAX} tokens, the most it may hold; name another "
+                    "file with --tokens"
+                )
+            made = AccessToken(
+                token_id=secrets.token_hex(4),
+                hash=contents.hash(secret),
+                grant=grant,
+                created_at=now,
+                expires_at=expires_at,
+            )
+            self._write(contents, (*contents.tokens, made))
+        return made, secret
+
+    def revoke(self, token_id: str) -> AccessToken:
+        """Revoke a token; the next request with it is rejected. May be repeated.
+
+        Raises:
+            InvalidRequestError: there is no token with that id.
+            ConfigurationError: the file is not there, or cannot be used.
+        """
+        if not self._contents().key:
+            raise ConfigurationError(
+                f"there is no token file {self.path}; name the one that the server uses with "
+                "--tokens, or make a token with `reconciler token create`"
+            )
+        with self._changing() as contents:
+            revoked = contents.by_id.get(token_id)
+            if revoked is None:
+                raise InvalidRequestError(
+                    f"there is no token {token_id!r}; see `reconciler token list`"
+                )
+            if revoked.revoked_at is None:
+                revoked = replace(revoked, revoked_at=self._clock())
+                tokens = contents.by_id | {token_id: revoked}
+                self._write(contents, tuple(tokens.values()))
+        return revoked
+
+    def all(self) -> Sequence[AccessToken]:
+        """Every token, including revoked and expired ones, in the order of creation.
+
+        Raises:
+            ConfigurationError: the file cannot be used.
+        """
+        return sorted(self._contents().tokens, key=lambda token: (token.created_at, token.token_id))
+
+    def find(self, secret: str) -> AccessToken | None:
+        """The valid token with this secret; None without one, or if the file cannot be read.
+
+        It takes microseconds. The time reveals nothing: the lookup is by a hash under a key that
+        the client does not know.
+        """
+        if len(secret) > _PRESENTED_LENGTH_MAX:
+            return None
+        return self._valid(lambda contents: contents.by_hash.get(contents.hash(secret)))
+
+    def find_valid(self, token_id: str) -> AccessToken | None:
+        """The token with this id if it is valid; None if not, or if the file cannot be read."""
+        return self._valid(lambda contents: contents.by_id.get(token_id))
+
+    def _valid(self, look: Callable[[_Contents], AccessToken | None]) -> AccessToken | None:
+        try:
+            token = look(self._contents())
+        except ReconcilerError as error:
+            _log.error("no client is admitted: %s", error)
+            return None
+        return token if token is not None and token.is_good(self._clock()) else None
+
+    def _contents(self) -> _Contents:
+        """The tokens of the file, read again if it has changed; none without a file."""
+        with self._lock:
+            try:
+                status = self.path.stat()
+            except FileNotFoundError:
+                self._mark = None
+                return _Contents(b"", ())
+            except OSError as error:
+                raise self._unusable(error.strerror) from error
+            if stat.S_ISDIR(status.st_mode):
+                raise self._unusable(_IS_FOLDER)
+            mark = (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode)
+            if self._read is None or mark != self._mark:
+                if os.name == "posix" and status.st_mode & _WRITABLE_BY_OTHERS:
+                    raise self._unusable(
+                        "others may write it; chmod 600 it, and look at its tokens"
+                    )
+                self._read, self._mark = self._load(), mark
+            return self._read
+
+    def _load(self) -> _Contents:
+        try:
+            with self.path.open("rb") as file:
+                return _FORM.validate_json(file.read(_FILE_BYTES_MAX))
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
+        except (ValidationError, TypeError) as error:  # the latter if the key is no text
+            raise self._unusable("it is not a token file of this version") from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[_Contents]:
+        """The contents, while no other process changes them."""
+        if self.path.is_dir():  # before a lock is made beside it
+            raise self._unusable(_IS_FOLDER)
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
+        try:
+            with suppress(ImportError):
+                import fcntl  # not on Windows, where one changes tokens at a time
+
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            contents = self._contents()
+            yield contents if contents.key else _Contents(secrets.token_bytes(_SECRET_BYTES), ())
+        finally:
+            os.close(lock)
+
+    def _write(self, contents: _Contents, tokens: tuple[AccessToken, ...]) -> None:
+        """Write the file with these tokens; a reader sees the old one or the new one whole."""
+        from reconciler.ops.store_backups import write_new
+
+        written = _FORM.dump_json(replace(contents, tokens=tokens), indent=1)
+        write_new(self.path, written, overwrite=True)
+
+    def _unusable(self, why: str | None) -> ConfigurationError:
+        return ConfigurationError(f"the token file {self.path} cannot be used: {why}")

@@ -1,0 +1,322 @@
+"""Answering: the common parts of all endpoints: the caller, the contact, and writing an answer.
+
+Dependencies are coroutines, which FastAPI awaits in place; endpoints are plain functions, which it
+runs in threads, so that nothing blocks its loop.
+
+A place is the position at which a list continues, in the form for an address.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+from functools import partial, wraps
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
+
+from reconciler.bound_memory import AgentMemory, ContactMemory
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Dispute
+from reconciler.domain.records.notes import utc
+from reconciler.domain.records.sessions import Job
+from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.frozen import in_order
+from reconciler.memory import Memory
+from reconciler.serve.access.grants import AccessProfile, Grant, NotGrantedError
+from reconciler.serve.access.http_door import GRANT
+from reconciler.serve.wording import json_text
+
+
+def place_of(item: Decision | Dispute | Job) -> str:
+    """The place after an item of a list: its time, its id and, of a dispute, the contact."""
+    if isinstance(item, Dispute):
+        at, *ids = *item.place, item.scope.contact_id
+    elif isinstance(item, Job):
+        at, ids = item.submitted_at, [item.job_id]
+    else:
+        at, ids = item.at, [item.decision_id]
+    return "~".join((at.isoformat(), *ids))
+
+
+def read_place(after: str, id_counts: Collection[int] = (1,)) -> tuple[Any, ...]:
+    """The time and the ids of the item after which a page continues.
+
+    Args:
+        after: the place.
+        id_counts: how many ids the places of the list have.
+
+    Raises:
+        InvalidRequestError: it is no place of this list.
+    """
+    at, *ids = after.split("~", 2)
+    try:
+        if len(ids) in id_counts:
+            return utc("after", datetime.fromisoformat(at)), *ids
+    except (ValueError, OverflowError, InvalidNoteError):
+        pass
+    raise InvalidRequestError("after must be the `next` of a page of this list")
+
+
+read_dispute_place = partial(read_place, id_counts=(2,))
+"""The time, the first fact and the contact of a dispute."""
+
+read_waiting_place = partial(read_place, id_counts=(1, 2))
+"""The place of a held note or a dispute."""
+
+
+SLASH = "\ud800"
+"""Replaces a slash inside an id, in a path that is split at its slashes.
+
+Half of a surrogate pair: no bytes of a path decode to it, so that no id holds it."""
+
+_PAGE_MAX = 500
+
+Endpoint = Callable[..., Any]
+
+
+class WholeIdsRoute(APIRoute):
+    """A route that gives its endpoint each id with its slashes."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether the route fits this path, with the ids in it."""
+        match, found = super().matches(scope)
+        if match is not Match.NONE:
+            ids = {name: part.replace(SLASH, "/") for name, part in found["path_params"].items()}
+            found = {**found, "path_params": ids}
+        return match, found
+
+
+def answer(record: Any, status: int = 200, **headers: str) -> Response:
+    """The answer that is made of a record; times in it are ISO 8601."""
+    return Response(json_text(record), status, headers=headers, media_type="application/json")
+
+
+async def _memory(request: Request) -> Memory:
+    memory: Memory = request.app.state.memory
+    return memory
+
+
+async def _grant(request: Request) -> Grant:
+    grant: Grant = request.scope[GRANT]
+    return grant
+
+
+MemoryOf = Annotated[Memory, Depends(_memory)]
+GrantOf = Annotated[Grant, Depends(_grant)]
+AgentId = Annotated[str, Path(description="The agent; the token says which it opens.")]
+ContactId = Annotated[str, Path(description="The contact.")]
+After = Annotated[
+    str | None,
+    Query(max_length=500, description="`next` of the page before; nothing for the first."),
+]
+Limit = Annotated[int, Query(ge=1, le=_PAGE_MAX, description="At most this many.")]
+IfNoneMatch = Annotated[
+    str | None, Header(description="The ETag of what is known already: 304 if it still holds.")
+]
+
+
+async def known_parameters_only(request: Request) -> None:
+    """Refuse a query parameter that is misspelt or repeated: one value would be ignored.
+
+    Raises:
+        RequestValidationError: the document has no parameter of this name, or it came twice.
+    """
+    operations = request.app.openapi()["paths"][request.scope["route"].path_format]
+    parameters = operations[request.method.lower()].get("parameters", [])
+    schemas = {each["name"]: each["schema"] for each in parameters if each["in"] == "query"}
+    wrong = [name for name in dict.fromkeys(request.query_params) if name not in schemas]
+    if wrong:
+        told = f"there is no such parameter; there are {', '.join(sorted(schemas)) or 'none'}"
+        raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in wrong])
+    several = [name for name in schemas if len(request.query_params.getlist(name)) > 1]
+    if twice := [name for name in several if not _is_list(schemas[name])]:
+        told = "this was given more than once; give it once"
+        raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in twice])
+
+
+def _is_list(schema: dict[str, Any]) -> bool:
+    return any(each.get("type") == "array" for each in (schema, *schema.get("anyOf", ())))
+
+
+async def operators_only(grant: GrantOf) -> None:
+    """Let in only an operator's token.
+
+    Raises:
+        NotGrantedError: it is an agent's.
+    """
+    if grant.profile is not AccessProfile.OPERATOR:
+        raise NotGrantedError(
+            "an agent's token does not open this; make one with "
+            "`reconciler token create --profile operator`"
+        )
+
+
+async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMemory:
+    """The agent's memory, within the grant; for a token of one contact there is none.
+
+    Raises:
+        NotGrantedError: the grant does not reach so far.
+    """
+    named = grant.agent(agent_id)
+    if grant.contact_id is not None:
+        raise NotGrantedError("this token is for one contact; ask about that contact")
+    return memory.agent(named, tenant=grant.tenant)
+
+
+async def _contact(
+    memory: MemoryOf, grant: GrantOf, agent_id: AgentId, contact_id: ContactId
+) -> ContactMemory:
+    """The contact's memory, within the grant.
+
+    Raises:
+        NotGrantedError: the grant does not reach so far.
+    """
+    agent = grant.agent(agent_id)
+    return memory.contact(agent, grant.contact(contact_id) or "", tenant=grant.tenant)
+
+
+AgentOf = Annotated[AgentMemory, Depends(_agent)]
+ContactOf = Annotated[ContactMemory, Depends(_contact)]
+
+
+def ok(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The responses of an endpoint that answers in this shape."""
+    return {status: {"model": shape}}
+
+
+class Routes(APIRouter):
+    """Endpoints under ``/v1``: what the function of each returns is its answer, in a shape.
+
+    Args:
+        tag: the profile that opens them.
+        *checks: what is checked before each; the parameters' names always are.
+    """
+
+    def __init__(self, tag: str, *checks: Callable[..., Any]) -> None:
+        super().__init__(
+            prefix="/v1",
+            tags=[tag],
+            route_class=WholeIdsRoute,
+            dependencies=[Depends(each) for each in (*checks, known_parameters_only)],
+        )
+
+    def answers(
+        self, path: str, shape: Any, method: str = "GET", *, unless_known: bool = False
+    ) -> Callable[[Endpoint], None]:
+        """Add an endpoint that answers in this shape; see ``_unless_known``."""
+        responses = ok(shape)
+        if unless_known:
+            responses[304] = {"description": "What is known still holds."}
+
+        def add(endpoint: Endpoint) -> None:
+            made = _unless_known(endpoint) if unless_known else _answering(endpoint)
+            self.add_api_route(
+                path, made, methods=[method], responses=responses, response_model=None
+            )
+
+        return add
+
+
+def _answering(endpoint: Endpoint) -> Endpoint:
+    @wraps(endpoint)
+    def answering(**asked: Any) -> Response:
+        return answer(endpoint(**asked))
+
+    return answering
+
+
+def _unless_known(read: Endpoint) -> Endpoint:
+    """The endpoint of a read about a contact: its data, or 304 if the client has it.
+
+    Its ETag is the contact's version and the hour: the data may also change with time, because
+    lifetimes end without a write. The ETag is weak, because a score may change at any time.
+
+    Args:
+        read: reads the data. The endpoint has its parameters, the first of which is ``about``.
+    """
+
+    @wraps(read)
+    def endpoint(about: ContactMemory, if_none_match: str | None = None, **asked: Any) -> Response:
+        known = [each.strip() for each in (if_none_match or "").split(",")]
+        is_any = known == ["*"]
+        if is_any:
+            read(about, **asked)  # which fails for an id that does not exist
+        tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
+        if is_any or tag in known:
+            return Response(status_code=304, headers={"ETag": tag})
+        return answer(read(about, **asked), ETag=tag)
+
+    signature = inspect.signature(read)
+    known = inspect.Parameter(
+        "if_none_match", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=IfNoneMatch
+    )
+    endpoint.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), known]
+    )
+    return endpoint
+
+
+@in_order
+class Paging:
+    """Which page of a list is asked for.
+
+    Attributes:
+        after: the ``next`` of the page before; None for the first page.
+        limit: the most items of a page.
+    """
+
+    after: str | None
+    limit: int
+
+    def of(
+        self,
+        read: Callable[..., Sequence[Any]],
+        key: Callable[[Any], str] = place_of,
+        place: Callable[[str], Any] = read_place,
+    ) -> dict[str, Any]:
+        """The page, with a ``next`` if there are more.
+
+        Args:
+            read: reads items after a place, up to a limit.
+            key: gives an item's key, which is the ``next`` after it.
+            place: reads the place from a key.
+        """
+        after = None if self.after is None else place(self.after)
+        return _paged(read(after=after, limit=self.limit + 1), key, self.limit)
+
+    def of_all(self, items: Sequence[Any], key: Callable[[Any], str]) -> dict[str, Any]:
+        """The page of a short list that is read whole.
+
+        Raises:
+            InvalidRequestError: the last item of the page before is not in the list any more.
+        """
+        keys = [key(item) for item in items]
+        if self.after is None:
+            return _paged(items, key, self.limit)
+        if self.after not in keys:
+            raise InvalidRequestError(
+                "the list has changed since: what `after` names is not in it; begin again without "
+                "it"
+            )
+        return _paged(items[keys.index(self.after) + 1 :], key, self.limit)
+
+
+async def _paging(after: After = None, limit: Limit = 50) -> Paging:
+    return Paging(after, limit)
+
+
+PageOf = Annotated[Paging, Depends(_paging)]
+
+
+def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
+    """The first page of the found items, with a ``next`` if there are more."""
+    items = found[:limit]
+    following = key(items[-1]) if len(found) > limit else None
+    return {"items": items, "next": following}

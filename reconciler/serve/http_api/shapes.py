@@ -1,0 +1,194 @@
+"""Shapes: the answers of the endpoints, as models for the OpenAPI document.
+
+They are made from the records, with the changes of each ``to_dict``, so that no shape is written
+twice. Answers are not validated against them when they are sent; the contract test does that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Generic, Literal, TypeVar, get_type_hints
+
+from pydantic import BaseModel, create_model
+
+from reconciler.domain.recalling.prompting import as_prompt, token_count
+from reconciler.domain.recalling.recalled import Recalled, RecallOutcome, SlotValue
+from reconciler.domain.records import candidates, decisions, erasures, sessions
+from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RankedFact
+from reconciler.domain.records.notes import Note, Slot
+from reconciler.frozen import frozen
+from reconciler.ops.review import health
+
+T = TypeVar("T")
+_OF_THE_GATE = ("said_subject", "said_attribute", "is_open")
+
+
+def _model(
+    kind: Any,
+    *,
+    name: str | None = None,
+    without: tuple[str, ...] = (),
+    adding: tuple[str, ...] = (),
+    **instead: Any,
+) -> type[BaseModel]:
+    """A model of a record.
+
+    Args:
+        kind: the record.
+        name: the model's; None for the record's.
+        without: fields that the plain values lack.
+        adding: further properties of the plain values.
+        **instead: other types for some fields.
+    """
+    hints = get_type_hints(kind) | instead
+    shown: dict[str, Any] = {
+        field.name: (hints[field.name], ...) for field in fields(kind) if field.name not in without
+    }
+    for added in adding:
+        told = get_type_hints(getattr(kind, added).fget)["return"]
+        shown[added] = (instead.get(added, told), ...)
+    made: type[BaseModel] = create_model(name or kind.__name__, __doc__=kind.__doc__, **shown)
+    return made
+
+
+_Slot = _model(Slot, name="NoteSlot", without=_OF_THE_GATE)
+_Note = _model(Note, without=("is_cleaned",), slot=_Slot | None)
+DecisionShape = _model(
+    decisions.Decision,
+    adding=("text", "superseded_ids", "disposal", "question", "answer"),
+    note=_Note,
+)
+_ContactHealth = _model(
+    health.ContactHealth,
+    adding=(
+        *("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty_recall_rate"),
+    ),
+)
+HealthReportShape = _model(
+    health.HealthReport,
+    adding=("total",),
+    total=_ContactHealth,
+    contacts=list[_ContactHealth],  # type: ignore[valid-type]
+)
+ErasureShape = _model(erasures.Erasure, without=("plan",))
+JobShape = _model(sessions.Job, adding=("advice",))
+FactEvidenceShape = _model(candidates.FactEvidence, adding=("has_contacts_words",))
+
+
+@frozen
+class RecallAnswer:
+    """What a recall found.
+
+    Attributes:
+        facts: the facts that fit, best first, then the standing constraints.
+        outcome: whether facts fit, nothing fits, or more fit than are here.
+        left_out: how many more facts fit.
+        standing_left_out: how many more standing constraints there are.
+        known: if nothing fits, the known attributes.
+        waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
+            wait for a yes.
+        prompt: the answer as lines for a model's prompt, fenced as data.
+        token_count: how long the prompt is, at about four characters a token.
+    """
+
+    facts: list[RankedFact]
+    outcome: RecallOutcome
+    left_out: int
+    standing_left_out: int
+    known: tuple[str, ...]
+    waiting: tuple[str, ...]
+    prompt: str
+    token_count: int
+
+
+def recall_of(recalled: Recalled) -> RecallAnswer:
+    """The answer for the found facts."""
+    prompt = as_prompt(recalled)
+    return RecallAnswer(
+        facts=list(recalled),
+        outcome=recalled.outcome,
+        left_out=recalled.left_out,
+        standing_left_out=recalled.standing_left_out,
+        known=recalled.known,
+        waiting=recalled.waiting,
+        prompt=prompt,
+        token_count=token_count(prompt),
+    )
+
+
+class QuestionToAsk(BaseModel):
+    """A question to ask the contact, and the ids that an answer names.
+
+    ``is_put_by``: it was asked in earlier conversations and now waits for an operator.
+    """
+
+    question: str | None
+    decision_id: str | None = None
+    fact_ids: list[str] | None = None
+    is_put_by: bool
+
+
+class BriefingAnswer(BaseModel):
+    """The known facts about a contact, and the questions that only the contact can settle.
+
+    ``prompt`` is the same for a model's prompt; ``changed`` has the ids of the facts that are new
+    since the contact was last asked about; ``unconfirmed`` names the profile's attributes with a
+    newer value that waits for an operator.
+    """
+
+    facts: list[RankedFact]
+    profile: list[SlotValue]
+    changed: list[str]
+    questions: list[QuestionToAsk]
+    unconfirmed: list[str]
+    prompt: str
+
+
+class AccessAnswer(BaseModel):
+    """What a token may reach."""
+
+    profile: Literal["agent", "operator"]
+    tenant: str
+    agents: list[str]
+    contact: str | None
+    session: str | None
+    name: str
+
+
+class Page(BaseModel, Generic[T]):
+    """A part of a list; ``next`` is ``after`` of the following part, null at the end."""
+
+    items: list[T]
+    next: str | None
+
+
+def page_of(name: str, kind: Any) -> type[BaseModel]:
+    """The model of a page of these items."""
+    made: type[BaseModel] = create_model(f"{name}Page", __base__=Page[kind], __doc__=Page.__doc__)
+    return made
+
+
+ContactsPage = page_of("Contacts", Contact)
+DecisionPage = page_of("Decision", DecisionShape)
+DisputePage = page_of("Dispute", Dispute)
+ErasurePage = page_of("Erasure", ErasureShape)
+FactHistoryPage = page_of("FactHistory", FactHistory)
+JobPage = page_of("Job", JobShape)
+PendingPage = page_of("Pending", DecisionShape | Dispute)
+
+
+class ProblemDetails(BaseModel):
+    """What went wrong (RFC 9457); ``detail`` says what to do.
+
+    ``type`` is stable, ``urn:reconciler:problem:`` and a word. ``errors`` says what is wrong with
+    each part of the request. ``decision_ids`` are the decisions that prevent a decision from being
+    undone.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    is_retryable: bool
+    errors: list[str] | None = None
+    decision_ids: list[str] | None = None

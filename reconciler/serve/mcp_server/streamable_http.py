@@ -1,0 +1,47 @@
+"""The MCP server over streamable HTTP: the protocol's application behind ``access``.
+
+Each request stands alone: no session is kept, so none can be hijacked. No stream stays open;
+requests other than POST are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+
+from reconciler.serve.access.grants import Grant
+from reconciler.serve.access.http_door import GRANT, Address, NameDoor, TokenDoor
+from reconciler.serve.access.tokens import TokenFile
+from reconciler.serve.mcp_server.desk import Desk
+from reconciler.serve.mcp_server.protocol import Calls, mcp_server
+
+PATH = "/mcp"
+
+
+def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
+    """The server as an ASGI application, to run in a server of your own.
+
+    Args:
+        desk: answers the requests.
+        tokens: the tokens that are let in.
+        address: the names that it may be called by.
+        calls_per_minute: how many requests each token may make.
+    """
+    server = mcp_server(desk, lambda ctx: _grant(ctx.request), Calls())
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        # NameDoor has checked the names.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        host=address.host,
+    )
+    door = TokenDoor(app, tokens, calls_per_minute=calls_per_minute, methods=("POST",))
+    return NameDoor(door, address.hosts)
+
+
+def _grant(request: Any) -> Grant:
+    grant: Grant = request.scope[GRANT]
+    return grant

@@ -1,0 +1,301 @@
+"""Acts: the effects of the page's forms. Each is one call of the contact's memory.
+
+A decision is recorded under the name of the person who is logged in, or as the contact's own
+answer. The next page offers to undo it.
+
+An erasure cannot be undone: a form shows what would be erased, before it is confirmed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from starlette.responses import Response
+
+from reconciler.bound_memory import ContactMemory
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, Disposal, SourceKind
+from reconciler.domain.records.notes import Slot
+from reconciler.errors import InvalidAnswerError, InvalidRequestError, RevertRefusedError
+from reconciler.serve.access.problems import problem_of
+from reconciler.serve.operator_page import views, words
+from reconciler.serve.operator_page.views import head_of
+from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit
+from reconciler.serve.operator_page.words import settled_by
+
+_LOOKED_AT_MAX = 200
+_NAMED_MAX = 10
+_CHOICES = "choose yes, no, or give the answer in other words"
+
+
+def answer(visit: Visit) -> Response:
+    """Yes, no, or other words to a question."""
+    about, decision_id = visit.about, visit.text("decision")
+    try:
+        return visit.to_contact(_answered(visit, about, decision_id))
+    except InvalidAnswerError:
+        settled = settled_by(about, about.decision(decision_id))
+        if settled is None:
+            raise
+        raise _done_already("this question has been answered", settled, _said(settled)) from None
+
+
+def _answered(visit: Visit, about: ContactMemory, decision_id: str) -> Decision:
+    choice, told_to = visit.text("answer", ""), visit.grant.name
+    if choice == "no":
+        return about.reject(decision_id, visit.by, told_to=told_to)
+    if choice == "withdraw":
+        return about.withdraw(decision_id, visit.by, told_to=told_to)
+    if choice not in ("yes", "words"):
+        raise NotDoneError(422, _CHOICES)
+    told = visit.text("text") if choice == "words" else None
+    return about.confirm(decision_id, visit.by, text=told, told_to=told_to)
+
+
+def _said(settled: Decision) -> str:
+    said = "yes" if settled.disposal is Disposal.ADMIT else words.action(settled)
+    return said.removeprefix("answered ").removeprefix("question ")
+
+
+def _done_already(done: str, settled: Decision, what: str) -> NotDoneError:
+    """How and by whom something was settled before; nothing was changed now."""
+    by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
+    return NotDoneError(
+        409,
+        f"{done} already, by {by} on {words.moment(settled.at)}: {what}. Nothing was "
+        "changed now. If that was wrong, undo or correct it on the contact's page",
+    )
+
+
+def settle(visit: Visit) -> Response:
+    """One side of a dispute holds, all do, or none does."""
+    about, sides = visit.about, [*dict.fromkeys(visit.given.getlist("side"))]
+    reason = visit.reason(words.SETTLED)
+    choice = visit.text("keep", "")
+    if not sides or (choice not in ("both", "neither") and choice not in sides):
+        raise NotDoneError(422, "choose which one holds: one of them, both, or neither")
+    _check_open(about, sides)
+    holds = {"both": {"keep": sides}, "neither": {"neither": sides}}.get(choice, {"keep": [choice]})
+    return visit.to_contact(about.resolve(**holds, by=visit.by, reason=reason))
+
+
+def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
+    """Check that the dispute is still as the page showed it, before anything is written.
+
+    Raises:
+        NotDoneError: it was settled meanwhile, or is another one now.
+    """
+    open_ = [{fact.fact_id for fact in dispute.facts} for dispute in about.disputes()]
+    if {*sides} in open_:
+        return
+    settled = _dispute_settled_by(about, {*sides})
+    if settled is None:
+        told = "this dispute is not as the page showed it any more; load the contact again"
+        raise NotDoneError(409, told)
+    raise _done_already("this has been settled", settled, settled.text.rstrip("."))
+
+
+def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:
+    """The newest decision of a person that settled the dispute."""
+    for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX):
+        named = {made.fact_id, *made.closed_ids, *made.superseded_ids}
+        if named & {*fact_ids} and made.action is not Action.REVERT:
+            return made
+    return None
+
+
+def renew(visit: Visit) -> Response:
+    """Yes, it still holds: the same note again renews it. No: it ends."""
+    about, fact_id = visit.about, visit.text("fact")
+    choice = visit.text("answer", "")
+    if choice == "no":
+        return visit.to_contact(about.revoke(fact_id, by=visit.by, reason=visit.reason(words.OVER)))
+    if choice != "yes":
+        raise NotDoneError(422, "choose whether it still holds: yes or no")
+    known = about.evidence(fact_id).fact
+    if known.has_ended:
+        raise NotDoneError(409, "this fact has ended meanwhile; load the contact again")
+    return visit.to_contact(_noted(visit, known.text, known.slot))
+
+
+def note(visit: Visit) -> Response:
+    """Note a declined statement after all, in these or other words, as a person's word."""
+    known, text = visit.about.decision(visit.text("decision")), visit.text("text")
+    if not words.is_declined(known):
+        raise NotDoneError(409, "this was not answered no; load the contact again")
+    slot = known.note.slot if text == known.text else None
+    return visit.to_contact(_noted(visit, text, slot))
+
+
+def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
+    """Note a text as the word of the person who is logged in, or of the contact."""
+    is_contacts = visit.given.get("answered_by") == "contact"
+    filed = {}
+    if slot is not None and slot.attribute and slot.value is not None:
+        filed = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
+    return visit.about.note(
+        text,
+        source_kind=SourceKind.USER_EXPLICIT if is_contacts else SourceKind.OPERATOR,
+        proposed_by=visit.grant.name,
+        **filed,  # type: ignore[arg-type]  # mypy reads no TypedDict out of a dict
+    )
+
+
+def amend(visit: Visit) -> Response:
+    """Correct a fact, in the name of the person who is logged in."""
+    try:
+        return visit.to_contact(_amended(visit))
+    except (NotDoneError, InvalidRequestError) as error:
+        problem = error.problem if isinstance(error, NotDoneError) else problem_of(error)
+        if problem.status != 422:  # the fact is missing or has ended, so it has no form
+            raise
+        return views.fact(visit, problem)
+
+
+def _amended(visit: Visit) -> Decision:
+    about, fact_id = visit.about, visit.text("fact")
+    text, value = visit.text("text"), visit.optional("value")
+    _check_value(about.evidence(fact_id).fact, text, value)
+    return about.amend(
+        text,
+        fact_id=fact_id,
+        value=value,
+        by=visit.grant.name,
+        reason=visit.text("reason"),
+        said_at=visit.day("true_from"),
+    )
+
+
+def _check_value(known: Fact, text: str, value: str | None) -> None:
+    """Check that the new sentence and the value beside it still say the same.
+
+    Raises:
+        NotDoneError: only one of the two was changed.
+    """
+    old = known.slot.value if known.slot else None
+    if not old or not value or not _says(known.text, old) or _says(text, value):
+        return
+    field = words.plain(words.attribute(known))
+    if value == old:
+        raise NotDoneError(
+            422,
+            f"the sentence is now “{text}”, but the {field} beside it is still “{old}”; write "
+            f"the new value in the field “{field}” too. Nothing was changed",
+        )
+    if _says(text, old):
+        raise NotDoneError(
+            422,
+            f"the {field} is now “{value}”, but the sentence still says “{old}”: “{text}”; write "
+            "the sentence to match. Nothing was changed",
+        )
+
+
+def _says(text: str, value: str) -> bool:
+    """Whether a sentence holds a value, as words of its own: “15 May” does not hold “5 May”."""
+    wanted = re.escape(" ".join(value.split()).casefold())
+    return bool(re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.split()).casefold()))
+
+
+def end(visit: Visit) -> Response:
+    """End a fact without a successor."""
+    return visit.to_contact(
+        visit.about.revoke(
+            visit.text("fact"),
+            by=visit.by,
+            reason=visit.reason(),
+            never=visit.given.get("never") == "yes",
+        )
+    )
+
+
+def undo(visit: Visit) -> Response:
+    """Undo a decision, and later ones that rest on it, once the person was shown them."""
+    about, decision_id = visit.about, visit.text("decision")
+    reason = visit.text("reason", words.UNDONE)  # as it is typed: the next form sends it again
+    and_later = visit.given.get("and_later") == "yes"
+    try:
+        made = about.revert(
+            decision_id, by=visit.by, reason=visit.reason(words.UNDONE), and_later=and_later
+        )
+    except RevertRefusedError as error:
+        later = [about.decision(each) for each in error.decision_ids]
+        return visit.page(
+            "undo_later.html",
+            409,
+            ids=visit.ids,
+            contact=None,
+            decision=about.decision(decision_id),
+            later=later,
+            reason=reason,
+            person=visit.given.get("answered_by") or "operator",
+        )
+    return visit.to_contact(made)
+
+
+def look(visit: Visit) -> Response:
+    """What an erasure would remove, and the form to confirm it."""
+    about, target = visit.about, _target(visit)
+    asked = {"by": visit.by, "reason": "Looked at before."}
+    planned = about.forget(**target, **asked, dry_run=True)  # type: ignore[arg-type]
+    known = about.evidence(target["fact_id"]).fact if target.get("fact_id") else None
+    gone = {*planned.plan.fact_ids} if known and planned.plan else set()
+    chains = about.history() if gone else []
+    going = [each for chain in chains for each in chain.facts if each.fact_id in gone]
+    return visit.page(
+        "erase.html",
+        **head_of(visit, about),
+        planned=planned,
+        fact=known,
+        target=target,
+        going=going[:_NAMED_MAX],
+        more=len(going[_NAMED_MAX:]),
+    )
+
+
+def _target(visit: Visit) -> dict[str, str]:
+    """What is to be erased: a fact, a session, or with neither the whole contact."""
+    named = {"fact_id": visit.optional("fact"), "session_id": visit.optional("session")}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def receipt(visit: Visit) -> Response:
+    """The receipt of an erasure.
+
+    Raises:
+        NotDoneError: the contact has none of that id.
+    """
+    asked = visit.text("erasure")
+    erasure = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
+    if erasure is None:
+        raise NotDoneError(404, "there is no erasure of that id for this contact")
+    return visit.page("erasure.html", **head_of(visit, visit.about), erasure=erasure)
+
+
+def erase(visit: Visit) -> Response:
+    """Erase a fact, a session or the whole contact, after the person typed its id."""
+    about = visit.about
+    if visit.text("confirm") != about.scope.contact_id:
+        told = (
+            "the contact's id is not what you wrote; nothing was erased. Go back and write it out"
+        )
+        raise NotDoneError(422, told)
+    done = about.forget(by=visit.by, reason=visit.reason(), **_target(visit))  # type: ignore[arg-type]
+    return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
+
+
+FORMS: Mapping[str, Handler] = {
+    "/answer": answer,
+    "/settle": settle,
+    "/renew": renew,
+    "/note": note,
+    "/amend": amend,
+    "/end": end,
+    "/undo": undo,
+    "/erase": erase,
+}
+"""Each by its address."""
+
+READS: Mapping[str, Handler] = {"/erase": look, "/erasure": receipt}
+"""Each by its address."""

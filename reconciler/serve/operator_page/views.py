@@ -1,0 +1,397 @@
+"""Views: the pages that only read, with the same public calls as any program."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from starlette.responses import Response
+
+from reconciler import ops
+from reconciler.bound_memory import AgentMemory, ContactMemory
+from reconciler.domain.recalling.recalled import is_never_cut
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory, FoundFact
+from reconciler.domain.records.kinds import Disposal, FactState, GateReason, SourceKind
+from reconciler.errors import InvalidRequestError
+from reconciler.ops.review.timeline import timeline
+from reconciler.serve.access.problems import Problem
+from reconciler.serve.http_api.answering import place_of, read_place
+from reconciler.serve.operator_page import words
+from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit, address
+from reconciler.serve.operator_page.words import since
+from reconciler.serve.wording import most_troubled
+
+_PAGE = 50
+_ATTENTION_MAX = 20
+_WAITING_MAX = 500
+_SEARCHED_MAX = 5_000
+_FOUND_MAX = 8
+_DAYS_AHEAD = 14
+_TIMELINE_MAX = 40
+_FACTS_MAX = 50
+_RECENT = 8
+_READ_MAX = 1_000
+_FILTERS = ("agent", "contact", "became", "disposal", "gate_reason", "source", "since", "until")
+_OUTCOMES = (*words.ACTIONS.values(),)
+"""The outcomes of a note, in the words of the list."""
+
+WordT = TypeVar("WordT", bound=StrEnum)
+
+
+@dataclass(slots=True)
+class _Attention:
+    """What waits for a person about one contact."""
+
+    contact_id: str
+    name: str | None = None
+    questions: int = 0
+    disputes: int = 0
+    expiring: int = 0
+    oldest_at: datetime | None = None
+
+    def waits_since(self, at: datetime) -> None:
+        """Note that something has waited since then."""
+        self.oldest_at = at if self.oldest_at is None else min(self.oldest_at, at)
+
+
+def contacts(visit: Visit) -> Response:
+    """All contacts, those that need a person first; or the results of a search."""
+    if visit.grant.contact_id is not None:
+        return visit.to("/contact", **visit.ids)
+    agent, query = visit.agent, visit.text("q", "")
+    if query:
+        matches = _found(agent, query)
+        names = _names(visit, (each.contact_id for each in matches["facts"]))
+        return visit.page("found.html", query=query, names=names, **matches)
+    after = visit.optional("after")
+    listed = agent.contacts(after=after, limit=_PAGE + 1)
+    waiting = [] if after else _attention(visit)
+    return visit.page(
+        "contacts.html",
+        waiting=waiting[:_ATTENTION_MAX],
+        waiting_left_out=len(waiting[_ATTENTION_MAX:]),
+        questions=sum(each.questions for each in waiting),
+        disputes=sum(each.disputes for each in waiting),
+        expiring=sum(each.expiring for each in waiting),
+        contacts=_not_erased(agent, listed[:_PAGE]),
+        next=listed[_PAGE - 1].contact_id if len(listed) > _PAGE else None,
+        is_first=after is None,
+    )
+
+
+def _attention(visit: Visit) -> list[_Attention]:
+    """The contacts with something that waits, the longest wait first."""
+    agent = visit.agent
+    by_contact: dict[str, _Attention] = {}
+
+    def of(contact_id: str) -> _Attention:
+        return by_contact.setdefault(contact_id, _Attention(contact_id))
+
+    for item in agent.pending(limit=_WAITING_MAX):
+        waiting = of(item.scope.contact_id)
+        if isinstance(item, Dispute):
+            waiting.disputes += 1
+            waiting.waits_since(item.opened_at)
+        else:
+            waiting.questions += 1
+            waiting.waits_since(item.at)
+    for ending in agent.expiring(days=_DAYS_AHEAD, limit=_WAITING_MAX):
+        of(ending.contact_id).expiring += 1
+    # The longest wait comes first; contacts with only possibly changed facts come last.
+    never = datetime.max.replace(tzinfo=UTC)
+    ordered = sorted(
+        by_contact.values(), key=lambda each: (each.oldest_at or never, each.contact_id)
+    )
+    names = _names(visit, (each.contact_id for each in ordered[:_ATTENTION_MAX]))
+    for each in ordered[:_ATTENTION_MAX]:
+        each.name = names.get(each.contact_id)
+    return ordered
+
+
+def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
+    """The contacts with these letters in id or name, and the facts that are nearest."""
+    asked = query.casefold()
+    known = agent.contacts(limit=_SEARCHED_MAX + 1)
+    called = [
+        each
+        for each in known[:_SEARCHED_MAX]
+        if asked in f"{each.contact_id} {each.name or ''}".casefold()
+    ]
+    named = _not_erased(agent, called)
+    return {
+        "contacts": named[:_PAGE],
+        "left_out": len(named[_PAGE:]),
+        "is_cut": len(known) > _SEARCHED_MAX,
+        "searched": _SEARCHED_MAX,
+        **_facts_like(agent, query),
+    }
+
+
+def _not_erased(agent: AgentMemory, contacts: Sequence[Contact]) -> list[Contact]:
+    """The contacts of whom more is left than the receipts of an erasure."""
+    erasures = agent.erasures() if any(each.erased_facts for each in contacts) else ()
+    return [each for each in contacts if not words.is_erased(each, erasures)]
+
+
+def _facts_like(agent: AgentMemory, query: str) -> dict[str, Any]:
+    """The facts that hold all words of a query; without any, those that are nearest."""
+    try:
+        facts: Sequence[FoundFact] = agent.find(query, limit=_FOUND_MAX)
+    except InvalidRequestError:  # without a model, contacts alone are found
+        facts = ()
+    asked = query.casefold().split()
+    exact = [each for each in facts if all(word in each.fact.text.casefold() for word in asked)]
+    return {"facts": exact or facts, "are_exact": bool(exact)}
+
+
+def contact(visit: Visit) -> Response:
+    """One contact: what waits, what holds, and how it came to be; also as of a day."""
+    about = visit.about
+    about.check_known()
+    at = _instant(visit)
+    chains, done = about.history(at=at), _done(visit, about)
+    return visit.page(
+        "contact.html",
+        **head_of(visit, about),
+        **_course(visit, chains, at),
+        at=at,
+        done=done,
+        since={each.decision_id: since(about, each) for each in done},
+        again=visit.given.getlist("again"),
+        **({"disputed": ()} if at else _now(about)),
+    )
+
+
+def _instant(visit: Visit) -> datetime | None:
+    """The end of the day that is asked about; None for now, and for today."""
+    at = visit.day("at", at_its_end=True)
+    return None if at is None or at.date() == datetime.now(UTC).date() else at
+
+
+def head_of(visit: Visit, about: ContactMemory) -> dict[str, Any]:
+    """The head of every page about a contact."""
+    agent = visit.memory.agent(about.scope.agent_id, tenant=about.scope.tenant)
+    known = agent.contacts(about.scope.contact_id)
+    return {"contact": known[0] if known else None, "ids": visit.ids}
+
+
+def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> dict[str, Any]:
+    """The timeline, and the facts that hold, by page."""
+    heads = [chain.facts[0] for chain in chains]
+    held = [head for head in heads if not head.has_ended and not head.is_void]
+    first = _number(visit.optional("from"))
+    drawn = timeline(chains, at or datetime.now(UTC), _TIMELINE_MAX)
+    facts = _facts_of(chains)
+    return {
+        "timeline": drawn,
+        "link": lambda fact_id: address("/fact", **visit.ids, fact=fact_id),
+        "standing": [
+            fact for fact in held if fact.is_live and (fact.is_standing or is_never_cut(fact))
+        ],
+        "facts": held[first : first + _FACTS_MAX],
+        "first": first,
+        "held": len(held),
+        "next": first + _FACTS_MAX if len(held) > first + _FACTS_MAX else None,
+        "known_from": _known_from(facts)
+        or (_known_from(_facts_of(visit.about.history())) if at else None),
+        "today": datetime.now(UTC).date(),
+    }
+
+
+def _facts_of(chains: Iterable[FactHistory]) -> list[Fact]:
+    return [fact for chain in chains for fact in chain.facts]
+
+
+def _known_from(facts: Iterable[Fact]) -> datetime | None:
+    """When the first of the facts was recorded; None without any."""
+    return min((fact.recorded_at for fact in facts), default=None)
+
+
+def _number(given: str | None) -> int:
+    return int(given) if given and given.isascii() and given.isdigit() and len(given) < 8 else 0
+
+
+def _now(about: ContactMemory) -> dict[str, Any]:
+    """The parts that only the present has: open questions, the profile, and the last decisions."""
+    waiting = about.pending(limit=_PAGE)
+    disputes = [item for item in waiting if isinstance(item, Dispute)]
+    return {
+        "questions": [item for item in waiting if isinstance(item, Decision)],
+        "disputes": disputes,
+        "disputed": {fact.fact_id for dispute in disputes for fact in dispute.facts},
+        "expiring": about.expiring(days=_DAYS_AHEAD, limit=_PAGE),
+        "profile": about.profile(),
+        "recent": about.decisions(limit=_RECENT),
+        "erasures": about.erasures()[::-1][:_ATTENTION_MAX],
+    }
+
+
+def _done(visit: Visit, about: ContactMemory) -> list[Decision]:
+    """The decision just made, which the address names."""
+    return [about.decision(each) for each in visit.given.getlist("done")[:_ATTENTION_MAX]]
+
+
+def fact(visit: Visit, problem: Problem | None = None) -> Response:
+    """One fact: why it is believed, its evidence, its history; and forms that change it.
+
+    After a problem, its form still holds the typed text.
+    """
+    about, fact_id = visit.about, visit.text("fact")
+    evidence, [chain] = about.evidence(fact_id), about.history(fact_id=fact_id)
+    made = _made_by(about, fact_id, evidence.fact)
+    return visit.page(
+        "fact.html",
+        problem.status if problem else 200,
+        told=problem.detail if problem else None,
+        typed=visit.given if problem else {},
+        **head_of(visit, about),
+        fact=evidence.fact,
+        evidence=evidence,
+        chain=chain,
+        made=made,
+        ending=_ended_by(about, chain, evidence.fact),
+        erasures=about.erasures()[::-1] if evidence.fact.state is FactState.ERASED else (),
+        why=about.explain(made.decision_id) if made else None,
+        ended_by={link.old_id: link for link in chain.supersessions},
+        attribute=words.attribute(evidence.fact),
+        is_changeable=not evidence.fact.has_ended,
+    )
+
+
+def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None:
+    """The decision that wrote a fact; None if it is not among the newest of that moment."""
+    begins = known.recorded_at.replace(microsecond=0)
+    near = about.decisions(since=begins, until=begins + timedelta(seconds=2), limit=_READ_MAX)
+    written = [each for each in near if each.fact_id == fact_id]
+    return written[-1] if written else None
+
+
+def _ended_by(about: ContactMemory, chain: FactHistory, known: Fact) -> Decision | None:
+    """The decision that ended a fact; None if it was not found."""
+    if not known.has_ended:
+        return None
+    by_persons = {each.decision_id for each in chain.events if each.fact_id == known.fact_id}
+    near = about.decisions(since=known.recorded_at.replace(microsecond=0), limit=_READ_MAX)
+    ended = (
+        each
+        for each in near
+        if each.decision_id in by_persons or known.fact_id in each.superseded_ids
+    )
+    return next(ended, None)
+
+
+def decision(visit: Visit) -> Response:
+    """One decision in plain words; and a form that undoes it."""
+    about, decision_id = visit.about, visit.text("decision")
+    decided = about.decision(decision_id)
+    return visit.page(
+        "decision.html",
+        **head_of(visit, about),
+        decision=decided,
+        why=about.explain(decision_id),
+        since=since(about, decided),
+    )
+
+
+def decisions(visit: Visit) -> Response:
+    """The newest decisions of an agent, or of a contact, by outcome, reason, source and day.
+
+    The store cannot filter by source or outcome, so these are filtered among the newest.
+    """
+    source, after = _one_of(SourceKind, "source", visit), visit.optional("after")
+    became = _one_of_words(_OUTCOMES, "became", visit)
+    since, until = visit.day("since"), visit.day("until", at_its_end=True)
+    if since and until and since > until:
+        raise NotDoneError(422, "the first day is after the last; exchange them")
+    is_counted = after is None and any(visit.optional(name) for name in _FILTERS[2:])
+    whom = visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
+    read = whom.decisions(
+        disposal=_one_of(Disposal, "disposal", visit),
+        reason=_one_of(GateReason, "gate_reason", visit),
+        since=since,
+        until=until,
+        after=read_place(after) if after else None,
+        limit=_READ_MAX if is_counted or source or became else _PAGE + 1,
+    )
+    fitting = [
+        each
+        for each in read
+        if source in (None, each.note.trust) and became in (None, words.action(each))
+    ]
+    shown, is_cut = fitting[:_PAGE], len(read) == _READ_MAX
+    last = shown[-1] if len(fitting) > _PAGE else read[-1] if is_cut else None
+    return visit.page(
+        "decisions.html",
+        given=visit.given,
+        decisions=shown,
+        is_counted=is_counted,
+        count=len(fitting),
+        is_cut=is_cut,
+        by_source=_counted(each.note.trust for each in fitting),
+        next=place_of(last) if last else None,
+        contact_id=visit.contact_id,
+        names=_names(visit, (each.scope.contact_id for each in shown)),
+        choices={
+            "became": _OUTCOMES,
+            "disposal": Disposal,
+            "gate_reason": GateReason,
+            "source": SourceKind,
+        },
+        query={name: visit.given.get(name) for name in _FILTERS},
+    )
+
+
+def _counted(kinds: Iterable[SourceKind]) -> dict[SourceKind, int]:
+    listed = list(kinds)
+    return {kind: listed.count(kind) for kind in SourceKind if kind in listed}
+
+
+def _one_of(choices: type[WordT], name: str, visit: Visit) -> WordT | None:
+    """A word of a closed list; None if none is chosen.
+
+    Raises:
+        NotDoneError: it is no word of the list.
+    """
+    known = {str(each): each for each in choices}
+    return known.get(_one_of_words(known, name, visit) or "")
+
+
+def _one_of_words(known: Collection[str], name: str, visit: Visit) -> str | None:
+    given = visit.optional(name)
+    if given is not None and given not in known:
+        raise NotDoneError(422, f"{words.plain(name)} is none of the list; choose one of it")
+    return given
+
+
+def health(visit: Visit) -> Response:
+    """The health of the agent's memory, or of the one contact, in numbers."""
+    whom = visit.about if visit.grant.contact_id else visit.agent
+    report = ops.health(whom, check_records=visit.optional("records") == "check")
+    worst = most_troubled(report.contacts)[:_ATTENTION_MAX]
+    erasures = whom.erasures()[::-1][:_ATTENTION_MAX]
+    shown = {*(each.contact_id for each in worst), *(each.scope.contact_id for each in erasures)}
+    return visit.page(
+        "health.html", report=report, worst=worst, erasures=erasures, names=_names(visit, shown)
+    )
+
+
+def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
+    """The names of these contacts, as far as they are known."""
+    agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
+    contacts = agent.contacts(contact_ids={each for each in contact_ids if each})
+    return {known.contact_id: known.name for known in contacts if known.name}
+
+
+PAGES: Mapping[str, Handler] = {
+    "/": contacts,
+    "/contact": contact,
+    "/fact": fact,
+    "/decision": decision,
+    "/decisions": decisions,
+    "/health": health,
+}
+"""Each by its address."""

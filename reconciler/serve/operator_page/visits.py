@@ -1,0 +1,381 @@
+"""Visits: the common parts of all pages: the person, the contact, sent fields, writing a page.
+
+Views and acts are plain functions, which run in threads, so that nothing blocks the server's loop.
+
+The logins are kept only in this process, in bounded memory. A login refers to a token and holds no
+grant: the grant is looked up at every request, so that the login ends when its token is revoked or
+expires.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from cachetools import TTLCache
+from jinja2 import Environment
+from markupsafe import Markup, escape
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import ImmutableMultiDict
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from reconciler.bound_memory import AgentMemory, ContactMemory
+from reconciler.domain.records.decisions import Decision
+from reconciler.frozen import frozen, in_order
+from reconciler.memory import Memory
+from reconciler.ops.pages.report import environment
+from reconciler.reading.quoting import in_marks
+from reconciler.serve.access.grants import Grant, NotGrantedError
+from reconciler.serve.access.http_door import GRANT
+from reconciler.serve.access.problems import Problem, ProblemError
+from reconciler.serve.access.tokens import TOKENS_MAX, AccessToken, TokenFile
+from reconciler.serve.operator_page import words
+from reconciler.serve.operator_page.words import subject_of
+
+_SECONDS_MAX = 12 * 60 * 60.0
+_PER_TOKEN_MAX = 10
+_SECRET_BYTES = 32
+
+
+@in_order
+class OpenLogin:
+    """One browser that is logged in.
+
+    Attributes:
+        token_id: the token that it was opened with.
+        form_key: the key that every form must send, so that no other site can send one.
+    """
+
+    token_id: str
+    form_key: str
+
+
+class Logins:
+    """The logins, by the secret that a browser keeps for each. Safe between threads.
+
+    A token has at most ten; one more ends its oldest. So their number is bounded by that of the
+    tokens in a file.
+
+    Args:
+        tokens: says which tokens are valid.
+    """
+
+    def __init__(self, tokens: TokenFile) -> None:
+        self._tokens = tokens
+        self._open: TTLCache[str, OpenLogin] = TTLCache(TOKENS_MAX * _PER_TOKEN_MAX, _SECONDS_MAX)
+        self._lock = Lock()
+
+    def open(self, token: AccessToken) -> str:
+        """A new login; returns its secret."""
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        with self._lock:
+            own = [key for key, one in self._open.items() if one.token_id == token.token_id]
+            for key in own[: 1 - _PER_TOKEN_MAX]:
+                del self._open[key]
+            self._open[secret] = OpenLogin(token.token_id, secrets.token_urlsafe(_SECRET_BYTES))
+        return secret
+
+    def get(self, secret: str) -> OpenLogin | None:
+        """The login of this secret; None if there is none, or it is over."""
+        with self._lock:
+            return self._open.get(secret)
+
+    def find(self, secret: str) -> AccessToken | None:
+        """The valid token of the login of this secret; None without one."""
+        login = self.get(secret)
+        return None if login is None else self._tokens.find_valid(login.token_id)
+
+    def close(self, secret: str) -> None:
+        """End a login; its secret opens nothing from now on."""
+        with self._lock:
+            self._open.pop(secret, None)
+
+
+FORM_KEY = "form_key"
+"""The field of every form that proves that this page made it."""
+
+_FIELDS_MAX = 60
+_FOLDER = Path(__file__).parent
+_FROM_HERE = (None, "same-origin", "none")
+
+Given = ImmutableMultiDict[str, str]
+
+
+class NotDoneError(ProblemError):
+    """What was asked for was not done.
+
+    Args:
+        status: the HTTP status.
+        told: what is wrong, and what to do.
+    """
+
+    def __init__(self, status: int, told: str) -> None:
+        super().__init__(Problem("not-done", status, told))
+
+
+@frozen
+class Visit:
+    """One request of a person who is logged in.
+
+    Attributes:
+        memory: the memory.
+        grant: the memory that the person may reach, and their name.
+        form_key: for the forms of the page.
+        given: the fields of the address or of the form.
+    """
+
+    memory: Memory
+    grant: Grant
+    form_key: str
+    given: Given
+
+    @property
+    def agent_id(self) -> str:
+        """The agent that is asked about; the first of the grant's if none is named.
+
+        Raises:
+            NotGrantedError: the grant does not reach so far.
+        """
+        return self.grant.agent(self.given.get("agent") or self.grant.agent_ids[0])
+
+    @property
+    def contact_id(self) -> str | None:
+        """The contact who is asked about, or the only one of the grant.
+
+        Raises:
+            NotGrantedError: the grant does not reach so far.
+        """
+        return self.grant.contact(self.given.get("contact") or None)
+
+    @property
+    def agent(self) -> AgentMemory:
+        """The agent's memory.
+
+        Raises:
+            NotGrantedError: the grant does not reach so far.
+        """
+        if self.grant.contact_id is not None:
+            raise NotGrantedError("this token is for one contact; open that contact's page")
+        return self.memory.agent(self.agent_id, tenant=self.grant.tenant)
+
+    @property
+    def about(self) -> ContactMemory:
+        """The contact's memory.
+
+        Raises:
+            NotGrantedError: the grant does not reach so far.
+            InvalidScopeError: no contact can have that id.
+        """
+        return self.memory.contact(self.agent_id, self.contact_id or "", tenant=self.grant.tenant)
+
+    @property
+    def by(self) -> str:
+        """The person recorded for a decision: the person who is logged in, or the contact."""
+        return self.grant.person(self.given.get("answered_by") or "operator")
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """Agent and contact, as fields of a page's address."""
+        return {"agent": self.agent_id, "contact": self.contact_id or ""}
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A field without the white space around it.
+
+        Raises:
+            NotDoneError: it is empty, and there is no default.
+        """
+        given_text = (self.given.get(name) or "").strip()
+        if not given_text and default is None:
+            raise NotDoneError(422, f"{words.FIELDS.get(name, name)} is empty; fill it in")
+        return given_text or default or ""
+
+    def reason(self, default: str | None = None) -> str:
+        """The reason, and who took the answer: a record of the contact's word names no one else.
+
+        Raises:
+            NotDoneError: it is empty, and there is no default.
+        """
+        given = self.text("reason", default)
+        is_told = self.given.get("answered_by") == "contact"
+        return f"{given.rstrip('.')} (told to {self.grant.name})." if is_told else given
+
+    def optional(self, name: str) -> str | None:
+        """A field; None if it is empty."""
+        return self.text(name, "") or None
+
+    def day(self, name: str, *, at_its_end: bool = False) -> datetime | None:
+        """A day, as its first instant or its last (UTC); None if none was given.
+
+        Raises:
+            NotDoneError: it is no day.
+        """
+        given = self.optional(name)
+        if given is None:
+            return None
+        try:
+            day = date.fromisoformat(given)
+        except ValueError:
+            told = f"{words.FIELDS.get(name, name)} must be a day such as 2026-11-01"
+            raise NotDoneError(422, told) from None
+        return datetime.combine(day, time.max if at_its_end else time(), UTC)
+
+    def page(self, template: str, status: int = 200, **values: object) -> Response:
+        """A page of this memory."""
+        agent_id = self.given.get("agent")
+        known = agent_id if agent_id in self.grant.agent_ids else self.grant.agent_ids[0]
+        frame = {
+            "grant": self.grant,
+            "form_key": self.form_key,
+            "agent_id": known,
+            "subject_of": partial(subject_of, self.memory),
+        }
+        return page(template, status, **frame, **values)
+
+    def to(self, path: str, **fields: object) -> Response:
+        """A redirect to a page, so that loading it again repeats nothing."""
+        return RedirectResponse(address(path, **fields), 303)
+
+    def to_contact(self, done: Decision) -> Response:
+        """A redirect to the contact's page, which says what was decided."""
+        again = done.decision_id if done.replayed else None
+        return self.to("/contact", **self.ids, done=done.decision_id, again=again)
+
+
+Handler = Callable[[Visit], Response]
+"""What a page shows, or what its form does."""
+
+
+def view(look: Handler) -> Callable[[Request], Any]:
+    """The endpoint of a page that only reads."""
+
+    async def endpoint(request: Request) -> Response:
+        given = ImmutableMultiDict(request.query_params.multi_items())
+        return await run_in_threadpool(look, _visit(request, given))
+
+    return endpoint
+
+
+def act(do: Handler) -> Callable[[Request], Any]:
+    """The endpoint of a form that settles something; it has to come from a page of this login."""
+
+    async def endpoint(request: Request) -> Response:
+        given = form_of(await request.body())
+        visit = _visit(request, given)
+        request.state.given = given
+        if not (is_from_here(request) and same(given.get(FORM_KEY), visit.form_key)):
+            told = "this form is not from this login; go back, load the page again, and send it"
+            raise NotDoneError(403, told)
+        return await run_in_threadpool(do, visit)
+
+    return endpoint
+
+
+def _visit(request: Request, given: Given) -> Visit:
+    return Visit(
+        memory=request.app.state.memory,
+        grant=request.scope[GRANT],
+        form_key=login_of(request).form_key,
+        given=given,
+    )
+
+
+def login_of(request: Request) -> OpenLogin:
+    """The login of a request that was let in.
+
+    Raises:
+        NotDoneError: it ended a moment ago.
+    """
+    login: OpenLogin | None = request.app.state.login_of(request)
+    if login is None:
+        raise NotDoneError(401, "you are no longer logged in; log in again")
+    return login
+
+
+def form_of(body: bytes) -> Given:
+    """The fields of a form.
+
+    Raises:
+        NotDoneError: it is none.
+    """
+    try:
+        fields = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_FIELDS_MAX,
+        )
+    except ValueError:
+        raise NotDoneError(400, "the form cannot be read; load the page again") from None
+    return ImmutableMultiDict(fields)
+
+
+def is_from_here(request: Request) -> bool:
+    """Whether no header of the browser says that another site sent it."""
+    return request.headers.get("sec-fetch-site") in _FROM_HERE
+
+
+def same(given: str | None, wanted: str) -> bool:
+    """Whether two secrets are equal; the time taken does not tell how much of them agrees."""
+    return hmac.compare_digest((given or "").encode(), wanted.encode())
+
+
+def address(path: str, **fields: object) -> str:
+    """An address of this site; fields that are None are left out."""
+    told = {name: value for name, value in fields.items() if value not in (None, "", [])}
+    return f"{path}?{urlencode(told, doseq=True)}" if told else path
+
+
+def page(template: str, status: int = 200, **values: object) -> Response:
+    """A page; every text in it is escaped, and invisible characters are shown as escapes."""
+    text = _templates().get_template(template).render(values)
+    return Response(text, status, media_type="text/html")
+
+
+@cache
+def text_of(name: str) -> tuple[str, str]:
+    """A file of the pages, and the mark in its address by which browsers fetch a new version."""
+    text = _templates().get_template(name).render()
+    return text, sha256(text.encode()).hexdigest()[:12]
+
+
+@cache
+def _templates() -> Environment:
+    made = environment(_FOLDER / "templates", _FOLDER)
+    made.filters |= {"day": _day, "exact": _exact, "ago": _ago, "moment": words.moment}
+    made.filters["in_marks"] = in_marks
+    known: Mapping[str, object] = {
+        "address": address,
+        "words": words,
+        "version": lambda name: text_of(name)[1],
+    }
+    made.globals |= known
+    return made
+
+
+def _exact(value: object) -> Markup:
+    """A value unchanged, for a field that is sent back; not for a reader."""
+    return escape(str(value))
+
+
+def _day(at: datetime | None) -> Markup:
+    """A day for a reader, in UTC."""
+    if at is None:
+        return Markup("–")
+    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), words.day(at))
+
+
+def _ago(at: datetime) -> str:
+    """How long ago something was, in a few words."""
+    days = (datetime.now(UTC) - at) / timedelta(days=1)
+    if days < 1:
+        return "today"
+    return "since yesterday" if days < 2 else f"for {int(days)} days"

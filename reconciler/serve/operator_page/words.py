@@ -1,0 +1,306 @@
+"""Words: the page's plain English names for stored values; never the code's own words.
+
+They also say what a decision was about, what it replaced, and what became of it since. The text of
+a person's decision is their reason; a reader wants to know which fact it was about.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reconciler.bound_memory import ContactMemory
+from reconciler.domain.erasing import planning
+from reconciler.domain.explanation import Explanation
+from reconciler.domain.reconciling.reverting import undone_by
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.erasures import Erasure, ErasureKind
+from reconciler.domain.records.facts import Contact, Fact
+from reconciler.domain.records.kinds import (
+    FOR_OPERATORS,
+    OPERATOR_DOOR,
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+)
+from reconciler.errors import UnknownDecisionError, UnknownFactError
+from reconciler.frozen import frozen
+from reconciler.memory import Memory
+from reconciler.ops.review.timeline import why_of as why_of
+from reconciler.reading.quoting import in_marks
+from reconciler.service.writing.ids import settlement_id_of
+
+OVER = "It no longer holds."
+SETTLED = "Settled on the page."
+UNDONE = "Undone on the page."
+"""The recorded reason if a person gave none."""
+
+_TABLES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
+)
+FIELDS, ACTIONS, DISPOSALS = _TABLES["fields"], _TABLES["actions"], _TABLES["disposals"]
+SENSITIVITIES, _PLAIN = _TABLES["sensitivities"], _TABLES["plain"]
+
+REVERSIBLE = frozenset(
+    {
+        *(Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.RESOLVE),
+        *(Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE),
+    }
+)
+"""Actions that changed facts, so that they can be undone."""
+
+
+DIRECTING = frozenset({GateReason.DIRECTIVE, GateReason.UNTRUSTED_SOURCE})
+"""Reasons with an unlikely yes, so that no button suggests it."""
+
+_PLAINLY: Sequence[tuple[str, str]] = (
+    (r"\barbiter\b", "judge"),
+    (r"\bcosine\b", "similarity"),
+    (r"\bfiled under nothing\b", "stored without an attribute"),
+    (r"\bfiled under\b", "stored under"),
+    (r"\bthe user's own word\b", "the contact's own word"),
+    (r"\bword of user_explicit\b", "word of the contact"),
+    (r"\bword of (\w+?)_(\w+)\b", r"word of \1 \2"),
+    (r"\bunder policy (\S+) for domain (\S+?)(?=\.?$)", r"by the rules for \2, version \1"),
+)
+RECORDS: Mapping[str, str] = {"Episode": "statement"}
+"""A reader's names for the kinds of records that a receipt counts; the others need none."""
+
+_THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
+_ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
+_SCORE = "The gate was sure of it to"
+_REASONED = frozenset(
+    {Action.REVOKE, Action.RESOLVE, Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE}
+)
+_QUOTED = re.compile(r'("[^"]*"|“[^”]*”)')
+
+
+def plain(value: object) -> str:
+    """A word of the code in a reader's words: ``sensitive_topic`` is "sensitive topic"."""
+    return _PLAIN.get(str(value), str(value).replace("_", " "))
+
+
+def plainly(sentence: str) -> str:
+    """A sentence of an explanation without technical terms; quotations stay unchanged."""
+    parts = _QUOTED.split(_THRESHOLDS.sub("How similar the two are decided", sentence))
+    for place in range(0, len(parts), 2):
+        for word, plain_word in _PLAINLY:
+            parts[place] = re.sub(word, plain_word, parts[place])
+        parts[place] = _ISO_TIME.sub(_dated, parts[place])
+    return "".join(parts)
+
+
+def _dated(found: re.Match[str]) -> str:
+    return f"{day(datetime.fromisoformat(found[1]))}{f', {found[2]}' if found[2] else ''}"
+
+
+def day(at: datetime) -> str:
+    """A day for a reader, in UTC."""
+    return f"{at:%-d %b %Y}"
+
+
+def moment(at: datetime | None) -> str:
+    """A time for a reader, in UTC."""
+    return f"{day(at)}, {at:%H:%M} UTC" if at else "an unknown time"
+
+
+def gist(why: Explanation) -> list[str]:
+    """The part of an explanation that a reader wants first; ``details`` has the rest."""
+    return [each for each in (*why.remarks, *why.rule[:1]) if not each.startswith(_SCORE)]
+
+
+def details(why: Explanation) -> list[str]:
+    """The figures of an explanation, and the other compared facts."""
+    first = [each for each in why.rule[:1] if each.startswith(_SCORE)]
+    return [*first, *why.rule[1:], *why.neighbours, *why.differences, *why.arbiter]
+
+
+def holding(contact: Contact) -> int:
+    """How many facts of a contact have not ended, as its page counts them."""
+    return contact.live_facts + contact.expired_facts + contact.archived_facts
+
+
+def ended(contact: Contact) -> int:
+    """How many facts of a contact have ended; erased ones do not count."""
+    return contact.superseded_facts + contact.revoked_facts
+
+
+def is_erased(contact: Contact, erasures: Iterable[Erasure]) -> bool:
+    """Whether nothing is left of a contact but the receipts of its erasure."""
+    return 0 < contact.erased_facts == contact.facts and any(
+        each.kind is ErasureKind.CONTACT and each.is_finished
+        for each in erasures
+        if each.scope.contact_id == contact.contact_id
+    )
+
+
+def tone(decision: Decision) -> str:
+    """The kind of notice for a decision."""
+    return "warn" if decision.action in (Action.REJECT, Action.HOLD) else "good"
+
+
+def is_withdrawn(ending: Decision | None) -> bool:
+    """Whether a decision that ended a fact says that it did not hold against its rivals."""
+    if ending is None or ending.door != OPERATOR_DOOR:
+        return False
+    of_several = ending.action is Action.REVOKE and len(ending.superseded_ids) > 1
+    return of_several or ending.action is Action.RESOLVE
+
+
+def is_reason(decision: Decision) -> bool:
+    """Whether its text is a person's reason, not the contact's words."""
+    return decision.door == OPERATOR_DOOR and decision.action in _REASONED
+
+
+def person(decision: Decision) -> str | None:
+    """Who decided, or corrected a fact; None if no person did."""
+    is_amended = decision.decided_by is DecidedBy.AMENDMENT
+    by = decision.proposal.proposed_by if is_amended else None
+    return decision.proposal.answered_by or by
+
+
+def action(decision: Decision) -> str:
+    """What was done, in a word or two."""
+    if decision.action is Action.UPDATE and decision.verdict.is_restatement:
+        return ACTIONS[Action.SKIP]
+    return ACTIONS[decision.action]
+
+
+def replaced_by(decision: Decision) -> list[str]:
+    """The facts that a decision replaced, as far as its record says."""
+    if decision.action is not Action.UPDATE or decision.verdict.is_restatement:
+        return []
+    texts = {each.fact_id: each.text for each in decision.compared_with}
+    return [texts[fact_id] for fact_id in decision.superseded_ids if fact_id in texts]
+
+
+def is_declined(decision: Decision) -> bool:
+    """Whether the note is not remembered because a person said no, now or before."""
+    reason = decision.gate.reason if decision.gate else None
+    is_no = decision.action in (Action.DECLINE, Action.WITHDRAW)
+    return is_no or (decision.action is Action.REJECT and reason is GateReason.DECLINED_BEFORE)
+
+
+def answer(decision: Decision) -> str:
+    """The outcome for a person; ``Decision.answer`` is for an agent."""
+    if decision.action is Action.REVERT:
+        return "What held before it holds again."
+    if decision.action is Action.REJECT and is_declined(decision):
+        return (
+            "The same was answered no before, so these words are not asked again. "
+            "If it is true, write it in other words."
+        )
+    if decision.action is Action.HOLD:
+        return "Not remembered yet: it waits for a yes below."
+    if decision.action is Action.REJECT:
+        return f"Not remembered: {decision.reason.rstrip('.')}."
+    return decision.answer
+
+
+def attribute(fact: Fact) -> str | None:
+    """The attribute that a fact is filed under; None without one."""
+    return fact.slot.attribute if fact.slot else None
+
+
+def answerers(held: Decision, name: str) -> dict[str, str]:
+    """Who may answer a question: the form's value, and the name for a reader."""
+    me, contact = {"operator": f"I, {name}"}, {"contact": "the contact told me"}
+    if held.disposal is Disposal.CONSENT:
+        return contact
+    reason = held.gate.reason if held.gate else GateReason.ADMITTED
+    return me if reason in FOR_OPERATORS else me | contact
+
+
+_READ_MAX = 1_000
+_NAMED_MAX = 3
+
+
+@frozen
+class Since:
+    """What became of a decision since.
+
+    Attributes:
+        settled: how a held note was answered; None while it waits.
+        undone: the decision that undid it, and was not undone itself.
+        is_erased: whether its words were erased.
+        is_reversible: whether it can be undone now.
+        has_lapsed: whether the time for an answer is over.
+    """
+
+    settled: Decision | None
+    undone: Decision | None
+    is_erased: bool
+    has_lapsed: bool
+    is_reversible: bool
+
+
+def since(about: ContactMemory, decision: Decision) -> Since:
+    """What became of a decision of this contact since."""
+    undone, gone = None, planning.is_erased(decision)
+    if decision.action in REVERSIBLE:
+        later = about.decisions(since=decision.at, door=OPERATOR_DOOR, limit=_READ_MAX)
+        undone = undone_by(decision, later)
+    ends_at = decision.gate.lapses_at if decision.gate else None
+    settled = settled_by(about, decision) if decision.action is Action.HOLD else None
+    return Since(
+        settled=settled,
+        undone=undone,
+        is_erased=gone,
+        has_lapsed=settled is None and ends_at is not None and ends_at <= datetime.now(UTC),
+        is_reversible=decision.action in REVERSIBLE and undone is None and not gone,
+    )
+
+
+def settled_by(about: ContactMemory, held: Decision) -> Decision | None:
+    """The decision that answered a question; None while it waits."""
+    try:
+        return about.decision(settlement_id_of(held.proposal.held_id or held.decision_id))
+    except UnknownDecisionError:
+        return None
+
+
+def subject_of(memory: Memory, decision: Decision) -> str:
+    """The fact or facts that a decision was about; its own text if that says it."""
+    scope = decision.scope
+    about = memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
+    if decision.action is Action.REVERT:
+        undone = _undone(about, decision)
+        if undone is None:
+            return decision.text
+        told = subject_of(memory, undone)
+        if undone.action is Action.REVERT:
+            return f"The undoing of {in_marks(told)}"
+        return f"The answer that {told}" if undone.action is Action.RESOLVE else told
+    ids: Iterable[str] = ()
+    if decision.action is Action.REVOKE:
+        ids = decision.superseded_ids
+    elif decision.action is Action.RESOLVE and decision.decided_by is DecidedBy.ANSWER:
+        ids = [each for each in (decision.fact_id, *decision.closed_ids) if each]
+    texts = [*dict.fromkeys(filter(None, (_text(about, each) for each in ids)))]
+    if not texts:
+        return decision.text
+    more = f" and {len(texts) - _NAMED_MAX} more" if len(texts) > _NAMED_MAX else ""
+    told = " · ".join(texts[:_NAMED_MAX]) + more
+    if decision.action is Action.RESOLVE:
+        return f"{in_marks(told)} {'holds' if len(texts) == 1 else 'hold'}"
+    return told
+
+
+def _undone(about: ContactMemory, revert: Decision) -> Decision | None:
+    """The decision that a person asked to undo; later ones that were undone with it come first."""
+    ids = revert.undo.decision_ids if revert.undo else ()
+    try:
+        return about.decision(ids[-1]) if ids else None
+    except UnknownDecisionError:
+        return None
+
+
+def _text(about: ContactMemory, fact_id: str) -> str | None:
+    try:
+        return about.evidence(fact_id).fact.text
+    except UnknownFactError:
+        return None

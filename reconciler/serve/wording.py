@@ -1,0 +1,167 @@
+"""Wording: what a person or an operator's model reads of a memory, line by line. Pure.
+
+The command line and the tools of MCP say it in the same words. Who prints a line shows its hidden
+characters, because an operator judges what is printed. Plain values are records as JSON has them,
+and the same fields as lines for a person.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Dispute, may_have_changed
+from reconciler.domain.records.notes import CONTACT_SUBJECT
+from reconciler.reading.quoting import in_marks
+
+if TYPE_CHECKING:
+    from reconciler.domain.recalling.recalled import SlotValue
+    from reconciler.domain.records.candidates import FactEvidence
+    from reconciler.ops.review.health import ContactHealth, HealthReport, Waiting
+
+
+def json_text(record: Any, indent: int | None = None) -> str:
+    """Plain values or records as JSON; times as ISO 8601."""
+    return json.dumps(record, allow_nan=False, indent=indent, default=_plain)
+
+
+def _plain(value: object) -> Any:
+    """The JSON form of a value that JSON does not know.
+
+    A time is ISO 8601, a record is its ``to_dict`` or its fields, and anything else its words.
+    """
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return str(value)
+
+
+def field_lines(record: Any) -> Iterator[str]:
+    """The fields of a record as its JSON has them, one a line, without those that are empty."""
+    return _field_lines(json.loads(json_text(record)), "")
+
+
+def _field_lines(plain: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for name, value in plain.items():
+        words = f"{indent}{name.replace('_', ' ')}:"
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                lines = [*_field_lines(part, f"{indent}  ")]
+                yield from [words, *lines] if lines else []
+            elif part not in (None, ""):
+                yield f"{words} {part}"
+
+
+def waiting_lines(item: Decision | Dispute) -> Iterator[str]:
+    """A held note or a dispute, with its question and the ids that an answer names."""
+    if isinstance(item, Dispute):
+        yield f"dispute, contact {item.scope.contact_id}, {_waits(item.opened_at)}"
+        yield f"ask: {item.question}"
+        for fact in item.facts:
+            yield f'fact {fact.fact_id}: "{fact.text}", {fact.trust}'
+        for reason in item.reasons:
+            yield f"why: {reason}"
+        yield "`reconciler resolve` takes the answer"
+        return
+    yield f"decision {item.decision_id}, contact {item.scope.contact_id}, {_waits(item.at)}"
+    yield f'held: "{item.text}"'
+    yield f"why: {item.reason}"
+    if item.question:
+        yield f"ask: {item.question}"
+
+
+def _waits(at: datetime) -> str:
+    """Since when it waits for an answer, and a mark if that is long."""
+    from reconciler.domain.recalling.briefing import OLD_AFTER
+
+    return f"since {at:%Y-%m-%d}{' (old)' if datetime.now(UTC) - at > OLD_AFTER else ''}"
+
+
+def evidence_lines(evidence: FactEvidence) -> Iterator[str]:
+    """What a fact rests on: each turn, who said it, when and where, and who recorded it."""
+    yield evidence.statement
+    for turn in evidence.turns:
+        where = f"session {turn.session_id}" + (f", {turn.channel}" if turn.channel else "")
+        found_at = f", {turn.source_reference}" if turn.source_reference else ""
+        yield f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})"
+        yield f"  {in_marks(' … '.join(turn.spans) or turn.text)}"
+        earlier = f": the earlier fact {turn.fact_id}, which this fact repeats"
+        for taken in turn.taken_by:
+            by = taken.answered_by or taken.proposed_by or "unknown"
+            of = earlier if turn.is_beneath else ""
+            yield f"  {taken.action} {taken.decision_id} by {by}{of}"
+
+
+def value_line(value: SlotValue) -> str:
+    """The current value of an attribute: since when, by what word, and whether it is certain."""
+    marks = ", in dispute" if value.is_disputed else ", contested" if value.is_contested else ""
+    if value.holds_until_settled:
+        marks += ", holds until settled"
+    if value.may_be_outdated:
+        marks += f", {may_have_changed(value.last_confirmed_at)}"
+    said = f"since {value.since:%Y-%m-%d}, {value.word}, said {value.observations}×{marks}"
+    whose = "" if value.subject == CONTACT_SUBJECT else f" of {value.subject}"
+    return f'{value.attribute}{whose}: "{value.value}" ({said}, fact {value.fact_id})'
+
+
+def health_rows(report: HealthReport) -> Iterator[tuple[str, str, str]]:
+    """The numbers of all contacts together: what is counted, how many, and what it means."""
+    total = report.total
+    ended = f"{total.expired} expired, {total.archived} archived, {total.superseded} superseded"
+    yield "live facts", str(total.live), f"{ended}, {total.revoked} revoked"
+    pairs = counted(total.near_pairs, "pair")
+    duplicates = f"{pairs} of facts that seem to say the same, unlinked"
+    yield "duplicates", _percent(total.duplicate_rate), duplicates
+    several = f"{total.rivalled_slots} of {total.slots} single-valued attributes"
+    yield "stale", _percent(total.stale_rate), f"{several} have several values"
+    yield "disputes", str(total.disputes.count), _ages(total.disputes, "disputes")
+    yield "questions", str(total.questions.count), _ages(total.questions, "pending")
+    answers = f"{total.confirmations} of {counted(total.answers, 'answer')}"
+    yield "answered yes", _percent(total.confirm_rate), answers
+    refusals = f"{total.refusals} of {counted(total.attempts, 'note')}"
+    yield "refused", _percent(total.refusal_rate), f"{refusals}; `reconciler refusals` says why"
+    empty = f"{total.empty_recalls} of {counted(total.recalls, 'recall')}"
+    yield "found nothing", _percent(total.empty_recall_rate), f"{empty} by processes that write"
+    size = "" if report.file_bytes is None else f", {report.file_bytes / 1e6:,.1f} MB on disk"
+    sessions = f"{counted(total.sessions, 'session')}, {counted(total.episodes, 'episode')}"
+    yield "decisions", str(total.decisions), f"{sessions}{size}"
+    if total.damaged is None:
+        yield "damaged", "–", "not checked; `--check-records` reads every record"
+    else:
+        told = "records that cannot be read; `reconciler forget` erases them"
+        yield "damaged", str(total.damaged), told
+
+
+def counted(count: int, what: str) -> str:
+    """A count with its noun: "1 fact", "2 facts"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"
+
+
+def _ages(waiting: Waiting, command: str) -> str:
+    if not waiting.count:
+        return "nothing waits"
+    return (
+        f"up to a day {waiting.day}, a week {waiting.week}, a month {waiting.month}, longer "
+        f"{waiting.longer}; `reconciler {command}` lists them"
+    )
+
+
+def most_troubled(contacts: Iterable[ContactHealth]) -> list[ContactHealth]:
+    """The contacts, those with most to do first."""
+
+    def troubles(one: ContactHealth) -> tuple[int, int]:
+        waits = one.disputes.count + one.questions.count
+        return one.duplicated + one.rivalled_slots + waits, one.live
+
+    return sorted(contacts, key=troubles, reverse=True)

@@ -1,0 +1,1 @@
+"""Records as lines, read one by one, so that a damaged one is found."""

@@ -1,0 +1,487 @@
+"""Damage: which of a contact's records cannot be read, and what is left of one without its words.
+
+The reader of its store checks each record. The remains of a damaged one can be read: its id, and
+those numbers and times that make sense. An export writes the remains in its place, and an erasure
+leaves them behind. Never here: a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.erasures import ERASED, ErasureKind, ErasureState
+from reconciler.domain.records.kinds import (
+    SPANS_JOINED,
+    Action,
+    DecidedBy,
+    FactState,
+    JobState,
+    Sensitivity,
+    SourceKind,
+)
+from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, Scope, check_text
+from reconciler.errors import InvalidArchiveError, InvalidNoteError
+from reconciler.frozen import frozen, in_order
+from reconciler.ports.graph import Row
+from reconciler.reading.kinds import Category, RecallSemantics
+from reconciler.service.checking.lines import KEY_OF, PropertyTypes, shipped_types
+from reconciler.service.stores.contact_store import IN_COLUMNS, ArchiveStore
+from reconciler.service.stores.erasure_store import ERASURES
+from reconciler.service.stores.rows import DECISIONS, EVIDENCE, FACTS, SLOT_COLUMNS, UNREADABLE
+from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, SESSIONS, TASKS
+from reconciler.service.stores.stored_facts import facts_in
+
+_UNCOUNTED = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
+_RECORDS_A_PAGE = 2_000
+_READ_OF: Mapping[str, tuple[str, ...]] = {"Decision": ("record", "correction")}
+"""The columns that a record is read from, where the others only repeat it."""
+_SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
+
+
+@in_order
+class DamagedNode:
+    """A node that cannot be read, by its label and id, with all it holds."""
+
+    label: str
+    node_id: str
+    held: Row
+
+    @property
+    def words(self) -> Iterator[str]:
+        """All texts that it holds."""
+        for value in self.held.values():
+            yield from (str(item) for item in (value if isinstance(value, list) else [value]))
+
+
+@in_order
+class ReadRecords:
+    """The facts and decisions that can be read, and what cannot be read of any label."""
+
+    whole: dict[str, list[Any]] = field(default_factory=lambda: {"Fact": [], "Decision": []})
+    damaged: list[DamagedNode] = field(default_factory=list)
+
+
+@in_order
+class _ReadPage:
+    """Records of several contacts that can be read.
+
+    Attributes:
+        records: the records.
+        damaged_keys: the contact's key of each record that cannot be read, and is not here.
+    """
+
+    records: Sequence[Any]
+    damaged_keys: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Finds damaged records, and puts what is left of them in their place.
+
+    Args:
+        archive_store: contacts with all that belongs to them.
+        types: of what type each property is.
+    """
+
+    archive_store: ArchiveStore
+    types: PropertyTypes = field(default_factory=shipped_types)
+
+    def read(
+        self, scope: Scope, labels: Iterable[str], on_progress: Callable[[int], None]
+    ) -> ReadRecords:
+        """The records of a contact of these labels, each read once.
+
+        Args:
+            scope: the contact.
+            labels: of what.
+            on_progress: told how many more records were read.
+        """
+        found = ReadRecords()
+        for label in labels:
+            whole = self._whole(scope, label, on_progress) if label in IN_COLUMNS else None
+            if whole is not None:
+                if label in found.whole:
+                    found.whole[label] = whole
+                continue
+            pages = self.archive_store.node_pages(
+                scope.contact_key, label, with_vectors=False, size=_RECORDS_A_PAGE
+            )
+            for page in pages:
+                for node_id, held in page:
+                    record = self._read(label, held, scope)
+                    if record is None:
+                        found.damaged.append(DamagedNode(label, node_id, held))
+                    elif label in found.whole:
+                        found.whole[label].append(record)
+                on_progress(len(page))
+        return found
+
+    def _whole(
+        self, scope: Scope, label: str, on_progress: Callable[[int], None]
+    ) -> list[Any] | None:
+        """All records of a label, read in columns; None if one is damaged."""
+        records: list[Any] = []
+        for page in self._pages([scope], label, _RECORDS_A_PAGE):
+            if page.damaged_keys:
+                return None
+            told = len(records)
+            records += page.records
+            on_progress(len(records) - told)
+        return records
+
+    def damaged_among(
+        self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
+    ) -> Iterator[str]:
+        """The contact's key of each damaged record of several contacts of these labels."""
+        scopes = list(scopes)
+        by_key = {scope.contact_key: scope for scope in scopes}
+        for label in labels:
+            if label in IN_COLUMNS:
+                for page in self._pages(scopes, label, page_size):
+                    yield from page.damaged_keys
+                continue
+            for key, held in self.archive_store.iter_nodes([*by_key], label, page_size):
+                if self.is_damaged(label, held, by_key[key]):
+                    yield key
+
+    def _pages(self, scopes: Iterable[Scope], label: str, page_size: int) -> Iterator[_ReadPage]:
+        """All records of several contacts of a label that is ``IN_COLUMNS``, page after page."""
+        by_key = {scope.contact_key: scope for scope in scopes}
+        for columns in self.archive_store.column_pages([*by_key], label, page_size):
+            yield self._page(label, columns, by_key)
+
+    def _page(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> _ReadPage:
+        """The records of these rows. Rows are looked at only if they must.
+
+        The columns are checked whole, which takes a third of the time.
+        """
+        read, names = self._read, tuple(columns)
+        try:
+            self.types.check_columns(label, columns)
+            if label == "Fact":
+                return _ReadPage(facts_in(columns))
+            read, names = _read_checked, _READ_OF.get(label, names)
+        except UNREADABLE:
+            pass
+        keys, rows = columns["contact_key"], zip(*(columns[name] for name in names), strict=True)
+        records = [
+            read(label, dict(zip(names, values, strict=True)), by_key[key])
+            for key, values in zip(keys, rows, strict=True)
+        ]
+        readable = [record for record in records if record is not None]
+        damaged = [key for key, record in zip(keys, records, strict=True) if record is None]
+        return _ReadPage(readable, damaged)
+
+    def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
+        """Whether a node cannot be read, in its store or on a line of an export."""
+        return self._read(label, held, scope) is None
+
+    def _read(self, label: str, held: Row, scope: Scope) -> Any:
+        """A node's record; None if it cannot be read."""
+        try:
+            read = self.types.read(label, self.types.known(label, held))
+        except UNREADABLE:
+            return None
+        return _read_checked(label, read, scope)
+
+    def empty(self, scope: Scope, damaged: Iterable[DamagedNode], at: datetime) -> None:
+        """Leave of these records only what can be read, and no words."""
+        by_label: dict[str, dict[str, Row]] = {}
+        for node in damaged:
+            left = self.remains(node, scope, at)
+            by_label.setdefault(node.label, {})[node.node_id] = left
+        for label, nodes in by_label.items():
+            self.archive_store.put_remains(label, nodes)
+
+    def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
+        """The readable rest of a damaged record, without any words.
+
+        Args:
+            node: the record.
+            scope: the contact's.
+            at: what stands for a time that makes no sense (UTC).
+        """
+        kept = self._sound(node.label, node.held)
+        left = _REMAINS[node.label].of(kept, scope, at)
+        if node.label == "Episode":
+            left |= _place_of(kept)
+        if node.label == "Decision":
+            left |= self._decided(node.node_id, kept, left, scope)
+        return left
+
+    def read_remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Any:
+        """The rest of a damaged record, as its store will read it; else as ``remains``."""
+        left = self.remains(node, scope, at) | {KEY_OF[node.label]: node.node_id}
+        return read_node(node.label, left, scope)
+
+    def link_left(self, kind: str, held: Row, at: datetime) -> Row | None:
+        """The readable part of a link, as an export holds it; None if nothing of it is readable.
+
+        Args:
+            kind: the link's type.
+            held: what it holds.
+            at: what stands for a time that makes no sense (UTC).
+        """
+        sound = self._sound(kind, held)
+        if kind in ("SUPERSEDES", "CONFLICTS_WITH"):
+            return {"decided_by": str(DecidedBy.ORDER), "reason": ERASED, "at": at} | sound
+        if kind == "COMPARED_WITH":
+            return sound if sound.keys() >= {"cosine", "rank"} else None
+        if "span" in sound and not is_citation(sound["span"]):
+            return {}
+        return sound
+
+    def _sound(self, label: str, held: Row) -> Row:
+        """Those properties that are of the type that they should be."""
+        known = self.types.known(label, held)
+        told = {name: value for name, value in known.items() if value is not None}
+        if self._is_sound(label, told):
+            return told
+        return {n: value for n, value in told.items() if self._is_sound(label, {n: value})}
+
+    def _is_sound(self, label: str, held: Row) -> bool:
+        try:
+            self.types.read(label, held)
+        except (InvalidArchiveError, TypeError, ValueError):
+            return False
+        return True
+
+    def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
+        """What was done, and the record that says so; only what wrote a fact may say so."""
+        wrote = {Action.ADD, Action.UPDATE}
+        links = self.archive_store.list_links(
+            scope.contact_key, "WROTE", decision_id[:-1], decision_id
+        )
+        fact_id = next((end for start, end, _ in links if start == decision_id), None)
+        action = Action(kept.get("action", Action.SKIP))
+        if (action in wrote) != (fact_id is not None):
+            action = Action.ADD if fact_id else Action.SKIP
+        decided = {"action": str(action), "fact_id": fact_id or kept.get("fact_id")}
+        return decided | {"record": _record(decision_id, left | decided, scope)}
+
+
+def _read_checked(label: str, held: Row, scope: Scope) -> Any:
+    """A node's record, if its properties are of their types; None if it cannot be read."""
+    try:
+        return read_node(label, held, scope)
+    except UNREADABLE:
+        return None
+
+
+def read_node(label: str, held: Row, scope: Scope) -> Any:
+    """A node's record, as its store reads it; of a contact its version, never None.
+
+    Raises:
+        Exception: any of ``UNREADABLE``, where it cannot be read; its text may quote it.
+    """
+    return _READERS[label](held, scope)
+
+
+def is_citation(span: str) -> bool:
+    """Whether the words that a link cites can be read."""
+    try:
+        for part in span.split(SPANS_JOINED):
+            check_text("a span", part, _SPAN_LENGTH_MAX)
+    except InvalidNoteError:
+        return False
+    return True
+
+
+def _read_episode(held: Row, scope: Scope) -> Any:
+    row = {"source_reference": None, "job_id": None, "is_cleaned": False} | held
+    if held.get("role") is None:
+        return EVIDENCE.make(row | {"session_id": "-", "scope": scope, "span": None})
+    return EPISODES.make(row | {"session_id": "-"})
+
+
+def _read_job(held: Row, _: Scope) -> Any:
+    if held.get("proposals") is not None:
+        PROPOSALS.make({"extractor": None, "summary": None} | held)
+    return JOBS.make(_UNCOUNTED | held)
+
+
+def _read_session(held: Row, _: Scope) -> Any:
+    return SESSIONS.make({"summary": None} | _UNCOUNTED | held)
+
+
+_READERS: Mapping[str, Callable[[Row, Scope], Any]] = {
+    "Contact": lambda held, _: held["version"],
+    "Task": lambda held, scope: TASKS.make(
+        {"done": None, "decided": None} | held | {"scope": scope}
+    ),
+    "Session": _read_session,
+    "Episode": _read_episode,
+    "Job": _read_job,
+    "Fact": lambda held, _: FACTS.make(dict.fromkeys(SLOT_COLUMNS) | held),
+    "Decision": lambda held, _: DECISIONS.make(
+        {"record": held["record"], "correction": held.get("correction")}
+    ),
+    "Erasure": lambda held, scope: ERASURES.make(
+        {"finished_at": None, "plan": None, "receipt": None}
+        | held
+        | {"contact_id": scope.contact_id, "asked_by": held["by"]}
+    ),
+    "Tombstone": lambda held, _: held["tombstone_key"],
+}
+
+
+@frozen
+class _Remains:
+    """What is left of a damaged record: nothing that anybody said.
+
+    Attributes:
+        times: kept if they can be read, else the time of the emptying.
+        kept: kept if they can be read, else the value here.
+        put: these values, whatever stood there.
+        of_scope: as the scope says.
+        now: the time of the emptying.
+        erased: texts, marked as erased.
+        gone: nothing.
+    """
+
+    times: str
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    put: Mapping[str, Any] = field(default_factory=dict)
+    of_scope: str = ""
+    now: str = ""
+    erased: str = ""
+    gone: str = ""
+
+    def of(self, held: Row, scope: Scope, at: datetime) -> Row:
+        """What is left, from what can be read of it."""
+        return {
+            **{name: held.get(name) or at for name in self.times.split()},
+            **{name: held.get(name, usual) for name, usual in self.kept.items()},
+            **self.put,
+            **{name: getattr(scope, name) for name in self.of_scope.split()},
+            **dict.fromkeys(self.now.split(), at),
+            **dict.fromkeys(self.erased.split(), ERASED),
+            **dict.fromkeys(self.gone.split()),
+        }
+
+
+_UNREADABLE = "unreadable"
+_GUESS = str(SourceKind.MODEL_GUESS)
+_REMAINS: Mapping[str, _Remains] = {
+    "Task": _Remains(
+        times="started_at changed_at",
+        kept=dict.fromkeys(("task_id", "session_id"), _UNREADABLE),
+        put={"state": "failure"},
+        erased="name goal",
+        gone="done decided blocker",
+    ),
+    "Session": _Remains(
+        times="started_at ended_at",
+        kept=_UNCOUNTED | dict.fromkeys(("session_id", "channel"), _UNREADABLE),
+        gone="summary",
+    ),
+    "Episode": _Remains(
+        times="said_at",
+        kept={"source_kind": _GUESS},
+        put={"is_cleaned": True},
+        erased="text",
+        gone="source_reference",
+    ),
+    "Job": _Remains(
+        times="submitted_at due_at finished_at",
+        kept=_UNCOUNTED | {"session_id": _UNREADABLE, "attempts": 0},
+        put={"state": str(JobState.DONE)},
+        of_scope="tenant agent_id contact_id",
+        gone="extractor last_error proposals summary",
+    ),
+    "Fact": _Remains(
+        times="recorded_at valid_from valid_to last_confirmed_at",
+        kept={
+            "trust": _GUESS,
+            "observations": 1,
+            "category": str(Category.FACT),
+            "recall_count": 0,
+        },
+        put={
+            "importance": 0.5,
+            "confidence": 0.0,
+            "state": str(FactState.ERASED),
+            "sensitivity": str(Sensitivity.NONE),
+            "recall_semantics": str(RecallSemantics.DEFAULT),
+            **dict.fromkeys(("is_void", "is_contested", "is_redacted"), False),
+            **dict.fromkeys(("yields_to_live_intent", "is_confirmed_by_user"), False),
+        },
+        erased="text",
+        gone=f"{' '.join(SLOT_COLUMNS)} slot_key first_held_from topic tags expires_at artefact "
+        "last_recalled_at",
+    ),
+    "Decision": _Remains(
+        times="at",
+        kept={
+            "decided_by": str(DecidedBy.GATE),
+            "trust": _GUESS,
+            **dict.fromkeys(("door", "episode_id"), _UNREADABLE),
+        },
+        now="lapses_at",
+        erased="text reason",
+        gone="arbiter_reasoning inference_key disposal gate_reason correction cosine",
+    ),
+    "Erasure": _Remains(
+        times="started_at finished_at",
+        kept={"by": _UNREADABLE},
+        put={
+            "target_kind": str(ErasureKind.CONTACT),
+            "target": "{}",
+            "state": str(ErasureState.DONE),
+        },
+        of_scope="tenant agent_id contact_key",
+        erased="reason",
+        gone="plan receipt",
+    ),
+    "Tombstone": _Remains(times="at", of_scope="contact_key"),
+}
+
+
+def _place_of(episode: Row) -> Row:
+    """Speaker and place, which a turn has and no other episode."""
+    usual = {"position": 0, "role": "system"}
+    is_turn = not usual.keys().isdisjoint(episode)
+    return {name: episode.get(name, value) for name, value in usual.items()} if is_turn else {}
+
+
+def _record(decision_id: str, left: Row, scope: Scope) -> str:
+    """A record of what is left of a decision."""
+    from reconciler.domain.records.decisions import NO_MODEL, Decision, RecordedPolicy, Verdict
+    from reconciler.domain.records.notes import Note
+    from reconciler.service.stores.commits import record_of
+
+    note = Note(
+        scope=scope,
+        text=ERASED,
+        said_at=left["at"],
+        source_kind=SourceKind(left["trust"]),
+        is_cleaned=True,
+    )
+    policy = RecordedPolicy(
+        profile="unreadable",
+        cosine_update_min=1.0,
+        cosine_add_max=1.0,
+        cosine_cut=1.0,
+        guard=False,
+        embedding_model=NO_MODEL,
+    )
+    verdict: Verdict[str] = Verdict(
+        action=Action(left["action"]),
+        decided_by=DecidedBy(left["decided_by"]),
+        reason=ERASED,
+    )
+    decision = Decision(
+        decision_id=decision_id,
+        note=note,
+        verdict=verdict,
+        fact_id=left["fact_id"],
+        door=left["door"],
+        at=left["at"],
+        episode_id=left["episode_id"],
+        policy=policy,
+    )
+    return record_of(decision)

@@ -1,0 +1,487 @@
+"""The lines of an export: what one may hold, how a value is written, and how it is read again.
+
+The types of properties come from the JSON Schema that is shipped, so that what is described and
+what is read are the same. Never here: a query, or a file.
+
+``Coherence`` checks that the lines of one contact agree with each other: an altered file with a
+right checksum may hold a live fact that another one replaced. The check sees that while it reads:
+of each node it keeps only the id and the links that it still expects.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib.resources import files
+from types import NoneType
+from typing import Any
+
+from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
+from reconciler.errors import InvalidArchiveError
+from reconciler.frozen import frozen, in_order
+from reconciler.ports.graph import Row
+from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
+
+FORMAT = "reconciler-export"
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+_NUMBER_MAX = 2**53
+"""Up to here, every integer can be a number in JSON without loss."""
+
+VERSION = 1
+"""The version of the format. A new property needs no new version: see ``schema_version``."""
+
+KEY_OF: Mapping[str, str] = {
+    "Contact": "contact_key",
+    "Task": "task_key",
+    "Session": "session_key",
+    "Episode": "episode_id",
+    "Job": "job_id",
+    "Fact": "fact_id",
+    "Decision": "decision_id",
+    "Erasure": "erasure_id",
+    "Tombstone": "tombstone_key",
+}
+"""The labels, in the order of a contact's lines, and the property that names a node of each."""
+
+
+@in_order
+class LinkKind:
+    """The labels that a relationship joins."""
+
+    start: str
+    end: str
+
+
+LINKS: Mapping[str, LinkKind] = {
+    "WITH": LinkKind("Session", "Contact"),
+    "PART_OF": LinkKind("Session", "Task"),
+    "IN": LinkKind("Episode", "Session"),
+    "READS": LinkKind("Job", "Session"),
+    "SUPERSEDES": LinkKind("Fact", "Fact"),
+    "CONFLICTS_WITH": LinkKind("Fact", "Fact"),
+    "EVIDENCED_BY": LinkKind("Fact", "Episode"),
+    "JUDGED": LinkKind("Decision", "Episode"),
+    "WROTE": LinkKind("Decision", "Fact"),
+    "COMPARED_WITH": LinkKind("Decision", "Fact"),
+    "SETTLES": LinkKind("Decision", "Decision"),
+    "REVOKED": LinkKind("Decision", "Fact"),
+    "REVERTED": LinkKind("Decision", "Decision"),
+}
+"""The relationships that have a line. Those that tie a fact, a decision, a task or an erasure to
+its contact, and a contact to its agent, follow from where the line stands."""
+
+NOT_EXPORTED: Mapping[str, frozenset[str]] = {
+    "Contact": frozenset({"locked_by"}),
+    "Session": frozenset({"title"}),
+    "Episode": frozenset({"title"}),
+    "Fact": frozenset(
+        {
+            *("name", "contact_key", "embedding", "embedding_bytes"),
+            *("next_embedding", "next_embedding_bytes", "next_embedding_model"),
+        }
+    ),
+    "Decision": frozenset({"title", "contact_key"}),
+    "COMPARED_WITH": frozenset({"title"}),
+    "SUPERSEDES": frozenset({"contact_key"}),
+    "CONFLICTS_WITH": frozenset({"contact_key"}),
+    "Job": frozenset({"locked_by", "leased_by"}),
+}
+"""Properties that have a place of their own in a line, follow from others (captions, a contact's
+key), or mean nothing in another store (locks, leases, next vectors)."""
+
+
+_Reader = Callable[[Any], Any]
+
+
+@frozen
+class Node:
+    """A node of a line; its vector as float32 bytes, None if it has none."""
+
+    label: str
+    properties: Row
+    vector: bytes | None = None
+
+    @property
+    def node_id(self) -> str:
+        """Its id."""
+        return str(self.properties[KEY_OF[self.label]])
+
+
+@frozen
+class Link:
+    """A relationship of a line."""
+
+    kind: str
+    from_id: str
+    to_id: str
+    properties: Row
+
+
+class PropertyTypes:
+    """The properties of each label and each relationship, with their types.
+
+    Args:
+        schema: the shipped JSON Schema of a line.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._readers: dict[str, dict[str, _Reader]] = {}
+        for name in (*KEY_OF, *LINKS):
+            described = schema["$defs"][name]["properties"]["properties"]["properties"]
+            self._readers[name] = {key: _reader(told) for key, told in described.items()}
+
+    def known(self, name: str, held: Row) -> Row:
+        """The properties of a node or a relationship that an export has a place for."""
+        readers = self._readers[name]
+        return {key: value for key, value in held.items() if key in readers}
+
+    def node(self, line: Mapping[str, Any]) -> Node:
+        """The node in a line.
+
+        Raises:
+            InvalidArchiveError: the line holds no valid node.
+        """
+        label = line["node"]
+        if not isinstance(label, str) or label not in KEY_OF:
+            raise InvalidArchiveError(f"no node is called {label!r}")
+        properties = self.read(label, line.get("properties"))
+        if not isinstance(properties.get(KEY_OF[label]), str):
+            raise InvalidArchiveError(f"a {label} lacks its {KEY_OF[label]}")
+        return Node(label=label, properties=properties, vector=_vector(line.get("vector")))
+
+    def link(self, line: Mapping[str, Any]) -> Link:
+        """The relationship in a line.
+
+        Raises:
+            InvalidArchiveError: the line holds no valid relationship.
+        """
+        kind, ends = line["link"], (line.get("from"), line.get("to"))
+        if not isinstance(kind, str) or kind not in LINKS:
+            raise InvalidArchiveError(f"no link is called {kind!r}")
+        if not all(isinstance(end, str) for end in ends):
+            raise InvalidArchiveError(f"a {kind} lacks an end")
+        properties = self.read(kind, line.get("properties", {}))
+        return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
+
+    def read(self, name: str, held: Any) -> Row:
+        """The properties of a node or a relationship, from a line or a store, with their types.
+
+        Raises:
+            InvalidArchiveError: one is unknown, or has an impossible value.
+        """
+        if not isinstance(held, dict):
+            raise InvalidArchiveError(f"a {name} has no properties")
+        readers = self._readers[name]
+        if unknown := held.keys() - readers.keys():
+            raise InvalidArchiveError(f"a {name} has no property {min(unknown)!r}")
+        read: Row = {}
+        for key, value in held.items():
+            try:
+                if value is not None:
+                    read[key] = readers[key](value)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise InvalidArchiveError(f"a {name} has a {key} that cannot be: {error}") from None
+        return read
+
+    def check_columns(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Check many nodes of one label, given as a list of values for each property.
+
+        Each value is checked once, however many nodes have it. If all values are times, only the
+        first and the last are checked; if all are texts, none.
+
+        Raises:
+            TypeError, ValueError, OverflowError: a value is impossible.
+        """
+        for key, reader in self._readers[name].items():
+            for value in _telling(columns[key], reader):
+                if value is not None:
+                    reader(value)
+
+
+def check_bounds(value: Any) -> None:
+    """Check that no number and no time in a value is too large to calculate with.
+
+    Both engines keep integers of 64 bits, and add many of them; a time must stay a time when
+    something is added to it. The parts of a record are checked as well.
+
+    Raises:
+        ValueError: it holds a number or a time that is out of bounds, or NaN.
+    """
+    if isinstance(value, datetime):
+        if not _EARLIEST <= value <= FAR_AHEAD:
+            raise ValueError(f"{value.isoformat()} is out of bounds")
+    elif isinstance(value, float | int):
+        if not abs(value) <= _NUMBER_MAX:  # also where it is NaN
+            raise ValueError("a number is out of bounds")
+    else:
+        for part in _parts(value):
+            check_bounds(part)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if is_dataclass(value):
+        return (getattr(value, described.name) for described in fields(value))
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
+def as_line(values: Mapping[str, Any]) -> bytes:
+    """A line of the file, with its line end."""
+    return _encoder().encode(values).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def vector_text(vector: bytes) -> str:
+    """A vector as text for a line: base64 of its bytes."""
+    return base64.b64encode(vector).decode("ascii")
+
+
+@cache
+def _encoder() -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_as_json)
+
+
+def _as_json(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    raise TypeError(f"{type(value).__name__} has no place in an export")
+
+
+def _vector(text: Any) -> bytes | None:
+    """The vector in a line, of unit length; one engine takes NaN for equal to every vector.
+
+    Raises:
+        InvalidArchiveError: it cannot be compared.
+    """
+    import numpy as np
+
+    if text is None:
+        return None
+    try:
+        vector = base64.b64decode(text, validate=True)
+        length = np.linalg.norm(np.frombuffer(vector, dtype="<f4").astype(np.float64))
+    except (TypeError, ValueError, binascii.Error):
+        raise InvalidArchiveError("its vector is not float32 in base64") from None
+    if not abs(length - 1) < UNIT_LENGTH_TOLERANCE:  # also where it is NaN
+        raise InvalidArchiveError(f"its vector has length {length:g}, not 1")
+    return vector
+
+
+@cache
+def shipped_types() -> PropertyTypes:
+    """Those of the shipped schema, read once a process and not at each opening of a memory."""
+    return PropertyTypes(load_export_schema())
+
+
+def _reader(told: Mapping[str, Any]) -> _Reader:
+    if words := told.get("enum"):
+        return _one_of(words)
+    if told.get("format") == "date-time":
+        return _time
+    return {
+        "string": _text,
+        "integer": _integer,
+        "number": _number,
+        "boolean": _exactly(bool),
+        "array": _texts,
+    }[told["type"]]
+
+
+def _telling(column: Sequence[Any], reader: _Reader) -> Iterable[Any]:
+    """The values of a column that are enough to check all of it."""
+    kinds = set(map(type, column)) - {NoneType}
+    if kinds == {datetime} and reader is _time:
+        times = [at for at in column if at is not None]
+        if all(at.tzinfo is UTC for at in times):
+            return min(times), max(times)
+    if kinds == {str} and reader is _text:
+        return ()
+    is_told_apart = len(kinds) == 1 and list not in kinds  # 1 and True are one in a set
+    return set(column) if is_told_apart else column
+
+
+def _one_of(words: Sequence[str]) -> _Reader:
+    def read(value: Any) -> Any:
+        if value not in words:
+            raise ValueError(f"it is one of {', '.join(words)}, not {value!r}")
+        return value
+
+    return read
+
+
+def _exactly(kind: type) -> _Reader:
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise TypeError(f"must be {kind.__name__}, not {type(value).__name__}")
+        return value
+
+    return read
+
+
+_text = _exactly(str)
+
+
+def _integer(value: Any) -> int:
+    number: int = _exactly(int)(value)
+    check_bounds(number)
+    return number
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float):
+        raise TypeError(f"must be a number, not {type(value).__name__}")
+    number = float(value)
+    check_bounds(number)
+    return number
+
+
+def _time(value: Any) -> datetime:
+    is_read = isinstance(value, datetime)  # from a store, and not from a line
+    time: datetime = value if is_read else datetime.fromisoformat(_exactly(str)(value))
+    if time.tzinfo is None:
+        raise ValueError(f"{value!r} names no zone")
+    check_bounds(time)
+    return time.astimezone(UTC)
+
+
+def _texts(value: Any) -> list[str]:
+    return [_text(item) for item in _exactly(list)(value)]
+
+
+def load_export_schema() -> dict[str, Any]:
+    """The schema as it is shipped; ``tools/export_schema.py`` writes it from the tables."""
+    text = files(__package__).joinpath("export.schema.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+_HOLDING = (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
+_WRITING = (Action.ADD, Action.UPDATE)
+
+HOME_BY: Mapping[str, tuple[str, ...]] = {
+    "Session": ("WITH", "PART_OF"),
+    "Episode": ("IN",),
+    "Job": ("READS",),
+}
+"""The links by which a node belongs to its contact. A task's session without turns is linked
+only to the task."""
+
+_ONCE = ("WITH", "IN", "READS")
+"""Link types of which a node has at most one."""
+
+_HELD: Mapping[str, tuple[str, ...]] = {
+    "COMPARED_WITH": ("cosine", "rank"),
+    "SUPERSEDES": ("decided_by", "at"),
+    "CONFLICTS_WITH": ("decided_by", "at"),
+}
+"""The properties that links must have."""
+
+_NAMED_MAX = 5
+
+
+class Coherence:
+    """Takes the lines of one contact, nodes before their links, and finds contradictions.
+
+    Each method returns a text for an error message, or None if it finds nothing.
+    """
+
+    def __init__(self) -> None:
+        self._homeless: dict[str, set[str]] = {label: set() for label in HOME_BY}
+        self._linked: dict[str, set[str]] = {kind: set() for kind in _ONCE}
+        self._holding: set[str] = set()
+        self._erased: set[str] = set()
+        self._endless: set[str] = set()
+        self._unwritten: set[str] = set()
+        self._to_write: set[str] = set()
+        self._above: dict[str, str] = {}
+        self._order: TopologicalSorter[str] = TopologicalSorter()
+
+    def wrong_with_node(self, node: Node) -> str | None:
+        """Take a node, and check it."""
+        if node.label in self._homeless:
+            self._homeless[node.label].add(node.node_id)
+        if node.label == "Decision":
+            if not node.properties.keys() >= {"action", "record"}:
+                return f"decision {node.node_id} has no record"
+            if node.properties["action"] in _WRITING:
+                self._to_write.add(node.node_id)
+        return self._wrong_with_fact(node) if node.label == "Fact" else None
+
+    def wrong_with_link(self, link: Link) -> str | None:
+        """Take a link between two nodes that were taken before, and check it."""
+        for name in _HELD.get(link.kind, ()):
+            if name not in link.properties:
+                return f"a {link.kind} from {link.from_id} has no {name}"
+        for label, kinds in HOME_BY.items():
+            if link.kind in kinds:
+                self._homeless[label].discard(link.from_id)
+        if link.kind in _ONCE:
+            if link.from_id in self._linked[link.kind]:
+                return f"{link.from_id} has more than one {link.kind}"
+            self._linked[link.kind].add(link.from_id)
+            return None
+        if link.kind == "WROTE":
+            return self._wrong_with_writing(link)
+        return self._wrong_with_supersession(link) if link.kind == "SUPERSEDES" else None
+
+    def wrong_at_the_end(self) -> str | None:
+        """Check what the lines lack, after all of them were taken."""
+        for label, ids in self._homeless.items():
+            for node_id in ids:
+                return f"{label} {node_id} lacks its {' or '.join(HOME_BY[label])}"
+        for fact_id in self._endless:
+            return f"fact {fact_id} has ended, and nothing says when, or what took its place"
+        for fact_id in self._unwritten:
+            return f"no decision wrote fact {fact_id}"
+        for decision_id in self._to_write:
+            return f"decision {decision_id} lacks the fact that it wrote"
+        try:
+            self._order.prepare()
+        except CycleError as error:
+            named = error.args[1][1:]
+            more = ", …" if len(named) > _NAMED_MAX else ""
+            return f"each replaced the next: {', '.join(named[:_NAMED_MAX])}{more}"
+        return None
+
+    def _wrong_with_fact(self, fact: Node) -> str | None:
+        fact_id, state = fact.node_id, fact.properties.get("state")
+        has_end = "valid_to" in fact.properties
+        may_hold = not has_end or "expires_at" in fact.properties  # only those with a known end
+        if state is None:
+            return f"fact {fact_id} has no state"
+        self._unwritten.add(fact_id)
+        if state == FactState.ERASED:
+            self._erased.add(fact_id)
+        elif state in _HOLDING:
+            self._holding.add(fact_id)
+            return None if may_hold else f"fact {fact_id} is {state}, and has ended"
+        elif not has_end:
+            self._endless.add(fact_id)
+        return None
+
+    def _wrong_with_writing(self, link: Link) -> str | None:
+        if link.from_id not in self._to_write:
+            return f"decision {link.from_id} writes no fact, or wrote another one"
+        if link.to_id not in self._unwritten:
+            return f"fact {link.to_id} was written twice"
+        self._to_write.remove(link.from_id)
+        self._unwritten.remove(link.to_id)
+        return None
+
+    def _wrong_with_supersession(self, link: Link) -> str | None:
+        new_id, old_id = link.from_id, link.to_id
+        self._order.add(old_id, new_id)
+        self._endless.discard(old_id)
+        if new_id in self._erased:
+            return None  # the fact that it replaced may have come back, and been replaced once more
+        if old_id in self._holding:
+            return f"fact {old_id} still holds, although {new_id} replaced it"
+        if old_id in self._above:
+            return f"{self._above[old_id]} and {new_id} both replaced fact {old_id}"
+        self._above[old_id] = new_id
+        return None

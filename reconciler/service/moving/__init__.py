@@ -1,1 +1,0 @@
-"""Moving a memory: exports as lines of JSON, what restores them, and one contact's on a page."""
