@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.floats import Floats
 from reconciler.reading.cues.leanings import Leaning, Leanings
+from reconciler.reading.sensitive_data import without_hashes
 
 if TYPE_CHECKING:
     from reconciler.reading.linear_head import LinearHead
@@ -45,6 +46,7 @@ def features(text: str, vector: Floats) -> Floats:
     """
     import numpy as np
 
+    text = without_hashes(text)
     words = _WORD.findall(text.casefold())
     pairs = (f"{first} {second}" for first, second in zip(["^", *words], words, strict=False))
     places = {zlib.crc32(each.encode()) % BINS for each in (*words, *pairs)}

@@ -23,6 +23,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.reading.guard import is_foreign
+from reconciler.reading.sensitive_data import without_hashes
 
 FILE = Path(__file__).with_name("judge.onnx")
 SHA256 = "305439f917e731da0e49a56eb98be148b10322cd05b7bde3d726a431b5122c40"
@@ -95,14 +96,15 @@ class PackagedArbiter:
         model = self.load()
         nearest = max((fact.cosine for fact in neighbours), default=0.0)
         near = {
-            number: fact.text
+            number: without_hashes(fact.text)
             for number, fact in enumerate(neighbours, start=1)
             if (self._reads_all or fact.cosine >= nearest - COSINE_APART_MAX)
             and not _is_told_apart(note, fact)
         }
-        is_read = _is_readable(note.text)
+        text = without_hashes(note.text)
+        is_read = _is_readable(text)
         facts = {number: each for number, each in near.items() if is_read and _is_readable(each)}
-        reads = zip(facts, model.read(note.text, list(facts.values())), strict=True)
+        reads = zip(facts, model.read(text, list(facts.values())), strict=True)
         return _judgement({number: read for number, read in reads if read}, len(near), model.bounds)
 
     def load(self) -> _Loaded:

@@ -26,6 +26,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import ArbiterUnavailableError
+from reconciler.reading.sensitive_data import SensitiveKind, keyed_token
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.settings import load_settings
 
@@ -81,6 +82,14 @@ def test_what_lies_far_behind_the_nearest_fact_is_not_read(judge: PackagedArbite
     # Before another judge, which would read them all, it reads them all.
     first = PackagedArbiter(reads_all=True)
     assert first.judge(note(PRO), [near, replace(far, cosine=0.7)]).target == 2
+
+
+def test_the_hash_of_a_value_is_not_read(judge: PackagedArbiter) -> None:
+    answers = set()
+    for key in (b"one key", b"another key"):
+        old, new = (keyed_token(key, SensitiveKind.PHONE, number) for number in ("1", "2"))
+        answers.add(judged(judge, f"Call her on {new} now.", f"Her mobile is {old}.").reasoning)
+    assert len(answers) == 1
 
 
 def test_another_matter_ends_nothing(judge: PackagedArbiter) -> None:

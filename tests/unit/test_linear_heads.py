@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from reconciler import config_files
+from reconciler.adapters.note_head import features
 from reconciler.config_files import load_head
 from reconciler.errors import ConfigurationError
 from reconciler.reading.linear_head import LinearHead
+from reconciler.reading.sensitive_data import SensitiveKind, keyed_token
 from tools.train_heads import TASKS, fitted, one_kind, trained
 
 MODEL = "all-MiniLM-L6-v2@53aa5117"
@@ -48,3 +50,11 @@ def test_a_damaged_head_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "minilm.ends.npz").write_text("no head")
     with pytest.raises(ConfigurationError, match="install the package again"):
         config_files._arrays(tmp_path / "minilm.ends.npz")
+
+
+def test_the_hash_of_a_value_is_no_word_of_a_note() -> None:
+    tokens = [keyed_token(key, SensitiveKind.PHONE, "0187") for key in (b"one key", b"another key")]
+    vector = np.zeros(384, np.float32)
+    one, other = (features(f"Her mobile is {token}.", vector) for token in tokens)
+    assert tokens[0] != tokens[1]
+    assert (one == other).all()
