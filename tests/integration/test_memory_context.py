@@ -199,7 +199,7 @@ WHERE_ILLEGAL = {
 
 @pytest.mark.parametrize("state", WHERE_ILLEGAL)
 def test_an_illegal_call_is_told_and_leaves_the_store_as_it_was(
-    open_memory: Open, tmp_path: Path, state: TaskState
+    open_memory: Open, kept_engine: EngineUnderTest, state: TaskState
 ) -> None:
     memory = open_memory()
     task = context(memory, goal="Answer the contact")
@@ -209,7 +209,7 @@ def test_an_illegal_call_is_told_and_leaves_the_store_as_it_was(
         with pytest.raises(IllegalMemoryOperationError, match=f"{name} is not legal in .*{state}"):
             ILLEGAL[name](task)
     memory.close()
-    counted = raw_store.counts(embedded_engine(tmp_path))
+    counted = raw_store.counts(kept_engine)
     assert (counted["Episode"], counted["Decision"], counted["Fact"]) == (0, 0, 0)
 
 
@@ -341,7 +341,7 @@ def test_an_interrupted_task_can_be_checkpointed_and_goes_on_from_its_start(
 
 @pytest.mark.parametrize("where", ["goal", "blocker", "decided"])
 def test_a_secret_in_what_is_kept_of_a_task_is_taken_out(
-    open_memory: Open, tmp_path: Path, where: str
+    open_memory: Open, kept_engine: EngineUnderTest, where: str
 ) -> None:
     memory, text = open_memory(), "The portal's password is Blue42-Horse9!"
     task = context(memory, goal=text if where == "goal" else "Answer")
@@ -349,7 +349,7 @@ def test_a_secret_in_what_is_kept_of_a_task_is_taken_out(
     task.task_memory.set_blocker(text if where == "blocker" else None)
     task.task_memory.checkpoint([text] if where == "decided" else [])
     memory.close()
-    assert "Blue42" not in "\n".join(raw_store.everything(embedded_engine(tmp_path)))
+    assert "Blue42" not in "\n".join(raw_store.everything(kept_engine))
 
 
 @pytest.mark.parametrize(

@@ -435,7 +435,7 @@ def test_a_raw_value_is_nowhere_on_any_engine(
     ],
 )
 def test_a_raw_value_is_nowhere_in_store_decisions_or_log(
-    tmp_path: Path,
+    kept_engine: EngineUnderTest,
     open_memory: Open,
     caplog: pytest.LogCaptureFixture,
     places: tuple[Callable[[Memory, str], Decision], ...],
@@ -444,7 +444,7 @@ def test_a_raw_value_is_nowhere_in_store_decisions_or_log(
     with open_memory() as memory:
         decisions = [place(memory, kind) for place in places for kind in RAW]
     made = [json.dumps(each.to_dict()) for each in decisions]
-    kept = raw_store.everything(embedded_engine(tmp_path))
+    kept = raw_store.everything(kept_engine)
     assert given_away(RAW, *made) == []
     assert given_away(RAW, *kept) == []
     assert given_away(RAW, caplog.text) == []
