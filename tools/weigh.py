@@ -1,4 +1,4 @@
-"""What each room of the package weighs, for ``ARCHITECTURE.md``: ``python -m tools.weigh --write``.
+"""What each room weighs and other numbers of ARCHITECTURE.md: ``python -m tools.weigh --write``.
 
 A token is what ``tokenize`` gives, without comments, docstrings, line ends and indentation, so that
 a comment or a blank line costs nothing. ``tests/tidy/test_weight.py`` holds the bounds.
@@ -6,15 +6,18 @@ a comment or a blank line costs nothing. ``tests/tidy/test_weight.py`` holds the
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import reconciler
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "ARCHITECTURE.md"
-BEGIN, END = "<!-- python -m tools.weigh --write -->", "<!-- end -->"
+BEGIN, END = "<!-- python -m tools.weigh --write: {} -->", "<!-- end -->"
 ROOMS = {
     "reading": "reads words: text in, findings out",
     "core": "the mission: doors to commit, recall, sessions, erasure, both engines, the facade",
@@ -62,14 +65,49 @@ def table() -> str:
     return "\n".join(["| room | what it is for | tokens |", "|---|---|--:|", *rows, last])
 
 
+RUN = """
+import sys
+from reconciler import Memory
+from reconciler.testing import HashingEmbedder
+with Memory.open(embedded_path=":memory:", embedder=HashingEmbedder()) as memory:
+    priya = memory.contact("crm", "priya")
+    priya.note("Lives in Pune.")
+    priya.recall("Where does she live?")
+    priya.submit_session("call", [{"role": "user", "content": "Remember that I like tea."}])
+    memory.drain()
+print(sum(name.startswith("reconciler") for name in sys.modules))
+"""
+
+
+def _lines(*patterns: str) -> int:
+    files = [file for pattern in patterns for file in ROOT.glob(pattern)]
+    return sum(file.read_text(encoding="utf-8").count("\n") for file in files)
+
+
+def numbers() -> str:
+    """What else a reader may ask, as Markdown."""
+    modules = len(list((ROOT / "reconciler").rglob("*.py")))
+    run = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True)
+    names = [name for name in vars(reconciler.Memory) if not name.startswith("_")]
+    loaded = run.stdout.strip()
+    rows = {
+        "modules; of them loaded by a note, a recall and a session": f"{modules}; {loaded}",
+        "lines of `tests/`; of `docs/` and README": f"{_lines('tests/**/*.py'):,}; "
+        f"{_lines('docs/*.md', 'README.md'):,}",
+        "public names of `Memory`; of `reconciler`": f"{len(names)}; {len(reconciler.__all__)}",
+    }
+    return "\n".join(["| | |", "|---|--:|", *(f"| {name} | {rows[name]} |" for name in rows)])
+
+
 def main() -> None:
-    """Print the table, or write it into the page."""
-    if sys.argv[1:] != ["--write"]:
-        print(table())
-        return
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{table()}\n{END}{after}", encoding="utf-8")
+    """Print the tables, or write them into the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, made in {"rooms": table(), "numbers": numbers()}.items():
+        before, begin, rest = text.partition(BEGIN.format(name))
+        text = f"{before}{begin}\n{made}\n{END}{rest.partition(END)[2]}"
+        print(made, end="\n\n")
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
