@@ -930,6 +930,10 @@ def test_the_api_key_is_in_no_error(
     assert API_KEY not in repr(arbiter)
 
 
+def test_a_connection_that_is_printed_shows_no_key(server: AnthropicServer) -> None:
+    assert API_KEY not in repr(connection(server, API_KEY))
+
+
 def test_an_error_that_repeats_the_key_is_not_repeated(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:
