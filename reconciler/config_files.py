@@ -307,7 +307,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is a number that a float can hold; TOML's whole numbers have no bound."""
+    """True if it is a number that a float can hold; TOML's whole numbers have no bound."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return -_NUMBER_MAX <= value <= _NUMBER_MAX

@@ -26,7 +26,7 @@ class Maker:
 
     @property
     def is_here(self) -> bool:
-        """Whether this is that process, and not a child that was forked from it."""
+        """True if this is that process, and not a child that was forked from it."""
         return os.getpid() == self._process_id
 
     def check(self) -> None:

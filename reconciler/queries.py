@@ -119,7 +119,7 @@ class Statement:
         return frozenset(path.split(".")[0] for path in paths) - {loop.name for loop in self.loops}
 
     def applies(self, given: Parameters) -> bool:
-        """Whether it runs for these parameters."""
+        """True if it runs for these parameters."""
         if self.condition is None:
             return True
         path, holds = self.condition

@@ -39,7 +39,7 @@ def read_config(path: Path, name: str) -> str:
 
 
 def is_disk_failure(error: OSError) -> bool:
-    """Whether a disk is full, failing, or takes nothing, and no setting is at fault."""
+    """True if a disk is full, failing, or takes nothing, and no setting is at fault."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 

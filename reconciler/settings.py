@@ -183,7 +183,7 @@ class _ModelSettings(_Group, frozen=True):
 
     @property
     def has_model(self) -> bool:
-        """Whether a model can be called: with a key, or at an address that may want none."""
+        """True if a model can be called: with a key, or at an address that may want none."""
         return self.api_key is not None or self.base_url is not None
 
     @property
@@ -268,7 +268,7 @@ class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
 
     @property
     def has_model(self) -> bool:
-        """Whether a model can be asked: the packaged one always can."""
+        """True if a model can be asked: the packaged one always can."""
         return self.provider == "packaged" or super().has_model
 
     @model_validator(mode="after")
@@ -339,7 +339,7 @@ class Settings(BaseSettings):
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether the store is to be one of its own, which is removed when it is closed."""
+        """True if the store is to be one of its own, which is removed when it is closed."""
         return self.graph == "embedded" and str(self.embedded_path) == _IN_MEMORY
 
     @field_validator("graph")
@@ -477,7 +477,7 @@ def _described(problem: ErrorDetails) -> str:
 
 
 def _is_unknown(variable: str) -> bool:
-    """Whether it looks like a setting but is not one; a wrong name in a group is an error."""
+    """True if it looks like a setting but is not one; a wrong name in a group is an error."""
     if not variable.upper().startswith(_PREFIX) or variable in _OF_CLIENTS:
         return False
     setting, nested, _ = variable.upper().partition("__")

@@ -60,11 +60,11 @@ class Ticket:
 
     @property
     def is_taken(self) -> bool:
-        """Whether the caller has its turn."""
+        """True if the caller has its turn."""
         return self in self._turns._first()
 
     def take(self, timeout_seconds: float, *, while_moving: bool = False) -> bool:
-        """Whether the caller has its turn now; who has it already does not wait again.
+        """True if the caller has its turn now; who has it already does not wait again.
 
         Args:
             timeout_seconds: how long to wait for it.

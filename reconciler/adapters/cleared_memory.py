@@ -64,7 +64,7 @@ def cleared_memory() -> Iterator[None]:
 
 
 def can_clear_memory() -> bool:
-    """Whether this process's memory can be cleared.
+    """True if this process's memory can be cleared.
 
     It can with glibc, as on most Linux systems, unless another allocator replaces it.
     """

@@ -131,19 +131,19 @@ class EmbeddedFiles:
 
     @property
     def has_log(self) -> bool:
-        """Whether there is a log that is not empty."""
+        """True if there is a log that is not empty."""
         return bool(_size(self.log) or _size(self._frozen_log))
 
     @property
     def has_writes(self) -> bool:
-        """Whether there is a log that holds a finished write."""
+        """True if there is a log that holds a finished write."""
         if _size(self._frozen_log):
             return True
         return bool(_size(self.log)) and _COMMIT in self.log.read_bytes()
 
     @property
     def holds_nothing(self) -> bool:
-        """Whether the main file is empty: its store's log was never written into it."""
+        """True if the main file is empty: its store's log was never written into it."""
         return _size(self.main) <= _HEADER_BYTES
 
     def open(self) -> ladybug.Database:
@@ -203,7 +203,7 @@ class EmbeddedFiles:
         self._own = _identity(self.main), _identity(self.log)
 
     def are_own(self) -> bool:
-        """Whether the engine's files are still at their paths: not deleted, moved or replaced.
+        """True if the engine's files are still at their paths: not deleted, moved or replaced.
 
         The engine goes on writing to files that have no name any more. Of a log that it began
         since the last look nothing is known.
@@ -252,7 +252,7 @@ class EmbeddedFiles:
         return _size(self.log)
 
     def has_room_to_checkpoint(self) -> bool:
-        """Whether the disk has room for a checkpoint of the log."""
+        """True if the disk has room for a checkpoint of the log."""
         needed = _SPARE_BYTES + _SPARE_FACTOR * self.log_bytes
         return shutil.disk_usage(self.main.parent).free >= needed
 
@@ -518,7 +518,7 @@ class EmbeddedFiles:
             )
 
     def _may_be_mended(self, error: Exception) -> bool:
-        """Whether the log may be the cause: the file is neither locked nor another program's."""
+        """True if the log may be the cause: the file is neither locked nor another program's."""
         text = str(error)
         is_other = "Could not set lock" in text or "not a valid Lbug database" in text
         return not is_other and self.has_log

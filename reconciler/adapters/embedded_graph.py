@@ -551,7 +551,7 @@ class EmbeddedGraph:
             raise GraphStorageError(f"{self._path}: {error}; nothing was written") from error
 
     def _is_marked_open(self, connection: PlanningConnection) -> bool:
-        """Whether the store was left open.
+        """True if the store was left open.
 
         Raises:
             ConfigurationError: another program made the database.
@@ -668,7 +668,7 @@ def _traces(rewrites: int, left: int) -> tuple[str, ...]:
 
 
 def _is_storage_failure(error: BaseException) -> bool:
-    """Whether a disk is at fault, not a setting; only the engine's words tell."""
+    """True if a disk is at fault, not a setting; only the engine's words tell."""
     if isinstance(error, OSError):
         return is_disk_failure(error)
     return isinstance(error, ENGINE_ERRORS) and any(sign in str(error) for sign in _CANNOT_WRITE)

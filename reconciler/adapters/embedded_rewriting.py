@@ -33,7 +33,7 @@ class _Table:
 
     @property
     def is_of_links(self) -> bool:
-        """Whether its rows join nodes."""
+        """True if its rows join nodes."""
         return self.ends is not None
 
     def text(self, name: str, file: Path | None = None) -> str:

@@ -236,7 +236,7 @@ class Windows:
         )
 
     def _reads(self, letter: str) -> bool:
-        """Whether the vocabulary has words of the letter's script, or no more than its letters."""
+        """True if the vocabulary has words of the letter's script, or no more than its letters."""
         return not letter.isalpha() or letter.isascii() or _script_of(letter) in self._scripts
 
     @functools.cached_property

@@ -265,7 +265,7 @@ class Neo4jGraph:
         return _by_column(query.returns, rows) if query.is_by_column else _rows(query.returns, rows)
 
     def _is_built(self, index: str) -> bool:
-        """Whether an index can be used; the server is told to build a missing one.
+        """True if an index can be used; the server is told to build a missing one.
 
         Building a large one takes longer than any query may.
         """
@@ -452,7 +452,7 @@ class Neo4jGraph:
         return min(again, usual, give_up_at - monotonic())
 
     def _is_alive(self, asked: Future[T], probe: Future[Any]) -> bool:
-        """Whether the server answers any call of this process, or else a cheap probe."""
+        """True if the server answers any call of this process, or else a cheap probe."""
         now = monotonic()
         since, until = now - self._silence_timeout_seconds / 2, now + self._patience(inf)
         either: list[Future[Any]] = [asked, probe]
@@ -617,7 +617,7 @@ class _Marked(neo4j.Query):
 
 
 def _is_lost(statement: _Marked | None, probe: Future[frozenset[str] | None]) -> bool:
-    """Whether the server said that it does not know a call that was sent to it."""
+    """True if the server said that it does not know a call that was sent to it."""
     if statement is None or statement.sent_at is None:
         return False
     if not probe.done() or probe.cancelled() or probe.exception() is not None:
@@ -627,7 +627,7 @@ def _is_lost(statement: _Marked | None, probe: Future[frozenset[str] | None]) ->
 
 
 def _is_done(asked: Future[T], seconds: float) -> bool:
-    """Whether the call ends within so many seconds, with a result or an error."""
+    """True if the call ends within so many seconds, with a result or an error."""
     return bool(wait([asked], max(seconds, 0.0)).done)
 
 
@@ -729,7 +729,7 @@ def _as_map(value: Any) -> Any:
 
 
 def _is_time(column: str) -> bool:
-    """Whether a column holds times; its name says so, as everywhere in this package."""
+    """True if a column holds times; its name says so, as everywhere in this package."""
     return column == "at" or column.endswith(("_at", "_from", "_to"))
 
 

@@ -37,7 +37,7 @@ def give_up(holder: object) -> None:
 
 
 def is_open(path: Path) -> bool:
-    """Whether a path names the main file of a store that is open here, or a file beside it."""
+    """True if a path names the main file of a store that is open here, or a file beside it."""
     with _LOCK:
         return any(
             _are_one_file(path, main)

@@ -189,7 +189,7 @@ def _digest_of(file: Path) -> str:
 
 
 def _is_told_apart(note: Note, fact: Neighbour) -> bool:
-    """Whether each has an attribute, and not the same one: then each is a matter of its own."""
+    """True if each has an attribute, and not the same one: then each is a matter of its own."""
     here, there = (slot.attribute if slot else None for slot in (note.slot, fact.slot))
     return here is not None and there is not None and here != there
 

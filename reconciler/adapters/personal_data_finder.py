@@ -82,7 +82,7 @@ _AADHAAR_WORD = said_before("aadha+r|uid|uidai|adhar")
 
 
 def _is_said_aadhaar(text: str, start: int, end: int) -> bool:
-    """Whether it has groups of four or a name: of bare numbers one in ten fits the check digit."""
+    """True if it has groups of four or a name: of bare numbers one in ten fits the check digit."""
     return not text[start:end].isdigit() or _AADHAAR_WORD(text, start, end)
 
 
@@ -91,7 +91,7 @@ _VERSION_REACH = 32
 
 
 def _is_network_address(text: str, start: int, end: int) -> bool:
-    """Whether it is neither a version number, a time of day nor a lone "::"."""
+    """True if it is neither a version number, a time of day nor a lone "::"."""
     # A text may hold thousands of them, so only the words right before one are read.
     if _VERSION_BEFORE.search(text, max(0, start - _VERSION_REACH), start):
         return False
@@ -104,7 +104,7 @@ def _is_network_address(text: str, start: int, end: int) -> bool:
 
 
 def has_luhn_digit(number: str) -> bool:
-    """Whether the last digit is right by Luhn's rule; other characters do not count."""
+    """True if the last digit is right by Luhn's rule; other characters do not count."""
     return luhn.is_valid("".join(filter(str.isdigit, number)))
 
 
@@ -117,7 +117,7 @@ def _is_ip(number: str) -> bool:
 
 
 def _is_ssn(number: str) -> bool:
-    """Whether it is a social security or taxpayer number, and not the example of a form."""
+    """True if it is a social security or taxpayer number, and not the example of a form."""
     if number == "123-45-6789" or len(set(number)) == 2:  # one digit, again and again
         return False
     return ssn.is_valid(number) or itin.is_valid(number)
@@ -128,7 +128,7 @@ _NINO_PREFIXES_UNUSED = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ")
 
 
 def _is_nino(number: str) -> bool:
-    """Whether its prefix may be issued. Source: HMRC's National Insurance Manual, NIM39110."""
+    """True if its prefix may be issued. Source: HMRC's National Insurance Manual, NIM39110."""
     prefix = number[:2].upper()
     is_issued = prefix[1] != "O" and prefix not in _NINO_PREFIXES_UNUSED
     return is_issued and _NINO_LETTERS_UNUSED.isdisjoint(prefix)
@@ -144,12 +144,12 @@ def _is_finnish(number: str) -> bool:
 
 
 def _is_korean(number: str) -> bool:
-    """Whether it begins with a real date; since October 2020 there is no check digit."""
+    """True if it begins with a real date; since October 2020 there is no check digit."""
     return _has_birthday(rrn.get_birth_date, number)
 
 
 def _is_swedish(written: str) -> bool:
-    """Whether date and check digit are right; in a temporary number the day counts sixty more."""
+    """True if date and check digit are right; in a temporary number the day counts sixty more."""
     day = int(written[-7:-5])
     day -= 60 * (day > 60)
     number = f"{written[:-7]}{day:02}{written[-5:]}"
@@ -270,7 +270,7 @@ _CARD_WORD = said_before("card|maestro|cc|visa|mastercard|debit|credit")
 
 
 def _is_card(text: str, start: int, end: int) -> bool:
-    """Whether its length fits its first digits' network; twelve digits need the word "card"."""
+    """True if its length fits its first digits' network; twelve digits need the word "card"."""
     digits = re.sub(r"\D", "", text[start:end])
     if len(digits) == 12:
         return _CARD_WORD(text, start, end)

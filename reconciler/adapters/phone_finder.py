@@ -66,7 +66,7 @@ def find_phones(text: str) -> Iterator[SensitiveSpan]:
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
-    """Whether it is a phone number: by country code, by the words around it, or by grouping."""
+    """True if it is a phone number: by country code, by the words around it, or by grouping."""
     number = text[start:end]
     count = sum(map(str.isdigit, number))
     if not 6 <= count <= 20 or ("/" in number and count < 9):
@@ -83,7 +83,7 @@ def _is_phone(text: str, start: int, end: int) -> bool:
 
 
 def _is_national(text: str, start: int, number: str) -> bool:
-    """Whether a grouped number fits some country, and no word says that it is something else."""
+    """True if a grouped number fits some country, and no word says that it is something else."""
     if number.isdigit() or _NO_PHONE_BEFORE.search(text[max(0, start - 20) : start]):
         return False
     if _NORTH_AMERICAN.match(number):

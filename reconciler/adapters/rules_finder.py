@@ -148,7 +148,7 @@ class _Numbers:
         return re.compile(rf"(?<!\w)(?:{'|'.join(self.labels)})(?![^\W\d])", re.IGNORECASE)
 
     def proves(self, number: str) -> bool:
-        """Whether it fits one of the checks, or the shape."""
+        """True if it fits one of the checks, or the shape."""
         if re.fullmatch(self.shape, number):
             return True
         return any(_module(name).is_valid(number) for name in self.checks)

@@ -374,7 +374,7 @@ class ClientThread(Generic[ClientT]):
         self._thread.start()
 
     def is_alive(self) -> bool:
-        """Whether the thread is there; a forked process has none."""
+        """True if the thread is there; a forked process has none."""
         return self._thread.is_alive()
 
     def start(self, work: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:

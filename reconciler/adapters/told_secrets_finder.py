@@ -115,7 +115,7 @@ def _any_of(name: str) -> re.Pattern[str]:
 
 
 def _is_of_something_else(match: Announcement) -> bool:
-    """Whether the name goes on, and names another thing: a password manager."""
+    """True if the name goes on, and names another thing: a password manager."""
     words = re.findall(r"[\w-]+", match.groupdict().get("between") or "")
     return bool(words) and not _lexicon().word_set("compound").isdisjoint(map(str.casefold, words))
 
@@ -128,14 +128,14 @@ def _is_remark(word: str) -> bool:
 
 
 def _is_strong(word: str) -> bool:
-    """Whether it was made up, and is neither a place nor a measure."""
+    """True if it was made up, and is neither a place nor a measure."""
     if len(word) < 5 or _PLACE.fullmatch(word) or _MEASURE.fullmatch(word):
         return False
     return is_made_up(word)
 
 
 def _is_chosen(word: str) -> bool:
-    """Whether a person made it up as a secret: the codes of things have capitals alone."""
+    """True if a person made it up as a secret: the codes of things have capitals alone."""
     return _is_strong(word) and any(map(str.islower, word))
 
 
@@ -149,7 +149,7 @@ def _may_be_answer(_: str, told: str) -> bool:
 
 
 def _may_be_phrase(_: str, told: str) -> bool:
-    """Whether plain words are a secret and no remark about one.
+    """True if plain words are a secret and no remark about one.
 
     A quality may be the first word of one, if three words follow that are no remark.
     """
@@ -301,7 +301,7 @@ def _random(text: str, match: Announcement) -> Spans:
 
 
 def _is_called(text: str, start: int, name: str) -> bool:
-    """Whether shortly before a value one of a list's words says what it is."""
+    """True if shortly before a value one of a list's words says what it is."""
     before = re.findall(r"[\w-]+", text[max(0, start - 48) : start])
     return any(map(_any_of(name).fullmatch, before))
 

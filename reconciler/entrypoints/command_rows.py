@@ -244,7 +244,7 @@ def _fields(fields: Any) -> Iterator[_Parameter]:
 
 
 def _is_left_out(parameter: inspect.Parameter) -> bool:
-    """Whether it gets no option: the contact, a callback, a place in a list."""
+    """True if it gets no option: the contact, a callback, a place in a list."""
     if parameter.name == "contact_id" or "tuple[datetime" in str(parameter.annotation):
         return True
     return parameter.default is not parameter.empty and callable(parameter.default)

@@ -363,7 +363,7 @@ def _model(settings: Settings, embedder: Embedder) -> str:
 
 
 def _is_measured(settings: Settings, model: str) -> bool:
-    """Whether a shipped profile or the chosen one was calibrated on the model."""
+    """True if a shipped profile or the chosen one was calibrated on the model."""
     chosen = load_profile(settings.reconcile.profile).embedding_model
     return chosen == model or bool(profiles_of(model))
 

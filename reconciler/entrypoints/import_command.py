@@ -149,7 +149,7 @@ def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
 
 
 def _holds_no_lines(file: Path, report: ImportReport) -> bool:
-    """Whether no line is a note, because the file as a whole is one JSON text of records.
+    """True if no line is a note, because the file as a whole is one JSON text of records.
 
     One object without lists or objects inside is a line with a wrong field.
     """

@@ -304,7 +304,7 @@ class _ContactCheck:
 
     @staticmethod
     def _is_told(held: Any, node: Node, scope: Scope) -> bool:
-        """Whether a record belongs to this node; only a decision's record names its node."""
+        """True if a record belongs to this node; only a decision's record names its node."""
         if not isinstance(held, Decision):
             return True
         is_this = held.decision_id == node.node_id and held.action == node.properties.get("action")

@@ -180,7 +180,7 @@ class _ContactExport:
 
     @property
     def has_loose_ends(self) -> bool:
-        """Whether a node was read without the node that it belongs to, which came later."""
+        """True if a node was read without the node that it belongs to, which came later."""
         return any(self._homeless.values())
 
     def _nodes(self, label: str) -> Iterator[bytes]:

@@ -202,7 +202,7 @@ class Reembedding:
         return kept
 
     def _has_switched(self, move: ModelMove) -> bool:
-        """Whether the store is bound to the new model.
+        """True if the store is bound to the new model.
 
         Raises:
             InvalidRequestError: the move was cancelled.

@@ -225,7 +225,7 @@ class _Writing:
         self.report.keeps_ids = False
 
     def _is_going_on(self) -> bool:
-        """Whether a killed run goes on: all contacts of the store come from this file."""
+        """True if a killed run goes on: all contacts of the store come from this file."""
         there = [self.store.find_contact(key) for key in self.checked.contacts]
         return self.store.count_contacts() == len(there) - there.count(None)
 

@@ -185,7 +185,7 @@ def import_from(
 
 
 def _is_replayable(decision: Decision) -> bool:
-    """Whether the rule decided it, on texts that are still there.
+    """True if the rule decided it, on texts that are still there.
 
     Thresholds change no decision of the gate, and none about a note that was over already.
     """

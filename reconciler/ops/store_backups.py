@@ -47,7 +47,7 @@ _TOLD = {"version": int, "schema_version": int, "members": dict, "made_at": str,
 
 
 def is_backup(path: Path) -> bool:
-    """Whether a file is an archive; ``restore_backup`` checks the rest.
+    """True if a file is an archive; ``restore_backup`` checks the rest.
 
     Raises:
         InvalidArchiveError: it cannot be read.

@@ -394,5 +394,5 @@ def _profile_for(
 
 
 def _embeds(model: object) -> bool:
-    """Whether it has an ``Embedder``'s methods; their results are checked at use."""
+    """True if it has an ``Embedder``'s methods; their results are checked at use."""
     return all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close"))

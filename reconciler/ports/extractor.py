@@ -58,4 +58,4 @@ class ReadsKnown(Protocol):
 
     @property
     def reads_known(self) -> bool:
-        """Whether ``Window.known`` is read."""
+        """True if ``Window.known`` is read."""

@@ -153,7 +153,7 @@ class AskedWords:
 
 
 def is_letter(word: str) -> bool:
-    """Whether it is a single letter of a script that puts no spaces between words."""
+    """True if it is a single letter of a script that puts no spaces between words."""
     return len(word) == 1 and _UNSPACED_LETTER.match(word) is not None
 
 

@@ -54,7 +54,7 @@ class SensitiveSpan:
     kind: SensitiveKind
 
     def meets(self, start: int, end: int) -> bool:
-        """Whether some of it stands between two places of the text."""
+        """True if some of it stands between two places of the text."""
         return self.start < end and start < self.end
 
     def moved(self, by: int) -> SensitiveSpan:
@@ -95,7 +95,7 @@ def redact(
 
 
 def is_redaction_of(text: str, redacted: str) -> bool:
-    """Whether the second text may be the first one, with tokens in place of some of its values.
+    """True if the second text may be the first one, with tokens in place of some of its values.
 
     A token with a hash in the first text must stand in the second one as well: equal hashes are
     equal values.

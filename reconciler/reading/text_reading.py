@@ -167,7 +167,7 @@ def _is_end(text: str, stop: re.Match[str]) -> bool:
 
 
 def _is_end_behind(word: str, next_word: str, text: str, stop: re.Match[str]) -> bool:
-    """Whether a full stop ends a sentence behind that word."""
+    """True if a full stop ends a sentence behind that word."""
     small = word.casefold()
     if small in _words_listed("title"):
         return False
@@ -187,7 +187,7 @@ def _is_end_behind(word: str, next_word: str, text: str, stop: re.Match[str]) ->
 
 
 def _goes_on_behind_line(text: str, start: int, end: int) -> bool:
-    """Whether a line was only broken: it ends in a comma or an "and", or the next begins small."""
+    """True if a line was only broken: it ends in a comma or an "and", or the next begins small."""
     before = text[max(0, start - _WORD_LENGTH_MAX) : start].rstrip(" \t\r")
     if not before or before[-1] in _LINE_END or before[-1] == ":":
         return False
@@ -241,5 +241,5 @@ def find_condition(sentence: str) -> re.Match[str] | None:
 
 
 def is_reported(sentence: str) -> bool:
-    """Whether it passes on the words of another, in which "I" may be any person."""
+    """True if it passes on the words of another, in which "I" may be any person."""
     return _held(sentence).first("reported") is not None

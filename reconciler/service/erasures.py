@@ -423,7 +423,7 @@ def _counted(going: _Going) -> dict[str, int]:
 
 
 def _is_same(begun: Erasure, target: ErasureTarget) -> bool:
-    """Whether an erasure that was cut off is the one that is asked for; its words may be gone."""
+    """True if an erasure that was cut off is the one that is asked for; its words may be gone."""
     if begun.kind is not target.kind:
         return False
     is_told_by_id = begun.kind is not ErasureKind.ATTRIBUTE

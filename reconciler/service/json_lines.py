@@ -69,7 +69,7 @@ def loads(text: str) -> Any:
 
 
 def _is_deep(values: Any) -> bool:
-    """Whether it is nested deeper than anything here may walk into; told level by level."""
+    """True if it is nested deeper than anything here may walk into; told level by level."""
     level = [values] if isinstance(values, dict | list) else []
     for _ in range(_DEPTH_MAX):
         inner = (value.values() if isinstance(value, dict) else value for value in level)

@@ -543,7 +543,7 @@ class FactFinder:
 
 
 def _asks_of_unknown(query: str, names: Sequence[_Name]) -> bool:
-    """Whether an English question names someone or something of which nothing is known.
+    """True if an English question names someone or something of which nothing is known.
 
     In English a capital marks a name; in German every noun has one. A number is no name.
     """

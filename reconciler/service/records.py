@@ -359,7 +359,7 @@ class Records:
         )
 
     def has_answered(self, decision: Decision) -> bool:
-        """Whether a note that was written answered a question to the contact."""
+        """True if a note that was written answered a question to the contact."""
         if decision.fact_id is None or decision.note.trust not in OWN_WORDS:
             return False
         asked = list(self.decision_store.list_pending([decision.scope], self.clock()))
@@ -413,7 +413,7 @@ class Records:
             yield from self._unanswered(some)
 
     def _is_against(self, held: Decision, list_facts: Callable[[Scope], list[Fact]]) -> bool:
-        """Whether a held note says otherwise than a live fact."""
+        """True if a held note says otherwise than a live fact."""
         from reconciler.domain.gate.disposing import contradicted
 
         told = held.proposal.relations
@@ -460,7 +460,7 @@ def _place_after(
 
 
 def _is_persons(decision: Decision) -> bool:
-    """Whether a person decided it, or it revokes a fact."""
+    """True if a person decided it, or it revokes a fact."""
     return decision.door == OPERATOR_DOOR or decision.action is Action.REVOKE
 
 

@@ -117,7 +117,7 @@ _IN_A_ROW = re.compile(rf"{re.escape(ERASED)}(?:[\s,]+{re.escape(ERASED)})+")
 
 
 def is_erased(decision: Decision) -> bool:
-    """Whether the record has no words left, so that nothing can follow from it any more."""
+    """True if the record has no words left, so that nothing can follow from it any more."""
     return decision.note.text == ERASED
 
 
@@ -511,7 +511,7 @@ def _keys(said: Remembered) -> set[str]:
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:
-    """Whether a decision wrote or counted one of these facts, or a person ended one by it."""
+    """True if a decision wrote or counted one of these facts, or a person ended one by it."""
     if decision.fact_id in gone:
         return True
     ended = {*decision.superseded_ids, *decision.closed_ids}

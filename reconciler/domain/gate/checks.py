@@ -60,12 +60,12 @@ class Case:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether it was held, and a person said yes."""
+        """True if it was held, and a person said yes."""
         return bool(self.candidate.confirmed_by)
 
     @property
     def is_withdrawal(self) -> bool:
-        """Whether a person who may speak for the contact takes a permission back."""
+        """True if a person who may speak for the contact takes a permission back."""
         heard = [evidence.source_kind for evidence in self.candidate.evidence]
         return (
             bool(heard)

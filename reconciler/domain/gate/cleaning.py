@@ -319,7 +319,7 @@ def _known(value: str) -> str:
 
 
 def _is_taken_out(text: str, span: SensitiveSpan) -> bool:
-    """Whether a token stands there; a secret may hold what looks like one, and more."""
+    """True if a token stands there; a secret may hold what looks like one, and more."""
     tokens = (token.span() for token in TOKEN.finditer(text))
     touching = [token for token in tokens if span.meets(*token)]
     if not touching or span.kind is not SensitiveKind.SECRET:

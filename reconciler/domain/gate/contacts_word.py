@@ -102,7 +102,7 @@ _NUMBER = re.compile(rf"{TOKEN.pattern}|\d+")
 
 
 def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: float) -> bool:
-    """Whether an extractor's claim is what the contact said, and meant as it stands.
+    """True if an extractor's claim is what the contact said, and meant as it stands.
 
     Every cited span stands in a turn of the contact's, in the contact's own voice; the sentence
     around it is a literal statement without a hedge; and the cited words carry the claim.
@@ -213,14 +213,14 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
 
 
 def _is_unread_contrary(cited: _Clause) -> bool:
-    """Whether words of another language beside the cited ones deny them or ask."""
+    """True if words of another language beside the cited ones deny them or ask."""
     words = set(_WORDS.findall(cited.rest.casefold()))
     negations = vocabulary().foreign_negations | vocabulary().negations
     return not words.isdisjoint(negations) or (_is_asked(cited.text) and bool(words))
 
 
 def _is_over(said: str, claim: str) -> bool:
-    """Whether the words tell as past what the claim tells as present."""
+    """True if the words tell as past what the claim tells as present."""
     return bool(_WAS.search(said) and not _IS.search(said)) and bool(
         _IS.search(claim) and not _WAS.search(claim)
     )
@@ -256,7 +256,7 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
 
 
 def _is_carried(candidate: Candidate) -> bool:
-    """Whether the cited words carry the claim: it adds nothing to them that code can see.
+    """True if the cited words carry the claim: it adds nothing to them that code can see.
 
     It may say them in other words, for an extractor reads. But it adds no number, name, relative,
     day or denial to them and to what led to them, unless the denial ends a fact that the extractor
@@ -296,19 +296,19 @@ def _is_carried(candidate: Candidate) -> bool:
 
 
 def _is_heard(found: Finding, heard: str) -> bool:
-    """Whether a name that the cited words leave out was said earlier in the conversation."""
+    """True if a name that the cited words leave out was said earlier in the conversation."""
     named = frozenset(_WORDS.findall(found.in_note.casefold()))
     return found.kind is Difference.NAME and named <= frozenset(_WORDS.findall(heard.casefold()))
 
 
 def _denies(text: str) -> bool:
-    """Whether a text of any language holds a word that denies."""
+    """True if a text of any language holds a word that denies."""
     words = frozenset(_WORDS.findall(read_text(text).plain.casefold()))
     return not words.isdisjoint(vocabulary().foreign_negations | vocabulary().negations)
 
 
 def _is_hard(found: Finding, candidate: Candidate) -> bool:
-    """Whether a claim's news is of a kind that words carry as it is, or not at all."""
+    """True if a claim's news is of a kind that words carry as it is, or not at all."""
     if not found.in_note or found.kind not in _HARD:
         return False
     told = _numbers(found.in_note)
@@ -325,7 +325,7 @@ def _days(candidate: Candidate) -> str:
 
 
 def _is_named(subject: str, said: str) -> bool:
-    """Whether the person whom a claim is about is called by name in what was said."""
+    """True if the person whom a claim is about is called by name in what was said."""
     return not frozenset(_WORDS.findall(said.casefold())).isdisjoint(subject.split())
 
 
@@ -357,7 +357,7 @@ def _relatives(text: str) -> frozenset[str]:
 
 
 def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str]) -> bool:
-    """Whether the words about the same tell it of another, deny or limit it, or do not deny it."""
+    """True if the words about the same tell it of another, deny or limit it, or do not deny it."""
     telling = [clause for clause in clauses if share_a_word(claim, clause)]
     about = [find_differences(claim, clause) for clause in telling]
     is_about_contact = CLAIMS_OPENING.match(candidate.claim) and not _relatives(claim)

@@ -73,7 +73,7 @@ def is_worth_asking(
     *,
     is_contradicting: bool,
 ) -> bool:
-    """Whether a person is asked about what is held, or it waits until it is said again.
+    """True if a person is asked about what is held, or it waits until it is said again.
 
     Args:
         reason: why it is held.
@@ -369,7 +369,7 @@ def _semantics(
 
 
 def _is_anothers(claim: str) -> bool:
-    """Whether it tells of a relative or colleague of the contact, and not of both."""
+    """True if it tells of a relative or colleague of the contact, and not of both."""
     told = CLAIMS_OPENING.sub("her ", claim)
     another = read_words(told).subject
     return bool(another) and f"{another} and " not in told.casefold()
@@ -396,7 +396,7 @@ def _importance(case: Case) -> float | None:
 
 
 def _is_plain(case: Case) -> bool:
-    """Whether the contact can be asked about it as it stands: irony or a what-if waits."""
+    """True if the contact can be asked about it as it stands: irony or a what-if waits."""
     return classify_literalness(case.candidate.claim).kind is Literalness.LITERAL
 
 

@@ -287,7 +287,7 @@ class GatePolicy:
         return (rule for rule in self.file.refuse if self.domain in rule.domains)
 
     def is_on(self, check: Check) -> bool:
-        """Whether the check is made."""
+        """True if the check is made."""
         return self.file.checks[check] == "on"
 
     def handling(self, kind: SensitiveKind) -> Handling:
@@ -295,7 +295,7 @@ class GatePolicy:
         return self.domain_rule.sensitive_data.get(kind, self.file.sensitive_data[kind])
 
     def needs_consent(self, topic: str) -> bool:
-        """Whether a topic is kept only with the contact's consent, in this domain."""
+        """True if a topic is kept only with the contact's consent, in this domain."""
         wanted = self.domain_rule.consent_topics
         if "*" in wanted or topic in wanted:
             return True
@@ -314,7 +314,7 @@ class GatePolicy:
     def lasts(
         self, weight: Weight, topics: Iterable[str], importance: float, attribute: str | None
     ) -> bool:
-        """Whether what a fact is about lasts until a person changes it.
+        """True if what a fact is about lasts until a person changes it.
 
         Args:
             weight: what makes its words matter.

@@ -46,12 +46,12 @@ class EarlierDecision:
 
     @property
     def is_supporting(self) -> bool:
-        """Whether its episode counts when the same is inferred again."""
+        """True if its episode counts when the same is inferred again."""
         is_undecided = self.action in (Action.HOLD, Action.REJECT) and self.reason in _SUPPORTING
         return is_undecided and not self.trust.is_trusted_less_than(SourceKind.EXTRACTOR)
 
     def is_pending(self, now: datetime) -> bool:
-        """Whether it waits, for an answer or to be said again, under its own id."""
+        """True if it waits, for an answer or to be said again, under its own id."""
         is_settled = self.answer_id is not None or self.is_answered_since
         has_time = self.lapses_at is None or self.lapses_at > now
         return self.action is Action.HOLD and self.held_id is None and not is_settled and has_time

@@ -174,7 +174,7 @@ def _has_slot(note: Note) -> bool:
 
 
 def has_given_slot(note: Note) -> bool:
-    """Whether attribute and value came with the note: "Yes, it is." carries no more than they."""
+    """True if attribute and value came with the note: "Yes, it is." carries no more than they."""
     return _has_slot(note) and note.slot_read_from is None
 
 
@@ -237,7 +237,7 @@ _NAME_WORDS_MAX = 4
 
 
 def _is_name(text: str, note: Note) -> bool:
-    """Whether it is a part of the slot that is too short to set anybody a task."""
+    """True if it is a part of the slot that is too short to set anybody a task."""
     return text != note.text and len(text.split()) <= _NAME_WORDS_MAX and text in _slot_names(note)
 
 

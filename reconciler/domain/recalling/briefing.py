@@ -224,7 +224,7 @@ def most_important_first(
 
 
 def _is_due(fact: Fact, now: datetime) -> bool:
-    """Whether it begins, ends or names a day within the next 30 days; a weekday is none."""
+    """True if it begins, ends or names a day within the next 30 days; a weekday is none."""
     said = fact.last_confirmed_at.date()
     days = [at.date() for at in (fact.valid_from, fact.valid_to) if at]
     today = now.date().toordinal()  # the calendar ends at the year 9999
@@ -271,7 +271,7 @@ def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
 
 
 def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | None = None) -> bool:
-    """Whether the contact may answer it; a directive, for example, needs an operator.
+    """True if the contact may answer it; a directive, for example, needs an operator.
 
     Args:
         pending: what waits for an answer.
@@ -311,7 +311,7 @@ def unconfirmed(
 def is_put_by(
     waiting: Decision | Dispute | ExpiringFact, heard: Iterable[tuple[str, datetime]]
 ) -> bool:
-    """Whether a question was put to the contact twice, and now waits for an operator.
+    """True if a question was put to the contact twice, and now waits for an operator.
 
     No record says that it was put: it counts as put in each conversation from which something was
     kept.

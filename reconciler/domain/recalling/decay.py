@@ -46,7 +46,7 @@ def strength_of(fact: Fact, now: datetime, policy: DecayPolicy) -> float:
 
 
 def is_protected(fact: Fact) -> bool:
-    """Whether a fact is never archived: it binds, was confirmed, or is a decision or procedure."""
+    """True if a fact is never archived: it binds, was confirmed, or is a decision or procedure."""
     return (
         fact.is_confirmed_by_user
         or fact.category in _PROTECTED_KINDS

@@ -82,12 +82,12 @@ class RecallFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every fact passes; the score does not count."""
+        """True if every fact passes; the score does not count."""
         asked = (field.name for field in fields(self) if field.name != "min_score")
         return not any(getattr(self, name) not in (None, ()) for name in asked)
 
     def fits(self, fact: Fact) -> bool:
-        """Whether the fact passes all filters; ``min_score`` is not checked here."""
+        """True if the fact passes all filters; ``min_score`` is not checked here."""
         return (
             self.is_about(fact.slot, fact.text)
             and self._fits_kind(fact)
@@ -95,7 +95,7 @@ class RecallFilter:
         )
 
     def is_about(self, slot: Slot | None, text: str) -> bool:
-        """Whether a slot, or without an attribute the text, answers what is asked for."""
+        """True if a slot, or without an attribute the text, answers what is asked for."""
         attribute = slot.attribute if slot else None
         subject = slot.subject if slot else CONTACT_SUBJECT
         if self.subject is not None and subject not in self.subject:

@@ -305,7 +305,7 @@ def evidence_of(
 
 
 def mentions(fact: Fact, about: str) -> bool:
-    """Whether a fact is about something: an attribute's name, or words that all stand in it."""
+    """True if a fact is about something: an attribute's name, or words that all stand in it."""
     slot, wanted = fact.slot, about.casefold()
     if slot is not None and slot.attribute and slot.attribute.casefold() == wanted:
         return True

@@ -103,7 +103,7 @@ def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
 
 
 def mentions(said: str, wanted: tuple[str, ...]) -> bool:
-    """Whether a text holds one of the needles as whole words."""
+    """True if a text holds one of the needles as whole words."""
     words = f" {text(_POSSESSIVE.sub('', said))} "
     return any(f" {name} " in words for name in wanted)
 
@@ -214,7 +214,7 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
 
 
 def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
-    """Whether a procedure may be shown to an agent that works for this contact.
+    """True if a procedure may be shown to an agent that works for this contact.
 
     Always for the contact with whom it was learned. For another one only if nothing in it is about
     the first: no personal data was taken out of it, it is not sensitive, and no step names that

@@ -51,7 +51,7 @@ _ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)")
 
 
 def _keeps_safe(fact: Fact) -> bool:
-    """Whether it keeps the contact safe: an allergy, or a standing constraint said for good.
+    """True if it keeps the contact safe: an allergy, or a standing constraint said for good.
 
     An allergy counts in any words, filed under that attribute or not.
     """
@@ -63,7 +63,7 @@ def _keeps_safe(fact: Fact) -> bool:
 
 
 def tells_of_allergy(text: str) -> bool:
-    """Whether the words speak of an allergy or an intolerance, even if they deny it."""
+    """True if the words speak of an allergy or an intolerance, even if they deny it."""
     said = text.lower()
     # All facts of a contact are looked at when it is read: most need no pattern.
     may_tell = "allerg" in said or "anaphyla" in said or "intoleran" in said
@@ -71,17 +71,17 @@ def tells_of_allergy(text: str) -> bool:
 
 
 def is_never_cut(fact: Fact) -> bool:
-    """Whether no budget cuts it: it keeps the contact safe, or is as important."""
+    """True if no budget cuts it: it keeps the contact safe, or is as important."""
     return fact.importance >= MATTERS_MOST or _keeps_safe(fact)
 
 
 def holds_always(hit: RankedFact) -> bool:
-    """Whether every answer tells it: it is a standing constraint, or no budget cuts it."""
+    """True if every answer tells it: it is a standing constraint, or no budget cuts it."""
     return hit.is_standing or is_never_cut(hit.fact)
 
 
 def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:
-    """Whether a side of a dispute holds until the contact or an operator answers.
+    """True if a side of a dispute holds until the contact or an operator answers.
 
     It does if it is never cut, or if it is the only standing constraint of the dispute: to rely on
     neither side would drop the limit. A fact that says that a limit has gone is no limit.
@@ -98,7 +98,7 @@ def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:
 
 
 def _lifts(fact: Fact) -> bool:
-    """Whether the fact says that its limit has gone: "no longer allergic", "may eat nuts again"."""
+    """True if the fact says that its limit has gone: "no longer allergic", "may eat nuts again"."""
     said = read(fact.text)
     denied = {stem for denial in (*said.negated, *said.ceased) for stem in denial.reach}
     value = (fact.slot and fact.slot.value) or ""
@@ -264,7 +264,7 @@ def suspended_ids(
 
 
 def suspends(temporary: Fact, fact: Fact) -> bool:
-    """Whether a fact, while it holds, suspends one with another value of its slot."""
+    """True if a fact, while it holds, suspends one with another value of its slot."""
     question = _question(temporary)
     if temporary.valid_to is None or question is None or question != _question(fact):
         return False
@@ -444,7 +444,7 @@ def _may_deny(text: str, attributes: AttributeBook) -> bool:
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether the fact denies its own value: it does not hold, or no longer.
+    """True if the fact denies its own value: it does not hold, or no longer.
 
     If one of the book's phrasings fits the words, it decides; else the words of denial do.
     """
@@ -458,7 +458,7 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
 
 
 def ends_own_value(text: str, slot: Slot) -> bool:
-    """Whether a text denies the value under which it is filed: it does not hold, or no longer.
+    """True if a text denies the value under which it is filed: it does not hold, or no longer.
 
     If a denial affirms a value of the attribute, as with an allergy, the text has to name the
     attribute, and to deny it plainly. That a ticket is closed is its state, and holds.
@@ -475,7 +475,7 @@ def _is_affirmed_by_denial(slot: Slot) -> bool:
 
 
 def _says_so_itself(text: str, slot: Slot) -> bool:
-    """Whether one clause both names the attribute and says that the value holds no longer.
+    """True if one clause both names the attribute and says that the value holds no longer.
 
     "Allergic to peanuts: must not be given peanuts" does not; the first clause affirms it. Nor does
     "has never been tested for a nut allergy": in doubt a limit stays.
@@ -487,7 +487,7 @@ def _says_so_itself(text: str, slot: Slot) -> bool:
 
 
 def _is_plain(clause: str, slot: Slot) -> bool:
-    """Whether a clause that denies a limit's value does so plainly, or says that it has ended."""
+    """True if a clause that denies a limit's value does so plainly, or says that it has ended."""
     if not _is_affirmed_by_denial(slot) or is_over(clause, slot.value or ""):
         return True
     hidden = TOKEN.sub(_TAKEN_OUT, clause)
@@ -496,7 +496,7 @@ def _is_plain(clause: str, slot: Slot) -> bool:
 
 
 def _contradict(text: str, fact: Fact, slot: Slot) -> bool:
-    """Whether a text and a fact deny each other; of a limit only where that is plain."""
+    """True if a text and a fact deny each other; of a limit only where that is plain."""
     said = read(text)
     if _is_affirmed_by_denial(slot) and (said.negated or said.ceased):
         return _says_so_itself(text, slot)
@@ -504,7 +504,7 @@ def _contradict(text: str, fact: Fact, slot: Slot) -> bool:
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
-    """Whether a text denies the slot's value, which it may hold as a token for personal data."""
+    """True if a text denies the slot's value, which it may hold as a token for personal data."""
     value, said, attribute = slot.value or "", read(text), slot.attribute or ""
     if any(end.reach for end in read(value).ceased):
         return True  # "no longer sailing" is no value, and "retired" is one
@@ -520,7 +520,7 @@ def _says_no_more(text: str, slot: Slot) -> bool:
 
 
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether another fact denies a fact's value; it must be as new, from as good a source.
+    """True if another fact denies a fact's value; it must be as new, from as good a source.
 
     A denial by a lesser source is a dispute, and both facts stand.
     """
@@ -545,7 +545,7 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
 def _denies_by_slot(
     other: Fact, told: Slot, fact: Fact, slot: Slot, attributes: AttributeBook
 ) -> bool:
-    """Whether a fact that is filed under a slot of the same subject denies the slot's value."""
+    """True if a fact that is filed under a slot of the same subject denies the slot's value."""
     if told.key == slot.key:
         return _is_denied(other, told, attributes)
     if told.key is not None and told.attribute != slot.attribute:
@@ -560,7 +560,7 @@ def _denies_by_slot(
 
 
 def _is_of_another_value(text: str, told: Slot, slot: Slot) -> bool:
-    """Whether a text names its own value of the attribute, and not the slot's.
+    """True if a text names its own value of the attribute, and not the slot's.
 
     "Merrow Place has been sold, and she no longer manages it" says nothing of Sorrel Court.
     """
@@ -574,7 +574,7 @@ def _is_of_another_value(text: str, told: Slot, slot: Slot) -> bool:
 
 
 def _narrows(text: str, told: Slot, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether a whole sentence narrows a wider value to a part of it: nuts to "peanuts only".
+    """True if a whole sentence narrows a wider value to a part of it: nuts to "peanuts only".
 
     It ends no other value: "allergic to peanuts only" speaks of nuts, not of latex.
     """
@@ -594,7 +594,7 @@ def _says_only(text: str) -> bool:
 
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether another fact says that the value of the slot holds no longer, or never did."""
+    """True if another fact says that the value of the slot holds no longer, or never did."""
     if _says_so_itself(other.text, slot):
         return True
     if _is_wish_no_more(other.text, fact.text, slot):
@@ -606,7 +606,7 @@ def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> boo
 
 
 def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
-    """Whether a text only takes a wish for the value back: not "no emails on Sundays"."""
+    """True if a text only takes a wish for the value back: not "no emails on Sundays"."""
     wishes, told = vocabulary().wishes, read(said)
     if not told.ceased or wishes.isdisjoint(told.stems) or wishes.isdisjoint(read(wish).stems):
         return False
@@ -626,7 +626,7 @@ def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:
 
 
 def _is_about(text: str, subject: str) -> bool:
-    """Whether a text without a subject of its own may speak of the subject."""
+    """True if a text without a subject of its own may speak of the subject."""
     if subject == CONTACT_SUBJECT:
         return not read(text).subject
     return all(_names(text, [word]) for word in subject.split())
@@ -637,7 +637,7 @@ def _name(slot: Slot) -> list[str]:
 
 
 def _names(text: str, name: Collection[str]) -> bool:
-    """Whether a text has a word of the attribute's name, in some form: "allergic", "allergy"."""
+    """True if a text has a word of the attribute's name, in some form: "allergic", "allergy"."""
     words = [word.text.casefold() for word in read(text).words]
     beginnings = tuple(word[:_BEGINNING] for word in name if len(word) >= _BEGINNING)
     return not set(words).isdisjoint(name) or any(word.startswith(beginnings) for word in words)

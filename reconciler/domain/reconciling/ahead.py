@@ -217,7 +217,7 @@ class Plans:
         return fact
 
     def _stands(self, plan_id: str) -> bool:
-        """Whether the plan has begun or will begin: it was not dropped before its day."""
+        """True if the plan has begun or will begin: it was not dropped before its day."""
         plan = self.facts.get(plan_id)
         if plan is None or not plan.has_ended:
             return plan is not None
@@ -270,11 +270,11 @@ class Effects:
 
     @property
     def is_heir_new(self) -> bool:
-        """Whether the new fact replaces the ended ones; else the kept one does, if any."""
+        """True if the new fact replaces the ended ones; else the kept one does, if any."""
         return self.fact is not None and not self.fact.has_ended
 
     def depends_on_plans(self, now: datetime) -> bool:
-        """Whether plans may have a say: a fact with a known end, or one to come, is concerned."""
+        """True if plans may have a say: a fact with a known end, or one to come, is concerned."""
         concerned = (*self.ended, *(fact for fact, _ in self.until_then))
         return any(fact.valid_to is not None or fact.is_upcoming(now) for fact in concerned)
 

@@ -62,7 +62,7 @@ packaged model puts all texts of another language near each other. Source: as th
 
 
 def may_end(note: Note, fact: Neighbour) -> bool:
-    """Whether a model that says that a note ends a fact may be believed.
+    """True if a model that says that a note ends a fact may be believed.
 
     The note speaks of that fact: it names something that the fact says, answers its question, or
     means the like. Whom all facts are about is no such thing. A fact that orders or forbids, or
@@ -129,7 +129,7 @@ def holders_of(slot: Slot, facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact
 
 
 def _is_shorter(one: str, other: str) -> bool:
-    """Whether one of two values holds all words of the other."""
+    """True if one of two values holds all words of the other."""
     words, others = stems_of(one), stems_of(other)
     return bool(words and others) and (words <= others or others <= words)
 
@@ -201,13 +201,13 @@ def slot_alone(
 
 
 def is_left_open(note: Note, verdict: Verdict | Verdict[str], fact: Neighbour) -> bool:
-    """Whether a verdict leaves open if a note of a fact's value says that the value holds."""
+    """True if a verdict leaves open if a note of a fact's value says that the value holds."""
     is_open = verdict.action is Action.ADD and verdict.decided_by is DecidedBy.SLOT
     return is_open and compare_slots(note.slot, fact.slot) is SlotMatch.EQUAL
 
 
 def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
-    """Whether a note of a fact's value may say that the value has ended, or was never true.
+    """True if a note of a fact's value may say that the value has ended, or was never true.
 
     It does not if a clause has only words of the fact, and denies nothing. It may if it denies
     something that the fact does not deny, if its meaning is not that of a plain statement, or if it
@@ -227,7 +227,7 @@ def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
 
 
 def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
-    """Whether the words speak against one question, although a slot was read from them.
+    """True if the words speak against one question, although a slot was read from them.
 
     He or she is not the contact, two events have a date each, and a word more before "is" or behind
     "for" is another thing.
@@ -331,7 +331,7 @@ def _sparing_details(
 
 
 def _says_more(fact: Neighbour, note: Note) -> bool:
-    """Whether a fact of the same value holds a detail that would be lost with it.
+    """True if a fact of the same value holds a detail that would be lost with it.
 
     A name alone is none, unless the note only leaves it out: "Moved from Pune to Bangalore", then
     "Lives in Bangalore".

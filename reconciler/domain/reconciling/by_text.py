@@ -322,7 +322,7 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
 
 
 def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: RuleInput) -> bool:
-    """Whether the fact only says in other words what the note ends."""
+    """True if the fact only says in other words what the note ends."""
     told = {
         "is_near": fact.cosine >= seen.policy.cut,
         "is_contradicted": bool(find_changes(note.text, fact.text)),
@@ -354,7 +354,7 @@ def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
 
 
 def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
-    """Whether the note names the fact's value as the one before, and the fact says little more."""
+    """True if the note names the fact's value as the one before, and the fact says little more."""
     slot = fact.slot
     if slot is None or slot.value is None or not names_before(note.text, slot.value_key or ""):
         return False

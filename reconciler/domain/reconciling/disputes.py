@@ -57,13 +57,13 @@ from reconciler.reading.quoting import in_quotes, unmarked
 
 
 def rules(note: Note, policy: ReconcilePolicy) -> bool:
-    """Whether a system of the builder's own says it in an attribute that is listed for it."""
+    """True if a system of the builder's own says it in an attribute that is listed for it."""
     listed = policy.systems.get(note.artefact or "", frozenset())
     return note.trust is SourceKind.APPROVED_DOC and _attribute(note) in listed
 
 
 def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
-    """Whether the contact may not change a fact, such as a credit limit.
+    """True if the contact may not change a fact, such as a credit limit.
 
     It rests on a system's word in an attribute that is listed for one, or on an operator's in an
     attribute that the book does not list.
@@ -91,7 +91,7 @@ def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
 def yields(
     note: Note, fact: Fact | Neighbour, policy: ReconcilePolicy, *, is_again: bool = False
 ) -> bool:
-    """Whether the note may not end the fact.
+    """True if the note may not end the fact.
 
     The contact's word yields to what ``is_ruled``, whichever is later: an operator decides.
 
@@ -184,7 +184,7 @@ def settle(
 
 
 def _is_settled_by(note: Note, known: Neighbour, other: Fact, policy: ReconcilePolicy) -> bool:
-    """Whether the note, which repeats a known fact, ends the other side of its dispute.
+    """True if the note, which repeats a known fact, ends the other side of its dispute.
 
     Without a slot that both answer, the two sides may differ in nothing else, and the guard must be
     able to read both.
@@ -266,7 +266,7 @@ def contest(
 
 
 def _has_stayed(earlier: Predecessor, targets: Iterable[Neighbour]) -> bool:
-    """Whether a value never ended: a live fact has it too, or only denies another value."""
+    """True if a value never ended: a live fact has it too, or only denies another value."""
     for fact in targets:
         match, value = compare_slots(earlier.slot, fact.slot), (fact.slot and fact.slot.value) or ""
         is_denial = bool(value) and denies_value(fact.text, value)
@@ -328,7 +328,7 @@ def standing_beside(
 def is_replaced(
     fact: Fact | Neighbour, note: str, ends_at: datetime | None, told: Relations | None
 ) -> bool:
-    """Whether a note replaces a fact, as a model says.
+    """True if a note replaces a fact, as a model says.
 
     So does a note with an end if the fact is over, unless the note says only that, or that
     something has ended.
@@ -358,7 +358,7 @@ def end_of_known(note: Note, known: Iterable[tuple[Neighbour, Fact]]) -> datetim
 
 
 def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
-    """Whether a note with an end only suspends a fact, or is over before the fact begins."""
+    """True if a note with an end only suspends a fact, or is over before the fact begins."""
     if fact.category is Category.VOLATILE:
         return False
     begins = note.holds_from
@@ -369,7 +369,7 @@ def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
 
 
 def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
-    """Whether a fact with an end suspends a lasting note, or what the note says again."""
+    """True if a fact with an end suspends a lasting note, or what the note says again."""
     if fact.valid_to is None:
         return False
     is_outside = not fact.valid_from < note.holds_from < fact.valid_to
@@ -377,7 +377,7 @@ def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
 
 
 def _holds_back(fact: Fact, note: Note, others: Iterable[Fact]) -> bool:
-    """Whether a fact suspends one of the others, and the note does not say that this is over."""
+    """True if a fact suspends one of the others, and the note does not say that this is over."""
     return not tells_of_change(note.text) and any(
         other.valid_to is None and other.holds_since <= fact.valid_from for other in others
     )

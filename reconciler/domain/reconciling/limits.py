@@ -145,7 +145,7 @@ def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | Non
 
 
 def binds(fact: Fact | Neighbour) -> bool:
-    """Whether a fact orders, forbids or settles something, so that it ends only explicitly."""
+    """True if a fact orders, forbids or settles something, so that it ends only explicitly."""
     return fact.is_standing or fact.category is Category.DECISION
 
 
@@ -154,14 +154,14 @@ def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
 
 
 def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
-    """Whether a judge may end it; if it binds, only by a decision, or if the contact said both."""
+    """True if a judge may end it; if it binds, only by a decision, or if the contact said both."""
     words = {note.trust, fact.word}
     is_newer = note.category is Category.DECISION
     return not binds(fact) or is_newer or words == {SourceKind.USER_EXPLICIT}
 
 
 def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
-    """Whether a fact may end because a model says so: a model can be talked into it.
+    """True if a fact may end because a model says so: a model can be talked into it.
 
     An operator's fact ends only by another value in its slot. A fact that binds, or was confirmed,
     ends only by a note of the contact that shares a word with it.
@@ -203,7 +203,7 @@ def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None
 
 
 def _corrects(note: Note, fact: Neighbour) -> bool:
-    """Whether the note gives another value from the same start, which lay in the past."""
+    """True if the note gives another value from the same start, which lay in the past."""
     begins = note.valid_from
     is_past = begins is not None and begins < note.said_at and fact.is_start_given
     return is_past and begins == fact.valid_from and match_of(note, fact) is SlotMatch.CHANGED

@@ -207,7 +207,7 @@ def without_ended_value(new: Fact, ended: Iterable[Fact | Neighbour]) -> Fact:
 
 
 def holds_value(text: str, slot: Slot | None) -> bool:
-    """Whether the slot's value stands in the text, whatever its case and punctuation."""
+    """True if the slot's value stands in the text, whatever its case and punctuation."""
     if slot is None:
         return False
     words = f" {' '.join(_WORDS.findall(text.casefold()))} "
@@ -271,7 +271,7 @@ def _confirming_confidence(decision: Decision) -> float:
 
 
 def _is_contacts_answer(decision: Decision) -> bool:
-    """Whether the contact was asked, and said yes."""
+    """True if the contact was asked, and said yes."""
     is_kept = decision.action in (Action.ADD, Action.UPDATE, Action.SKIP, Action.RESOLVE)
     return decision.proposal.answered_by == CONTACT and is_kept
 

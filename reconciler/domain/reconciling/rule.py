@@ -136,7 +136,7 @@ def _told_again(
 
 
 def _says_otherwise(note: Note, fact: Neighbour, findings: Iterable[Finding]) -> bool:
-    """Whether the note says something else than the fact, and does not only leave it out."""
+    """True if the note says something else than the fact, and does not only leave it out."""
     others = [each for each in findings if each.kind is not Difference.ROLES]
     denied = [each.in_fact for each in others if each.kind in DENIALS and not each.in_note]
     is_denied = bool(denied) and not leaves_a_denial_out(note.text, fact.text, " ".join(denied))
@@ -284,14 +284,14 @@ def shown_to_judge(
 
 
 def _is_anothers(note: Note, fact: Neighbour) -> bool:
-    """Whether the caller filed the note under another subject than the fact's."""
+    """True if the caller filed the note under another subject than the fact's."""
     is_given = note.slot is not None and note.slot_read_from is None
     subject = fact.slot.subject if fact.slot else CONTACT_SUBJECT
     return is_given and note.slot is not None and note.slot.subject != subject
 
 
 def _answers_same(note: Note, fact: Neighbour) -> bool:
-    """Whether both have the same attribute, whatever their subjects."""
+    """True if both have the same attribute, whatever their subjects."""
     if note.slot is None or fact.slot is None or note.slot.attribute is None:
         return False
     return note.slot.attribute == fact.slot.attribute

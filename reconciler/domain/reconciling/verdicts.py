@@ -97,14 +97,14 @@ def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) ->
 
 
 def is_rival(note: Note, fact: Fact) -> bool:
-    """Whether the note's slot decides about the fact, however far away its text is."""
+    """True if the note's slot decides about the fact, however far away its text is."""
     if note.slot is None or fact.slot is None:
         return False
     return note.slot.decides_about(fact.slot)
 
 
 def are_of_one_kind(note: Note, fact: Fact | Neighbour) -> bool:
-    """Whether the two may be compared: an outcome of a task only with another outcome."""
+    """True if the two may be compared: an outcome of a task only with another outcome."""
     return (note.category is Category.OUTCOME) == (fact.category is Category.OUTCOME)
 
 
@@ -126,12 +126,12 @@ def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
 
 
 def are_of_several_matters(facts: Iterable[Fact | Neighbour]) -> bool:
-    """Whether facts in one slot are about several things, such as the budgets of two projects."""
+    """True if facts in one slot are about several things, such as the budgets of two projects."""
     return any(starmap(are_other_matters, combinations(facts, 2)))
 
 
 def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> bool:
-    """Whether both name what the slot's value belongs to, and name different things."""
+    """True if both name what the slot's value belongs to, and name different things."""
     if one.slot is None or other.slot is None or not one.slot.is_known:
         return False
     values = (one.slot.value or "", other.slot.value or "")
@@ -139,7 +139,7 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
 
 
 def are_filed_apart(note: Note, fact: Neighbour) -> bool:
-    """Whether the caller gave the note another attribute than the fact's.
+    """True if the caller gave the note another attribute than the fact's.
 
     Then no cosine makes them the same: "Yes, that is fine." answers any question.
     """
@@ -153,12 +153,12 @@ def _attributes(note: Note, fact: Neighbour) -> tuple[str, ...]:
 
 
 def may_both_hold(note: Note, fact: Neighbour) -> bool:
-    """Whether note and fact are about two matters, so that there is nothing to ask."""
+    """True if note and fact are about two matters, so that there is nothing to ask."""
     return _are_two_questions(note, fact) or are_two_things(note.text, fact.text)
 
 
 def _are_two_questions(note: Note, fact: Neighbour) -> bool:
-    """Whether the caller gave the note another attribute than the fact's, so that both hold.
+    """True if the caller gave the note another attribute than the fact's, so that both hold.
 
     Not if one name is a part of the other ("films", "films_watched"), or only the answer differs
     ("has a dog", "has no dog"). Nor if the note tells of a change of the fact's attribute, and does
@@ -260,7 +260,7 @@ class RuleInput:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a judge is asked also below the band."""
+        """True if a judge is asked also below the band."""
         return self.policy.reach is not None and bool(self.shown)
 
 
@@ -433,7 +433,7 @@ def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why
 
 
 def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
-    """Whether a reader of both would ask which one holds."""
+    """True if a reader of both would ask which one holds."""
     return may_be_asked(note.text, fact.text, findings) and not may_both_hold(note, fact)
 
 

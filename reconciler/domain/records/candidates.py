@@ -184,12 +184,12 @@ class Candidate:
 
     @property
     def has_contacts_yes(self) -> bool:
-        """Whether the contact said yes to it; no one else can give their consent."""
+        """True if the contact said yes to it; no one else can give their consent."""
         return CONTACT in self.confirmed_by
 
     @property
     def has_operators_yes(self) -> bool:
-        """Whether a person who answers for the agent said yes to it."""
+        """True if a person who answers for the agent said yes to it."""
         return any(name != CONTACT for name in self.confirmed_by)
 
     @property
@@ -278,7 +278,7 @@ class Role(StrEnum):
 
     @property
     def is_evidence(self) -> bool:
-        """Whether a fact may rest on what this role says."""
+        """True if a fact may rest on what this role says."""
         return self in _SOURCES
 
 
@@ -396,7 +396,7 @@ class EvidenceTurn:
 
     @property
     def is_contacts(self) -> bool:
-        """Whether the contact said these words unasked."""
+        """True if the contact said these words unasked."""
         return self.source_kind is SourceKind.USER_EXPLICIT and not self.is_answer
 
 
@@ -416,7 +416,7 @@ class FactEvidence:
 
     @property
     def has_contacts_words(self) -> bool:
-        """Whether any of it is in the contact's own words."""
+        """True if any of it is in the contact's own words."""
         return any(turn.is_contacts for turn in self.turns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -523,7 +523,7 @@ class Assessment:
 
     @property
     def is_held(self) -> bool:
-        """Whether it waits for a person's answer."""
+        """True if it waits for a person's answer."""
         return self.disposal in (Disposal.CONFIRM, Disposal.CONSENT)
 
 

@@ -126,7 +126,7 @@ class Verdict(Generic[FactT]):
 
     @property
     def is_replacement(self) -> bool:
-        """Whether it ends a fact without saying the same again."""
+        """True if it ends a fact without saying the same again."""
         return self.action is Action.UPDATE and not self.is_restatement
 
     def by_id(self: Verdict[Neighbour]) -> Verdict[str]:
@@ -256,7 +256,7 @@ class RecordedOpinion:
 
     @property
     def is_missing(self) -> bool:
-        """Whether the arbiter gave no answer that makes sense, so that it can be asked later.
+        """True if the arbiter gave no answer that makes sense, so that it can be asked later.
 
         An answer that is too unsure is not missing: the arbiter would give it again.
         """
@@ -391,12 +391,12 @@ class Decision:
 
     @property
     def is_history(self) -> bool:
-        """Whether the note was written beneath a newer fact, not live."""
+        """True if the note was written beneath a newer fact, not live."""
         return self.verdict.is_history
 
     @property
     def is_ahead(self) -> bool:
-        """Whether it wrote a fact that holds from a later day on."""
+        """True if it wrote a fact that holds from a later day on."""
         is_written = self.action in (Action.ADD, Action.UPDATE)
         return is_written and self.note.is_ahead(self.at)
 
@@ -407,7 +407,7 @@ class Decision:
 
     @property
     def is_over(self) -> bool:
-        """Whether the note was over when it came, and is kept as history of its own."""
+        """True if the note was over when it came, and is kept as history of its own."""
         is_by_order = self.decided_by is DecidedBy.ORDER and not self.is_history
         return is_by_order and self.action is Action.ADD
 

@@ -163,7 +163,7 @@ class ErasureReceipt:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the checks found nothing left to remove."""
+        """True if the checks found nothing left to remove."""
         return not (self.remaining_ids or self.texts_in_files)
 
 
@@ -199,7 +199,7 @@ class Erasure:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to be done."""
+        """True if nothing is left to be done."""
         return self.state is ErasureState.DONE
 
     def to_dict(self) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def plain_name(name: str) -> str:
 
 
 def is_agent(name: str, scope: Scope) -> bool:
-    """Whether it is an agent's name; an agent may not answer for a person."""
+    """True if it is an agent's name; an agent may not answer for a person."""
     return plain_name(name).startswith("agent") or plain_name(name) == plain_name(scope.agent_id)
 
 

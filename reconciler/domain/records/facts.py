@@ -117,12 +117,12 @@ class Fact(Remembered):
 
     @property
     def is_live(self) -> bool:
-        """Whether it is live, as of when its state was written or asked for."""
+        """True if it is live, as of when its state was written or asked for."""
         return self.state is FactState.LIVE
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is superseded, revoked or erased, so that no note is compared with it.
+        """True if it is superseded, revoked or erased, so that no note is compared with it.
 
         An expired or archived fact has not ended: saying it again renews it.
         """
@@ -130,7 +130,7 @@ class Fact(Remembered):
 
     @property
     def is_standing(self) -> bool:
-        """Whether it orders or forbids something, so that it holds whatever the query is."""
+        """True if it orders or forbids something, so that it holds whatever the query is."""
         return self.recall_semantics is not RecallSemantics.DEFAULT
 
     @property
@@ -163,7 +163,7 @@ class Fact(Remembered):
 
     @property
     def is_passing(self) -> bool:
-        """Whether it leaves recall when its lifetime is over: it is volatile, or its end is known.
+        """True if it leaves recall when its lifetime is over: it is volatile, or its end is known.
 
         Any other fact stays in recall, marked by ``may_be_outdated``.
         """
@@ -171,11 +171,11 @@ class Fact(Remembered):
 
     @property
     def may_be_outdated(self) -> bool:
-        """Whether recall shows it although its lifetime was over when it was asked for."""
+        """True if recall shows it although its lifetime was over when it was asked for."""
         return self.state is FactState.EXPIRED and not self.is_passing
 
     def is_told(self, *, hides_expired: bool = False) -> bool:
-        """Whether recall shows it, by its state as written or asked for.
+        """True if recall shows it, by its state as written or asked for.
 
         Args:
             hides_expired: whether to leave out facts that may be outdated, too.
@@ -184,12 +184,12 @@ class Fact(Remembered):
 
     @property
     def is_told_ahead(self) -> bool:
-        """Whether its start lies later than it was said, by more than clocks differ."""
+        """True if its start lies later than it was said, by more than clocks differ."""
         return self.valid_from - self.last_confirmed_at > CLOCK_SKEW_MAX
 
     @property
     def is_start_given(self) -> bool:
-        """Whether a person said since when it holds; else it holds since it was said or written.
+        """True if a person said since when it holds; else it holds since it was said or written.
 
         A fact that was said a second time and recorded later still counts, too: its start equals
         neither.
@@ -198,18 +198,18 @@ class Fact(Remembered):
         return not is_as_said and abs(self.valid_from - self.recorded_at) > CLOCK_SKEW_MAX
 
     def is_upcoming(self, now: datetime) -> bool:
-        """Whether it was said ahead and its first day has not come.
+        """True if it was said ahead and its first day has not come.
 
         A clock that stepped back makes no fact a future one.
         """
         return self.is_told_ahead and self.valid_from > now
 
     def is_lapsed(self, now: datetime) -> bool:
-        """Whether only saying it again would renew it: it is archived, or its lifetime is over."""
+        """True if only saying it again would renew it: it is archived, or its lifetime is over."""
         return self.state is FactState.ARCHIVED or self.is_expired(now)
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether its lifetime is over."""
+        """True if its lifetime is over."""
         return self.expires_at is not None and self.expires_at <= now
 
     def as_of(self, now: datetime) -> Fact:
@@ -373,7 +373,7 @@ class Conflict:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits for an answer."""
+        """True if it waits for an answer."""
         return self.decided_by != DecidedBy.ANSWER
 
     @property

@@ -48,7 +48,7 @@ class SourceKind(StrEnum):
     MODEL_GUESS = "model_guess"
 
     def is_trusted_less_than(self, other: SourceKind) -> bool:
-        """Whether this word yields to the other's."""
+        """True if this word yields to the other's."""
         order = tuple(SourceKind)
         return order.index(self) > order.index(other)
 
@@ -229,7 +229,7 @@ class Action(StrEnum):
 
     @property
     def is_reconciled(self) -> bool:
-        """Whether the reconciler decided it, by comparing the note with what is known."""
+        """True if the reconciler decided it, by comparing the note with what is known."""
         return self in (Action.ADD, Action.UPDATE, Action.SKIP)
 
 
@@ -311,5 +311,5 @@ def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
 
 
 def is_after(place: tuple[datetime, str], other: tuple[datetime, str]) -> bool:
-    """Whether an item comes after another one, which may be gone."""
+    """True if an item comes after another one, which may be gone."""
     return newest_first(*place) > newest_first(*other)

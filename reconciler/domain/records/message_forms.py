@@ -17,7 +17,7 @@ Values: TypeAlias = Mapping[str, Any]
 
 
 def is_message(values: Values) -> bool:
-    """Whether it is a message of any form."""
+    """True if it is a message of any form."""
     return any(has(values) for has, _ in _FORMS)
 
 
@@ -255,7 +255,7 @@ _SLACK_SAID = (None, "bot_message", "me_message", "thread_broadcast", "file_shar
 
 
 def is_slack(values: Values) -> bool:
-    """Whether it is a message of Slack, with an id for who speaks, and no role."""
+    """True if it is a message of Slack, with an id for who speaks, and no role."""
     return values.keys() >= {"user", "text", "ts"} and "role" not in values
 
 

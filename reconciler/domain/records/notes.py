@@ -155,7 +155,7 @@ class Slot:
         return self.question if self.is_single_valued or self.is_open else self.key
 
     def decides_about(self, other: Slot) -> bool:
-        """Whether it is compared with facts of the other slot, however different the texts are."""
+        """True if it is compared with facts of the other slot, however different the texts are."""
         prefix, key = self.rival_prefix, other.key
         if prefix is None or key is None:
             return False
@@ -240,7 +240,7 @@ def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
 
 
 def _differ_in_accents(one: str, other: str) -> bool:
-    """Whether two Latin values are one but for accents: Malmö and Malmo.
+    """True if two Latin values are one but for accents: Malmö and Malmo.
 
     In other scripts the mark is another letter, so nothing is left out there.
     """
@@ -480,12 +480,12 @@ class Note(Remembered):
         return self.valid_from or self.said_at
 
     def is_ahead(self, now: datetime) -> bool:
-        """Whether it starts to be true later: after it was said and after now, by any clock."""
+        """True if it starts to be true later: after it was said and after now, by any clock."""
         return self.holds_from - max(self.said_at, now) > CLOCK_SKEW_MAX
 
     @property
     def is_undated(self) -> bool:
-        """Whether both its time of saying and its start are unknown."""
+        """True if both its time of saying and its start are unknown."""
         return not self.is_dated and self.valid_from is None
 
     def no_earlier_than(self, times: Iterable[datetime]) -> Note:
@@ -521,7 +521,7 @@ def _check_lifetime(days: object) -> None:
 
 
 def is_of_the_day(session_id: str) -> bool:
-    """Whether a session is the one that a day's notes and answers are filed in by default."""
+    """True if a session is the one that a day's notes and answers are filed in by default."""
     return _OF_THE_DAY.fullmatch(session_id) is not None
 
 
@@ -582,7 +582,7 @@ def check_text(name: str, value: object, length_max: int) -> None:
 
 
 def has_words(text: str) -> bool:
-    """Whether it holds a letter, a digit or a symbol: "?" says nothing."""
+    """True if it holds a letter, a digit or a symbol: "?" says nothing."""
     return any(unicodedata.category(character)[0] in "LNS" for character in text)
 
 
@@ -627,7 +627,7 @@ def check_storable(name: str, text: str) -> None:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text is empty, or white space and characters without a width."""
+    """True if a text is empty, or white space and characters without a width."""
     return all(unicodedata.category(character)[0] in "CZ" for character in text)
 
 

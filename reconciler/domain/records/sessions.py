@@ -298,7 +298,7 @@ class Session:
 
     @property
     def is_dated(self) -> bool:
-        """Whether a caller said when it began, or when any of it was said."""
+        """True if a caller said when it began, or when any of it was said."""
         return self.started_at is not None or any(turn.said_at for turn in self.turns)
 
     @property

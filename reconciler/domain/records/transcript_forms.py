@@ -98,7 +98,7 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
 
 
 def is_conversation(values: Values) -> bool:
-    """Whether it holds messages and is not one itself; also true of unsupported forms."""
+    """True if it holds messages and is not one itself; also true of unsupported forms."""
     return any(row.fits(values) for row in _FORMS)
 
 
@@ -327,7 +327,7 @@ class _Form:
     remedy: str = _REMEDY
 
     def fits(self, values: Values) -> bool:
-        """Whether the record is of this form; a record with a role is always a message."""
+        """True if the record is of this form; a record with a role is always a message."""
         return "role" not in values and self.has(values)
 
 

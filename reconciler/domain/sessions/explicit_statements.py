@@ -268,7 +268,7 @@ def _statements(
 
 
 def _hangs_on(slot: ReadSlot | None, condition: re.Match[str]) -> bool:
-    """Whether a claim depends on a condition: "I work at Globex", if the deal closes.
+    """True if a claim depends on a condition: "I work at Globex", if the deal closes.
 
     A condition of another clause does not count: "I live in Leeds, but once it closes, …".
     """
@@ -417,7 +417,7 @@ def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
 
 
 def _is_own(read: ReadSlot) -> bool:
-    """Whether a slot belongs to the speaker or their people."""
+    """True if a slot belongs to the speaker or their people."""
     cut = _the("break").search(read.words)
     return bool(_the("own").search(read.words, 0, cut.start() if cut else len(read.words)))
 

@@ -315,7 +315,7 @@ def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[lis
 
 
 def is_request(proposal: Claim, episodes: Mapping[str, Episode]) -> bool:
-    """Whether the contact asked in the cited words, and seriously, to have it remembered.
+    """True if the contact asked in the cited words, and seriously, to have it remembered.
 
     Args:
         proposal: a claim.
@@ -435,7 +435,7 @@ def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations |
 
 
 def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
-    """Whether its first day is earlier than that of a fact that it replaces or ends.
+    """True if its first day is earlier than that of a fact that it replaces or ends.
 
     Then the order of telling says more than that day.
     """

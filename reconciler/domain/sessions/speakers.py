@@ -164,11 +164,11 @@ class _SpeakerLabel:
     texts: list[str] = field(default_factory=list)
 
     def is_said(self) -> bool:
-        """Whether any of it reads as speech, and not as an entry of a list."""
+        """True if any of it reads as speech, and not as an entry of a list."""
         return any(_reads_as("speech", text) for text in self.texts)
 
     def is_answered(self) -> bool:
-        """Whether a turn begins with it, and more than amounts follow it."""
+        """True if a turn begins with it, and more than amounts follow it."""
         return self.begins_turn and not all(_reads_as("amount", text) for text in self.texts)
 
 
@@ -202,7 +202,7 @@ def _speakers(
 def _is_persons(
     key: str, label: _SpeakerLabel, named: Collection[str], is_attribute: Callable[[str], bool]
 ) -> bool:
-    """Whether a label is a person's, by itself."""
+    """True if a label is a person's, by itself."""
     if key in named:
         return True
     is_thing = _is_thing(key, is_attribute)
@@ -214,7 +214,7 @@ def _is_persons(
 
 
 def _is_others(label: _SpeakerLabel) -> bool:
-    """Whether the label is another person's, in a talk where the named contact has one too."""
+    """True if the label is another person's, in a talk where the named contact has one too."""
     words = label.name.split()
     if len(words) > 1 and words[-1].islower():  # "By the way: …"
         return False
@@ -242,12 +242,12 @@ def _talking(
 
 
 def _is_given(key: str) -> bool:
-    """Whether it begins with a given name."""
+    """True if it begins with a given name."""
     return key.partition(" ")[0] in _given_names()
 
 
 def _is_word(key: str) -> bool:
-    """Whether the given name that it begins with is a word, too."""
+    """True if the given name that it begins with is a word, too."""
     return key.partition(" ")[0] in lexicon("speakers").word_set("name_and_word")
 
 
@@ -267,7 +267,7 @@ def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
 
 
 def _is_thing(label: str, is_attribute: Callable[[str], bool]) -> bool:
-    """Whether a label names a thing: a note, a city, a day; also true of one without a word."""
+    """True if a label names a thing: a note, a city, a day; also true of one without a word."""
     words = _LETTERS.findall(label)
     return (
         not words

@@ -44,7 +44,7 @@ class TaskState(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the task is over; it never goes on then."""
+        """True if the task is over; it never goes on then."""
         return self in (TaskState.SUCCESS, TaskState.FAILURE)
 
 

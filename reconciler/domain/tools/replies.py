@@ -287,7 +287,7 @@ def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fa
 
 
 def _is_close(decision: Decision, fact: Comparison) -> bool:
-    """Whether the note may change the fact, as far as words, meaning and attributes tell."""
+    """True if the note may change the fact, as far as words, meaning and attributes tell."""
     one, other = decision.note.slot, fact.slot
     names = " ".join(slot.subject for slot in (one, other) if slot and not _is_contacts(slot))
     if fact.cosine < _least_cosine(decision.text, fact.text, names):

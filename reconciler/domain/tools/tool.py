@@ -79,7 +79,7 @@ class Parameter:
 
     @property
     def is_required(self) -> bool:
-        """Whether a call without it is refused."""
+        """True if a call without it is refused."""
         return self.missing is not None
 
     @property

@@ -103,7 +103,7 @@ class AttributeBook:
         return None
 
     def are_one_role(self, one: str, other: str) -> bool:
-        """Whether two words are one role, such as "wife" and "spouse", of which there is one."""
+        """True if two words are one role, such as "wife" and "spouse", of which there is one."""
         known = self.find(one) if one and other and one != other else None
         is_alias = known is not None and known.is_single_valued and known is self.find(other)
         return is_alias or (bool(one) and one == other)
@@ -212,7 +212,7 @@ class AttributeBook:
         return self.slot_of(read) if read and not read.is_denied else None
 
     def is_told_over(self, text: str, slot: Slot) -> bool:
-        """Whether a sentence about the contact ends the slot's value without naming it.
+        """True if a sentence about the contact ends the slot's value without naming it.
 
         "Quit her job" ends an employer, "got divorced" a spouse.
         """

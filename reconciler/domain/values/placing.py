@@ -142,7 +142,7 @@ class People:
         )
 
     def _are_two(self, one: _Person, other: _Person) -> bool:
-        """Whether two cannot be one person: by titles, names, or as a colleague and a cousin."""
+        """True if two cannot be one person: by titles, names, or as a colleague and a cousin."""
         if one.subject == CONTACT_SUBJECT and other.role:
             return True
         if one.titles and other.titles and one.titles.isdisjoint(other.titles):
@@ -187,7 +187,7 @@ def _person(
 
 
 def is_name_alone(subject: str, said: str) -> bool:
-    """Whether a subject is a name without a role; only such a one can mean the contact.
+    """True if a subject is a name without a role; only such a one can mean the contact.
 
     Args:
         subject: as ``AttributeBook.slot`` folds it.
@@ -198,7 +198,7 @@ def is_name_alone(subject: str, said: str) -> bool:
 
 
 def _share_names(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether all names of the one are names of the other, perhaps shortened beside a whole one."""
+    """True if all names of the one are names of the other, perhaps shortened beside a whole one."""
     less, more = sorted((one, other), key=len)
     shared = less & more
     return bool(shared) and all(
@@ -246,7 +246,7 @@ def _relatives() -> frozenset[str]:
 
 
 def needs_placing(note: Note) -> bool:
-    """Whether the contact's facts may tell more of a note's slot than the note does."""
+    """True if the contact's facts may tell more of a note's slot than the note does."""
     slot = note.slot
     if slot is None:
         return keyed(note.text) is not None

@@ -630,7 +630,7 @@ def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
 
 
 def _was_left_open(decision: Decision) -> bool:
-    """Whether a note of a known value did not say that it still holds; its vector is not kept."""
+    """True if a note of a known value did not say that it still holds; its vector is not kept."""
     compared = decision.compared_with
     return any(is_left_open(decision.note, decision.verdict, fact) for fact in compared)
 
@@ -647,7 +647,7 @@ def _told_in(decision: Decision) -> dict[str, Any]:
 
 
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
-    """Whether an arbiter had its say then, or would have had where there was none."""
+    """True if an arbiter had its say then, or would have had where there was none."""
     then = decide(note, neighbours, policy_of(decision), unread=_unread_in(decision))
     return decision.opinion.arbiter is not None or then.can_be_arbitrated
 

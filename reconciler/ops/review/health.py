@@ -271,7 +271,7 @@ def _near(
 
 
 def _differ(one: LiveFact, other: LiveFact) -> bool:
-    """Whether they are about different persons, or answer questions differently."""
+    """True if they are about different persons, or answer questions differently."""
     if one.subject is None or other.subject is None:
         return False
     if one.subject != other.subject:
@@ -285,7 +285,7 @@ def _age_of(age: timedelta) -> str:
 
 
 def _is_attempt(action: Action) -> bool:
-    """Whether a note came in; ``ADMIT`` is followed by the decision that commits it."""
+    """True if a note came in; ``ADMIT`` is followed by the decision that commits it."""
     return action.is_reconciled or action in (Action.HOLD, Action.REJECT)
 
 

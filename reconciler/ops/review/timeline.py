@@ -243,7 +243,7 @@ def _sayings(chain: FactHistory) -> list[tuple[Fact, ...]]:
 
 
 def _is_undone(fact: Fact) -> bool:
-    """Whether it is drawn otherwise than what it repeats: never true, revoked or erased."""
+    """True if it is drawn otherwise than what it repeats: never true, revoked or erased."""
     return fact.is_void or fact.state in (FactState.REVOKED, FactState.ERASED)
 
 

@@ -106,7 +106,7 @@ def find_hearsay(text: str) -> str | None:
 
 
 def is_in_person(text: str) -> bool:
-    """Whether a person speaks for themselves in it, or gives an order."""
+    """True if a person speaks for themselves in it, or gives an order."""
     return bool(_find_cues(text).first("in_person") or infer_recall_semantics(text))
 
 
@@ -117,7 +117,7 @@ def find_trigger(text: str) -> str | None:
 
 
 def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
-    """Whether a sentence that one of the spans stands in asks for it to be kept.
+    """True if a sentence that one of the spans stands in asks for it to be kept.
 
     "Remember that …" speaks for its own sentence and for no other one of a long turn. What does not
     stand in the text asks for nothing.
@@ -129,7 +129,7 @@ def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
 
 
 def is_withdrawal(text: str) -> bool:
-    """Whether the words forbid something, take a permission back, object or opt out."""
+    """True if the words forbid something, take a permission back, object or opt out."""
     return infer_recall_semantics(text) is RecallSemantics.NEGATIVE
 
 
@@ -139,12 +139,12 @@ def find_taking_back(text: str) -> str | None:
 
 
 def is_permission(text: str) -> bool:
-    """Whether the words allow something, and take nothing back."""
+    """True if the words allow something, and take nothing back."""
     return _find_cues(text).first("permission") is not None and not is_withdrawal(text)
 
 
 def is_standing_ask(text: str) -> bool:
-    """Whether the words order to ask a person before each such step."""
+    """True if the words order to ask a person before each such step."""
     return _find_cues(text).first("standing_ask") is not None
 
 
@@ -348,7 +348,7 @@ def _before_hedge(said: str) -> str:
 
 
 def forbids_something_else(claim: str, value: str) -> bool:
-    """Whether what the claim forbids is not its value: "use WhatsApp, and do not email her".
+    """True if what the claim forbids is not its value: "use WhatsApp, and do not email her".
 
     It is if a clause that forbids nothing speaks of the value, and none that forbids does.
     """
@@ -378,6 +378,6 @@ def _banning(claim: str) -> list[tuple[str, bool]]:
 
 
 def _lists(clause: str) -> bool:
-    """Whether it goes on with a list: a single word, or the last words of it, behind an "or"."""
+    """True if it goes on with a list: a single word, or the last words of it, behind an "or"."""
     words = clause.casefold().split()
     return count_words(clause).total() <= 1 or "or" in words or "nor" in words

@@ -344,7 +344,7 @@ _REQUESTS = ("task", "question")
 
 
 def _is_of_a_person(text: str, *, is_asked: bool) -> bool:
-    """Whether it is about a person or business, or a person goes on with a talk."""
+    """True if it is about a person or business, or a person goes on with a talk."""
     held = _lexicon("person", "business", "talk").read(_QUOTED.sub(" ", text))
     names = ("person", "business", "talk") if is_asked else ("person", "business")
     return any(held.first(name) for name in names)

@@ -78,7 +78,7 @@ class Part:
 
 
 def is_marked_at(text: str, start: int, end: int) -> bool:
-    """Whether the words at that place of a turn stand there as a quotation, by its marks alone.
+    """True if the words at that place of a turn stand there as a quotation, by its marks alone.
 
     They do in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk,
     behind the header of a forwarded message, and in a letter behind other words. Marks around a
@@ -91,7 +91,7 @@ def is_marked_at(text: str, start: int, end: int) -> bool:
 
 
 def _covers(text: str, begin: int, stop: int, start: int, end: int) -> bool:
-    """Whether the cited words are the quoted ones, or a sentence that quotes the speaker's "I"."""
+    """True if the cited words are the quoted ones, or a sentence that quotes the speaker's "I"."""
     if begin <= start + 1 and end <= stop + 1:
         return True
     inside, outside = text[max(begin, start) : min(stop, end)], text[start : max(begin, start)]

@@ -66,7 +66,7 @@ def unread_language(text: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def is_surely_english(text: str) -> bool:
-    """Whether something speaks for English; "Habla inglés." only has nothing against it.
+    """True if something speaks for English; "Habla inglés." only has nothing against it.
 
     A word that only English has does. A single word without accents may be English as well.
     """

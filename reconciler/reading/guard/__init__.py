@@ -192,14 +192,14 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
 
 
 def _share_nothing(new: Reading, old: Reading) -> bool:
-    """Whether the texts share no word of content, and are more than a word and its denial."""
+    """True if the texts share no word of content, and are more than a word and its denial."""
     if not new.stems.isdisjoint(old.stems):
         return False
     return len((new.stems | old.stems) - vocabulary().light) > _DENIED_WORDS_MAX
 
 
 def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
-    """Whether both tell of events, or of things for different purposes or years.
+    """True if both tell of events, or of things for different purposes or years.
 
     Their values do not count here: a renewal in March may move to April.
     """
@@ -207,7 +207,7 @@ def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
 
 
 def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
-    """Whether a person who reads both would ask which one holds."""
+    """True if a person who reads both would ask which one holds."""
     differences = tuple(findings)
     changes = [each for each in differences if each.is_change and not _is_apart(each, note, fact)]
     if changes:
@@ -221,7 +221,7 @@ def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 
 
 def _answers(finding: Finding, note: str, fact: str) -> bool:
-    """Whether a difference may be another answer, not just the name of another thing.
+    """True if a difference may be another answer, not just the name of another thing.
 
     A number or id that counts nothing names a thing, and so does a name that opens a text.
     """
@@ -237,12 +237,12 @@ _DATED = (Difference.DATE, Difference.NUMBER, Difference.AMOUNT)
 
 
 def _is_apart(finding: Finding, note: str, fact: str) -> bool:
-    """Whether a date or a count belongs to another event or thing than the fact's."""
+    """True if a date or a count belongs to another event or thing than the fact's."""
     return finding.kind in _DATED and tell_of_two_things(note, fact)
 
 
 def denies_ever(note: str, fact: str) -> bool:
-    """Whether the note says that the fact was never true: "Never worked at Globex".
+    """True if the note says that the fact was never true: "Never worked at Globex".
 
     It must deny the whole fact and nothing else: "Never worked at Globex on Fridays" denies a part.
     A text does not deny what it says has ended, or is no habit.
@@ -268,7 +268,7 @@ def denial_in(note: str) -> str | None:
 
 
 def takes_back(note: str, fact: str) -> bool:
-    """Whether the note calls the fact a mistake and denies it.
+    """True if the note calls the fact a mistake and denies it.
 
     "I misspoke, I do not have a sister" takes back "Has a sister", but neither "Has two sisters"
     nor "Has a sister in Pune": if the note denies less or more than was said, a person is asked.
@@ -283,7 +283,7 @@ def takes_back(note: str, fact: str) -> bool:
 
 
 def deny_each_other(one: str, other: str) -> bool:
-    """Whether one text denies what the other says, or says that it has ended.
+    """True if one text denies what the other says, or says that it has ended.
 
     "No longer has a dog" and "has a dog called Bo" do; "cannot eat peanuts" leaves an allergy
     alone.
@@ -293,7 +293,7 @@ def deny_each_other(one: str, other: str) -> bool:
 
 
 def only_ends(note: str, fact: str) -> bool:
-    """Whether the note says that the fact is over, and nothing else.
+    """True if the note says that the fact is over, and nothing else.
 
     "No longer works at Acme" does. "Is on sabbatical" does not, nor does "is on leave, not in the
     office": they say what holds instead.
@@ -310,7 +310,7 @@ def only_ends(note: str, fact: str) -> bool:
 
 
 def denies_value(text: str, value: str) -> bool:
-    """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
+    """True if the text says that the value does not hold: "Never worked at Globex", "left Globex".
 
     A word may stand for the value: "Never worked there". "Never without" affirms the value.
     """
@@ -320,12 +320,12 @@ def denies_value(text: str, value: str) -> bool:
 
 
 def holds_no_more(text: str, value: str, attribute: str = "") -> bool:
-    """Whether the text denies the value, or says that it has ended."""
+    """True if the text denies the value, or says that it has ended."""
     return denies_value(text, value) or is_over(text, value, attribute)
 
 
 def denies_value_ever(text: str, value: str) -> bool:
-    """Whether the text says that the value never held, which is true beside any other value."""
+    """True if the text says that the value never held, which is true beside any other value."""
     said_never = vocabulary().correction.search(read(text).canonical) is not None
     return said_never and denies_value(text, value)
 
@@ -344,23 +344,23 @@ def named_in(text: str, value: str) -> str:
 
 
 def exchange_names(note: str, fact: str) -> bool:
-    """Whether two names of the same words changed places, each with what is said of it."""
+    """True if two names of the same words changed places, each with what is said of it."""
     return _exchange_names(read(note), read(fact))
 
 
 def tells_of_more(text: str) -> bool:
-    """Whether a text adds to what is known: "I am also a musician"."""
+    """True if a text adds to what is known: "I am also a musician"."""
     return vocabulary().addition.search(read(text).canonical) is not None
 
 
 @lru_cache(maxsize=1024)
 def tells_of_change(text: str) -> bool:
-    """Whether a text says that something has changed: "pays by card now"."""
+    """True if a text says that something has changed: "pays by card now"."""
     return vocabulary().change.search(lowered(text)) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
-    """Whether both say what the attribute's value is for, and name different purposes.
+    """True if both say what the attribute's value is for, and name different purposes.
 
     "Her budget for the ERP project" and "her budget for the CRM rollout" are two budgets.
     """
@@ -369,7 +369,7 @@ def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable
 
 
 def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
-    """Whether a finding shows another date, number or name beside the same value.
+    """True if a finding shows another date, number or name beside the same value.
 
     Two spellings of the value do not count, nor its place in the sentence: "Pune has the office",
     "the office is in Pune". Dates and numbers that changed places do.
@@ -437,30 +437,30 @@ def _own_words(note: str, fact: str) -> tuple[set[str], set[str]]:
 
 
 def says_more_than(fact: str, note: str) -> bool:
-    """Whether both share words of content, and the fact has more of its own than the note."""
+    """True if both share words of content, and the fact has more of its own than the note."""
     only_new, only_old = _own_words(note, fact)
     return share_a_word(note, fact) and len(only_old) > len(only_new)
 
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:
-    """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
+    """True if a clause of the fact shares no word with the note: "and carries a pen"."""
     return _is_one_apart(_CLAUSE.split(fact), note)
 
 
 def adds_a_statement(note: str, fact: str) -> bool:
-    """Whether a statement of the note shares no word with the fact: "and has asthma"."""
+    """True if a statement of the note shares no word with the fact: "and has asthma"."""
     sentences = (sentence.text for sentence in read_text(note).sentences)
     return _is_one_apart([part for each in sentences for part in _STATEMENT.split(each)], fact)
 
 
 def _is_one_apart(parts: Sequence[str], other: str) -> bool:
-    """Whether one of several parts of a text shares no word of content with the other text."""
+    """True if one of several parts of a text shares no word of content with the other text."""
     said, stems = read(other).stems, [read(part).stems for part in parts]
     return len(stems) > 1 and any(part and part.isdisjoint(said) for part in stems)
 
 
 def is_repeated_in(note: str, fact: str) -> bool:
-    """Whether the fact has every word of content of the note, so that the note adds none."""
+    """True if the fact has every word of content of the note, so that the note adds none."""
     return says_no_more(read(note), read(fact))
 
 
@@ -470,12 +470,12 @@ def count_words(text: str) -> Counter[str]:
 
 
 def share_a_word(one: str, other: str) -> bool:
-    """Whether both texts share a word of content, in any form."""
+    """True if both texts share a word of content, in any form."""
     return not read(one).stems.isdisjoint(read(other).stems)
 
 
 def share_more_than(names: str, one: str, other: str) -> bool:
-    """Whether the texts share a word of content, apart from these names and the year."""
+    """True if the texts share a word of content, apart from these names and the year."""
     shared = (read(one).stems & read(other).stems) - read(names).stems
     return not all(_YEAR.fullmatch(stem) for stem in shared)
 
@@ -496,7 +496,7 @@ def shared_words(one: str, other: str, beside: str = "") -> frozenset[str]:
 
 
 def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
-    """Whether the fact denies something that the note, which it mostly repeats, leaves out.
+    """True if the fact denies something that the note, which it mostly repeats, leaves out.
 
     "Reach her by phone" leaves out what "Reach her by phone, never by email" denies.
 
@@ -529,7 +529,7 @@ def said_plainly(text: str, other: str) -> str:
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
-    """Whether nothing but what was found differs in the two texts' words of content.
+    """True if nothing but what was found differs in the two texts' words of content.
 
     Then the findings answer one question in two ways; otherwise they may be about different things.
     The guard cannot tell this of a text that it cannot read: a German noun has a capital and is no
@@ -543,7 +543,7 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
 
 
 def leaves_words_out(note: str, fact: str) -> bool:
-    """Whether the note lacks words of the fact's content in every form; light words do not count.
+    """True if the note lacks words of the fact's content in every form; light words do not count.
 
     A single missing word counts only if the note has another in its place: it may be a synonym of a
     light word, as "likes" is of "wants". Code alone cannot tell whether two words mean the same.
@@ -553,7 +553,7 @@ def leaves_words_out(note: str, fact: str) -> bool:
 
 
 def has_many_other_words(note: str, fact: str) -> bool:
-    """Whether several words were exchanged, or one in a long text.
+    """True if several words were exchanged, or one in a long text.
 
     A cosine tells whether one word for another says the same. It cannot tell for several words, nor
     in a long text, where one word hardly moves the cosine.

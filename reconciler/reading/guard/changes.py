@@ -82,7 +82,7 @@ _WAY = re.compile(
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
-    """Whether the note says that it is a change, and is about the same matter as the fact."""
+    """True if the note says that it is a change, and is about the same matter as the fact."""
     if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
         return False
     here, there = _changed_words(note), _content(fact)
@@ -96,13 +96,13 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
 
 
 def are_of_other_people(note: str, fact: str) -> bool:
-    """Whether the note is about him, her or them, and the fact about the contact itself."""
+    """True if the note is about him, her or them, and the fact about the contact itself."""
     return speaks_of_another(note) and vocabulary().first_person.search(lowered(fact)) is not None
 
 
 @lru_cache(maxsize=1024)
 def speaks_of_another(note: str) -> bool:
-    """Whether the text is soon about him, her or them, and does not open with its speaker."""
+    """True if the text is soon about him, her or them, and does not open with its speaker."""
     text = lowered(note)
     opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
     return not opens_with_me and vocabulary().third_person.search(text) is not None
@@ -119,7 +119,7 @@ def stated(text: str) -> str:
 
 
 def share_matter(one: str, other: str) -> bool:
-    """Whether both texts share a word that says what they are about."""
+    """True if both texts share a word that says what they are about."""
     return not _content(one).isdisjoint(_content(other))
 
 
@@ -129,7 +129,7 @@ def _before_a_wish(clause: str) -> str:
 
 
 def ends(note: str, fact: str) -> bool:
-    """Whether the note says that all of the fact is over.
+    """True if the note says that all of the fact is over.
 
     "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
     part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
@@ -164,7 +164,7 @@ def ends(note: str, fact: str) -> bool:
 
 
 def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
-    """Whether the note ends a part of what the fact names, or another thing.
+    """True if the note ends a part of what the fact names, or another thing.
 
     "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last word that
     both have, it names what the fact does not. How far a thing has come names no other one: "quit
@@ -188,7 +188,7 @@ def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
 
 
 def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
-    """Whether a note of change has a subject that is neither the contact nor named by the fact.
+    """True if a note of change has a subject that is neither the contact nor named by the fact.
 
     "The plumber left Siemens" ends no job of the contact's. A subject that is left out, a pronoun
     or a word for a contact is the contact. A note that names the fact's subject is about that, no
@@ -244,7 +244,7 @@ def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
 
 
 def _opens_with_verb(tokens: Sequence[Token]) -> bool:
-    """Whether a text such as "Pays by card now" leaves out who does it."""
+    """True if a text such as "Pays by card now" leaves out who does it."""
     first, *others = tokens or [Token("mark", "", "")]
     if not others or first.kind != "word" or not may_be_verb(first.text):
         return False
@@ -268,7 +268,7 @@ def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
 
 
 def replaces_a_word(note: str, fact: str) -> bool:
-    """Whether the texts differ only in a word that says which one or which way.
+    """True if the texts differ only in a word that says which one or which way.
 
     "Her elder daughter", "her younger daughter"; "owes money to Anna", "from Anna". Such texts have
     the highest cosines of all. Another verb or noun is more often a synonym.
@@ -303,7 +303,7 @@ def _key(token: Token) -> str:
 
 
 def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
-    """Whether the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
+    """True if the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
     denied = {stem for denial in fact.negated for stem in denial.reach}
     return not fact.negated or bool(before and denied and before.isdisjoint(denied))
 
@@ -311,7 +311,7 @@ def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
 def is_wording_of(
     fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
 ) -> bool:
-    """Whether the fact only words what the note ends in another way, so that it ends too.
+    """True if the fact only words what the note ends in another way, so that it ends too.
 
     It must name the same and say the same of it: "prefers e-mail to calls" ends with "e-mail is the
     best way to reach her", but a friend does not end with a boss of the same name. ``is_near``: by
@@ -337,7 +337,7 @@ def is_wording_of(
 
 
 def rewords(note: str, fact: str) -> bool:
-    """Whether both say the same in the same words, in another order or form, or give one answer.
+    """True if both say the same in the same words, in another order or form, or give one answer.
 
     "Their CRM is HubSpot", "HubSpot is the CRM that they use". If a finding tells them apart, the
     rule asks.
@@ -364,7 +364,7 @@ def _telling_function_words() -> frozenset[str]:
 
 
 def are_in_order(note: str, fact: str) -> bool:
-    """Whether both have their words in one order, days aside, or give one answer."""
+    """True if both have their words in one order, days aside, or give one answer."""
     here, there = (
         [word.stem for word in read(text).words if word.kind != "weekday"] for text in (note, fact)
     )
@@ -395,7 +395,7 @@ def _said(reading: Reading) -> set[str]:
 
 
 def names_before(note: str, value: str) -> bool:
-    """Whether the note names a value as the one before: "a phone call instead of email"."""
+    """True if the note names a value as the one before: "a phone call instead of email"."""
     wanted = _content(value)
     return bool(wanted) and wanted == _before(note) and not _tells_a_wish(note)
 
@@ -436,7 +436,7 @@ def _stated_change(text: str) -> re.Match[str] | None:
 
 
 def moves_another(note: str, fact: str) -> bool:
-    """Whether the note moves ("from … to") a thing that the fact does not name.
+    """True if the note moves ("from … to") a thing that the fact does not name.
 
     "Moved her office from Pune to Goa" ends no "Lives in Pune", and ends "The office is in Pune".
     """
@@ -455,7 +455,7 @@ def without_start(text: str) -> str:
 
 
 def answer_one_question(note: str, fact: str) -> bool:
-    """Whether both name a person or thing for one head: "the lead is Jo", "the lead is Sam".
+    """True if both name a person or thing for one head: "the lead is Jo", "the lead is Sam".
 
     A head with a name or number of its own ("the manager of Leeds", "room 12") is one of several.
     """
@@ -466,7 +466,7 @@ def answer_one_question(note: str, fact: str) -> bool:
 
 
 def are_two_things(one: str, other: str) -> bool:
-    """Whether the texts are about two things, so that both may hold.
+    """True if the texts are about two things, so that both may hold.
 
     Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
     of a list. A text that says that something is over is none.
@@ -507,7 +507,7 @@ def _named_by(text: str) -> set[str]:
 
 
 def _are_two_entries(here: Reading, there: Reading) -> bool:
-    """Whether both texts are one sentence about two things, each with its value.
+    """True if both texts are one sentence about two things, each with its value.
 
     "The Alpha is 20 EUR", "the Beta is 30 EUR"; the budgets of two years; two days, each with its
     hour. If only one thing differs, or only counts do, both answer one question.
@@ -528,13 +528,13 @@ def _are_two_entries(here: Reading, there: Reading) -> bool:
 
 
 def differ_in_head(note: str, fact: str) -> bool:
-    """Whether each names its value by another head: "the account manager is", "the manager is"."""
+    """True if each names its value by another head: "the account manager is", "the manager is"."""
     here, there = _frame(note), _frame(fact)
     return here is not None and there is not None and here.head != there.head
 
 
 def _are_one_answer(one: str, other: str) -> bool:
-    """Whether both give one head one name and say no more: "her lead is Jo", "Jo is her lead"."""
+    """True if both give one head one name and say no more: "her lead is Jo", "Jo is her lead"."""
     here, there = _frame(one), _frame(other)
     is_plain = max(len(read(text).words) for text in (one, other)) <= _PLAIN
     return is_plain and here is not None and here == there
@@ -572,12 +572,12 @@ def _frame(text: str) -> Frame | None:
 
 
 def _is_named(words: str) -> bool:
-    """Whether it holds a name; the capital that opens a sentence does not count."""
+    """True if it holds a name; the capital that opens a sentence does not count."""
     return any(map(_CAPITAL.match, words.split()[1:])) or bool(_TWO_NAMES.fullmatch(words))
 
 
 def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
-    """Whether the note tells a change and differs from the fact only in the new part.
+    """True if the note tells a change and differs from the fact only in the new part.
 
     "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
     again" beside "drinks no coffee".
@@ -611,7 +611,7 @@ def _stems_in(text: str) -> set[str]:
 
 
 def _goes_another_way(note: str, fact: str) -> bool:
-    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
+    """True if the note puts another way behind the "by" of the fact: "pays by card now".
 
     Not if it is done to a person, or may be done in several ways: "can be reached by phone".
     """
@@ -627,7 +627,7 @@ def _goes_another_way(note: str, fact: str) -> bool:
 
 
 def _undoes(note: str, fact: str) -> bool:
-    """Whether the note affirms, in the same words, what the fact denies."""
+    """True if the note affirms, in the same words, what the fact denies."""
     old = read(fact)
     if len(old.negated) != 1 or old.ceased:
         return False
@@ -669,7 +669,7 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 
 
 def is_event(text: str) -> bool:
-    """Whether the text tells of one event among several, with its own dates and counts."""
+    """True if the text tells of one event among several, with its own dates and counts."""
     known, said = vocabulary(), lowered(text)
     return (known.event.search(said) or known.occurrence.search(said)) is not None
 

@@ -107,7 +107,7 @@ def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def says_no_more(new: Reading, old: Reading) -> bool:
-    """Whether the old text has every word of content of the new one, and as often.
+    """True if the old text has every word of content of the new one, and as often.
 
     A text without such a word ("A") is no part of another.
     """
@@ -196,7 +196,7 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def is_of_another(of: Reading, other: Reading) -> bool:
-    """Whether the end that a text tells is that of a person whom the other does not name.
+    """True if the end that a text tells is that of a person whom the other does not name.
 
     "Bob has left Nordlys" ends no job of the contact's.
     """
@@ -253,7 +253,7 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
-    """Whether both have the same words of content, light words and the findings' aside."""
+    """True if both have the same words of content, light words and the findings' aside."""
     tokens = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
     known = vocabulary().light.union(token.value for token in tokens)
     return (new.stems ^ old.stems) <= known
@@ -272,7 +272,7 @@ def _capitals(reading: Reading) -> set[str]:
 
 
 def _only_look_alike(word: str, other: str) -> bool:
-    """Whether two words begin alike, and are no two forms of a verb, which may open a sentence.
+    """True if two words begin alike, and are no two forms of a verb, which may open a sentence.
 
     A word with one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
     """
@@ -314,7 +314,7 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
 
 
 def _is_change(here: Count, there: Count) -> bool:
-    """Whether both speak of the same thing, so that only one of the two values can hold now."""
+    """True if both speak of the same thing, so that only one of the two values can hold now."""
     if here.kind == "number":
         small, large = sorted((float(here.value), float(there.value)))
         if large > small * _RATIO_MAX:
@@ -335,7 +335,7 @@ def _is_change(here: Count, there: Count) -> bool:
 
 
 def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
-    """Whether the texts have the same words of content, light words and these aside."""
+    """True if the texts have the same words of content, light words and these aside."""
     return (new.stems ^ old.stems) <= vocabulary().light.union(stems)
 
 
@@ -347,7 +347,7 @@ def _ends_named_alone(reading: Reading) -> Iterator[str]:
 
 
 def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
-    """Whether a clause of the other text says the denied words in the same order."""
+    """True if a clause of the other text says the denied words in the same order."""
     return any(
         clause.is_plain and _says(clause, denial.phrase)
         for denial in denials
@@ -378,7 +378,7 @@ def _foreign_names(of: Reading, other: Reading) -> str:
 
 
 def _is_spelt(word: str, of: Reading, reading: Reading) -> bool:
-    """Whether the text has the word, in one or in pieces, or one word of it and its neighbours."""
+    """True if the text has the word, in one or in pieces, or one word of it and its neighbours."""
     return word in reading.spelt or any(
         word in pieces for joined, pieces in of.spelt.items() if joined in reading.spelt
     )
@@ -493,7 +493,7 @@ class _Order:
         return None
 
     def _is_harmless(self, left: list[_Pair], right: list[_Pair]) -> bool:
-        """Whether ``left right`` here says the same as ``right left`` there.
+        """True if ``left right`` here says the same as ``right left`` there.
 
         Source: measured on PAWS and ParaRel; each lets one to 18 in 100 paraphrases through, and
         fewer than one in 100 swaps.
@@ -510,7 +510,7 @@ class _Order:
         )
 
     def _is_fronted(self, phrase: list[_Pair]) -> bool:
-        """Whether a phrase moved as a whole to or from an end of the text ("In 2019, ...").
+        """True if a phrase moved as a whole to or from an end of the text ("In 2019, ...").
 
         If there is a second such phrase ("in 2019 ... in 2021"), it is unknown which one moved.
         """
@@ -533,7 +533,7 @@ class _Order:
         )
 
     def _is_turned_passive(self, left: list[_Pair], right: list[_Pair]) -> bool:
-        """Whether the one is the other in the passive: "A acquired B", "B was acquired by A"."""
+        """True if the one is the other in the passive: "A acquired B", "B was acquired by A"."""
         agents_here, agents_there = _agents(self._here), _agents(self._there)
         if agents_here:
             return agents_here == {right[0].here} and not agents_there
@@ -622,7 +622,7 @@ def find_parts(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def exchange_names(new: Reading, old: Reading) -> bool:
-    """Whether two names changed places, each with what is said of it.
+    """True if two names changed places, each with what is said of it.
 
     "The manager is Tom, the assistant is Ben" is no answer that "the manager is Ben, the assistant
     is Tom" only words otherwise.

@@ -39,7 +39,7 @@ _PAIR = re.compile(rf"(?=([{UNSPACED}]{{2}}))")
 
 @lru_cache(maxsize=1024)
 def is_english(text: str) -> bool:
-    """Whether the guard can read the text; a short text without clues counts as English."""
+    """True if the guard can read the text; a short text without clues counts as English."""
     foreign, lower = _read(text)
     known = vocabulary()
     if foreign:
@@ -50,7 +50,7 @@ def is_english(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_foreign(text: str) -> bool:
-    """Whether words show that the text is not English; a text that shows nothing may be either."""
+    """True if words show that the text is not English; a text that shows nothing may be either."""
     foreign, lower = _read(text)
     return foreign > 0 and foreign >= len(vocabulary().english.intersection(lower))
 
@@ -65,7 +65,7 @@ def _read(text: str) -> tuple[int, list[str]]:
 
 
 def _is_foreign(at: int, word: str, lower: str) -> bool:
-    """Whether a word is of another script or language; a capital within may open a name."""
+    """True if a word is of another script or language; a capital within may open a name."""
     is_plain = not at or word == lower
     return max(word) >= _LATIN_END or (is_plain and lower in vocabulary().foreign)
 
@@ -88,7 +88,7 @@ def words_that_tell(text: str) -> frozenset[str]:
 
 
 def are_forms(one: str, other: str) -> bool:
-    """Whether two words without their endings may be one: "fumar" and "fuma"."""
+    """True if two words without their endings may be one: "fumar" and "fuma"."""
     length = max(_ALIKE + (one != other), ceil(_ALIKE_SHARE * max(len(one), len(other))))
     return one == other or (len(one) >= length <= len(other) and one[:length] == other[:length])
 

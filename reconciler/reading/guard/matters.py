@@ -37,12 +37,12 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def has_values(text: str) -> bool:
-    """Whether a few words hold a number, a date or an id."""
+    """True if a few words hold a number, a date or an id."""
     return any(token.kind in VALUE_KINDS for token in tokens_of(text))
 
 
 def denies(reading: Reading, value: Reading) -> bool:
-    """Whether the text denies the value, or says that it has ended.
+    """True if the text denies the value, or says that it has ended.
 
     "Does not work at Nordlys and is at Globex" denies Nordlys: a denial ends at a name before the
     value, or at an "and". "Manages Sorrel House, not Sorrel Court" does not deny Sorrel House: it
@@ -67,7 +67,7 @@ def denies(reading: Reading, value: Reading) -> bool:
 
 
 def is_over(text: str, value: str, attribute: str = "") -> bool:
-    """Whether the text says that the value has ended, wherever it names it.
+    """True if the text says that the value has ended, wherever it names it.
 
     "The Silver plan has ended", "sold the Volvo", "a lift is no longer needed". A limit such as "no
     long walks" ends when the text lifts it. The clause that names the value last decides: "the
@@ -85,7 +85,7 @@ def is_over(text: str, value: str, attribute: str = "") -> bool:
 
 
 def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
-    """Whether the text ends the value itself, and not something of it.
+    """True if the text ends the value itself, and not something of it.
 
     "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis.
     ``known`` are the stems of what another text says of the value.
@@ -101,13 +101,13 @@ def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
 
 
 def is_lifted(text: str, value: str) -> bool:
-    """Whether the text lifts the limit that the value names: "may eat nuts again"."""
+    """True if the text lifts the limit that the value names: "may eat nuts again"."""
     clause, _ = _last_naming(text, tokens_of(value))
     return clause is not None and clause.lifts()
 
 
 def is_plainly_denied(text: str, name: str, *named: str) -> bool:
-    """Whether a clause says that something is not, or no longer, so, and speaks of nothing else.
+    """True if a clause says that something is not, or no longer, so, and speaks of nothing else.
 
     "Has no nut allergy" does. "Has never been tested for a nut allergy" and "is not sure that she
     is allergic to nuts" leave it open.
@@ -136,7 +136,7 @@ def is_plainly_denied(text: str, name: str, *named: str) -> bool:
 
 
 def tells_of_end(text: str) -> bool:
-    """Whether a clause of the text may say that something has ended, or that a limit is lifted."""
+    """True if a clause of the text may say that something has ended, or that a limit is lifted."""
     known = vocabulary()
     cues = (known.ended_behind, known.ended_before, known.is_no_more, known.lifted)
     return any(cue.search(clause.text) for clause in _stating_clauses(text) for cue in cues)
@@ -152,12 +152,12 @@ class _Clause(NamedTuple):
         return " ".join(token.text.casefold() for token in self.tokens)
 
     def names(self, stems: Collection[str]) -> bool:
-        """Whether it names the value with these stems: a short value by all of them."""
+        """True if it names the value with these stems: a short value by all of them."""
         named = len({token.value for token in self.tokens}.intersection(stems))
         return named == len(stems) or (len(stems) > _SHORT and named >= _MOST * len(stems))
 
     def lifts(self) -> bool:
-        """Whether it says that a limit has gone: not "cannot eat nuts again"."""
+        """True if it says that a limit has gone: not "cannot eat nuts again"."""
         known, text = vocabulary(), self.text
         denying = known.negations | known.attitudes
         for match in known.lifted.finditer(text):
@@ -182,7 +182,7 @@ class _Clause(NamedTuple):
         return None
 
     def takes_away(self, stems: Collection[str], noun: Collection[str]) -> bool:
-        """Whether it says that what the stems name is not, or no longer, what the noun says."""
+        """True if it says that what the stems name is not, or no longer, what the noun says."""
         match = vocabulary().is_no_more.search(self.text)
         if match is None:
             return False
@@ -195,7 +195,7 @@ class _Clause(NamedTuple):
         return places[0], places[-1]
 
     def _reaches(self, start: int, end: int, turns: Collection[str] = ()) -> bool:
-        """Whether the words between say the one of the other with certainty."""
+        """True if the words between say the one of the other with certainty."""
         words = [token.text.casefold() for token in self.tokens]
         between = words[start:end]
         doubts = vocabulary().doubts | vocabulary().negations
@@ -232,7 +232,7 @@ def _stating_clauses(text: str) -> Iterator[_Clause]:
 def are_other_matters(
     one: Reading, other: Reading, nouns: Collection[str], values: Collection[str]
 ) -> bool:
-    """Whether both texts say what the attribute's value is for, and name different things.
+    """True if both texts say what the attribute's value is for, and name different things.
 
     ``nouns`` are the stems of the attribute's names, such as "budget". Stems of the values tell no
     matter: "her title is head of sales".
@@ -247,7 +247,7 @@ def are_other_matters(
 
 
 def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
-    """Whether both say for what or when their values hold, and name different things.
+    """True if both say for what or when their values hold, and name different things.
 
     "5 chairs for the lobby" and "3 for the hall"; the first invoice and the second.
     """

@@ -36,7 +36,7 @@ _ADVERBS = ("no", *_BEHIND_A_NOT)
 
 
 def is_end_stated(text: str, start: int, cue: str) -> bool:
-    """Whether a word of an end, such as "sold" or "no longer", says that something is over.
+    """True if a word of an end, such as "sold" or "no longer", says that something is over.
 
     Args:
         text: in small letters.
@@ -51,7 +51,7 @@ def is_end_stated(text: str, start: int, cue: str) -> bool:
 
 
 def is_change_stated(text: str, start: int, cue: str) -> bool:
-    """Whether a word of change, such as "moved" or "now", says that things are otherwise.
+    """True if a word of change, such as "moved" or "now", says that things are otherwise.
 
     A denial before a "now" is what is new; one right before a verb, or anywhere before one with an
     ending, is about that verb. The arguments are those of ``is_end_stated``.
@@ -65,7 +65,7 @@ def is_change_stated(text: str, start: int, cue: str) -> bool:
 
 
 def is_denied_before(text: str, start: int) -> bool:
-    """Whether a denial stands before this place in its clause."""
+    """True if a denial stands before this place in its clause."""
     return _is_denied(_clause_before(text[:start]))
 
 
@@ -92,7 +92,7 @@ def _is_denied(tokens: Sequence[Token]) -> bool:
 
 
 def _is_governed(tokens: Sequence[Token], *, is_verb: bool) -> bool:
-    """Whether what follows is wished, planned, claimed, asked for or supposed.
+    """True if what follows is wished, planned, claimed, asked for or supposed.
 
     A noun that is spelt like such a verb governs nothing: "the plan was cancelled". "Wants no calls
     any more" and "will no longer call" say what is so.
@@ -417,7 +417,7 @@ def _counted(words: Sequence[Word], at: int, names: Collection[str]) -> tuple[st
 
 
 def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
-    """Whether a number only names something ("invoice 7", "a 10K run") or belongs to one event.
+    """True if a number only names something ("invoice 7", "a 10K run") or belongs to one event.
 
     "3 days ago" and "a 3-day trip" belong to events: there may be any number of those.
     """
@@ -608,7 +608,7 @@ def _names(tokens: Sequence[Token]) -> dict[str, str]:
 
 
 def _is_named_before(token: Token, after: Token) -> bool:
-    """Whether a word that opens a sentence is a name: "Acme is", "Ana pays"; not "Likes tea"."""
+    """True if a word that opens a sentence is a name: "Acme is", "Ana pays"; not "Likes tea"."""
     return (
         (len(token.text) > 1 and token.text.isupper())
         or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
@@ -618,5 +618,5 @@ def _is_named_before(token: Token, after: Token) -> bool:
 
 
 def may_be_verb(word: str) -> bool:
-    """Whether a word ends like a verb: "eats", "moved", but also "James"."""
+    """True if a word ends like a verb: "eats", "moved", but also "James"."""
     return word.endswith(("s", "ed", "ing")) and not word.endswith("ss")

@@ -295,7 +295,7 @@ def stem_of(word: str) -> str:
 
 
 def _is_numbered(read: list[Token]) -> bool:
-    """Whether the tokens before make the next number a name: "invoice 2022", "no. 2022"."""
+    """True if the tokens before make the next number a name: "invoice 2022", "no. 2022"."""
     said = [token.text.lower() for token in read[-2:] if token.value not in (".", ":")]
     return bool(said) and said[-1] in vocabulary().numbered
 

@@ -44,7 +44,7 @@ _POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
 
 
 def is_made_up(value: str) -> bool:
-    """Whether its first word is none of a language: it mixes letters with digits, signs or cases.
+    """True if its first word is none of a language: it mixes letters with digits, signs or cases.
 
     One capital after a small letter is a brand's name: iPhone.
     """
@@ -57,7 +57,7 @@ def is_made_up(value: str) -> bool:
 
 
 def is_drawn(word: str, others: frozenset[str]) -> bool:
-    """Whether a machine drew most of it at random, as it does a key, and a person wrote none of it.
+    """True if a machine drew most of it at random, as it does a key, and a person wrote none of it.
 
     Of three classes of characters drawn alike, few stand in runs that one could read. With small
     letters or capitals alone, letters and digits take turns. So a name, a date or a code that
@@ -86,7 +86,7 @@ def _is_part_drawn(part: str) -> bool:
 
 
 def is_indian_postcode(value: str) -> bool:
-    """Whether it may be an Indian "PIN code", which is a postcode."""
+    """True if it may be an Indian "PIN code", which is a postcode."""
     return _POSTCODE.fullmatch(value) is not None
 
 
@@ -369,7 +369,7 @@ def _is_machines(match: re.Match[str], notation: str) -> bool:
 
 
 def _is_login(match: re.Match[str]) -> bool:
-    """Whether a person's "pass" is a password: in a longer name, or where an entry begins."""
+    """True if a person's "pass" is a password: in a longer name, or where an entry begins."""
     if "_" in match["key"]:
         return True
     begins = _ENTRY.search(match.string, max(0, match.start() - 48), match.start())
@@ -431,7 +431,7 @@ def _bare(text: str, name_match: _NameMatch) -> tuple[int, int]:
 
 
 def _may_be_phrase(text: str, start: int, name_match: _NameMatch) -> bool:
-    """Whether several plain words may be the value; a person's may also be a remark."""
+    """True if several plain words may be the value; a person's may also be a remark."""
     return name_match.is_machines or (
         name_match.notation == "sign" and not _IS_REMARK.match(text, start, start + 40)
     )
@@ -450,7 +450,7 @@ def _is_secret(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
 
 
 def _is_said_of_it(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
-    """Whether it is a remark about the secret, or code, and not the secret itself."""
+    """True if it is a remark about the secret, or code, and not the secret itself."""
     is_short = len(value) <= _REMARK_LENGTH_MAX
     if (is_short and is_remark(value)) or _IS_MASK.fullmatch(value):
         return True
@@ -484,12 +484,12 @@ def _is_strong(value: str, name_match: _NameMatch) -> bool:
 
 
 def is_remark(value: str) -> bool:
-    """Whether it says something of a secret, and is none."""
+    """True if it says something of a secret, and is none."""
     return _IS_REMARK.fullmatch(value) is not None
 
 
 def looks_made_up(value: str) -> bool:
-    """Whether it is no word of a language, a date or a path, where a name announces a secret."""
+    """True if it is no word of a language, a date or a path, where a name announces a secret."""
     return is_made_up(value) or _HAS_SLASH.match(value) is not None
 
 
@@ -649,7 +649,7 @@ def said(text: str) -> Iterator[SensitiveSpan]:
 
 
 def _is_said_to_be(value: str, told: Mapping[str, str | None]) -> bool:
-    """Whether "… is my password" gives it away; "That is the password" does not."""
+    """True if "… is my password" gives it away; "That is the password" does not."""
     if is_remark(value) or _NO_WORD_FOR_IT.fullmatch(value):
         return False
     if looks_made_up(value) and not re.fullmatch(ADDRESS, value):

@@ -59,7 +59,7 @@ class NamedDay:
 
     @property
     def is_month(self) -> bool:
-        """Whether it names a whole month."""
+        """True if it names a whole month."""
         return self.first.day == 1 and self.last == _last_of(self.first)
 
     def no_earlier_than(self, day: date) -> NamedDay:
@@ -96,7 +96,7 @@ def named_at(text: str, start: int, today: date, *, is_english: bool = True) -> 
 
 
 def may_name_days(text: str) -> bool:
-    """Whether a text may name other days than those of the week: most name none, which is cheap."""
+    """True if a text may name other days than those of the week: most name none, which is cheap."""
     return _hint().search(text.lower()) is not None
 
 
@@ -410,7 +410,7 @@ def _marked(
 
 
 def _is_plain(before: str, after: str, today: date) -> bool:
-    """Whether a text is one clause about now, without another date than the one between the two."""
+    """True if a text is one clause about now, without another date than the one between the two."""
     after = after.removeprefix(" on")
     rest = f"{before.rstrip(': ')} {after}" if before else after.lstrip(", ")
     if _SEVERAL.search(rest) or _marker("not_plain").search(rest) or _within().search(before):

@@ -41,7 +41,7 @@ def _named(joining: str, words_max: int) -> Callable[[str], bool]:
 
 
 def _is_capital(word: str) -> bool:
-    """Whether it begins as a name does; a letter that knows no capitals does not tell."""
+    """True if it begins as a name does; a letter that knows no capitals does not tell."""
     return word[0].isupper() or unicodedata.category(word[0]) == "Lo"
 
 
@@ -194,6 +194,6 @@ _BETWEEN = re.compile(r",? (?:and|or|&) |, ")
 
 
 def is_value(said: str, kind: str, known: Collection[str]) -> bool:
-    """Whether the words are one value of the kind, or one that the book lists."""
+    """True if the words are one value of the kind, or one that the book lists."""
     parts = _BETWEEN.split(said) if kind in OF_SEVERAL else [said]
     return all(part and (text(part) in known or KINDS[kind](part)) for part in parts)

@@ -83,7 +83,7 @@ class _Words:
         return self.folded[place] if 0 <= place < len(self.folded) else ""
 
     def has(self, phrase: tuple[str, ...], at: int) -> bool:
-        """Whether the phrase stands there."""
+        """True if the phrase stands there."""
         return at >= 0 and self.folded[at : at + len(phrase)] == phrase
 
     def part(self, start: int, end: int) -> _Words:
@@ -344,7 +344,7 @@ class SlotReader:
                 self._regions = _known(attribute)
 
     def may_read(self, text: str) -> bool:
-        """Whether the text has the longest word of a statement: most are told apart by that."""
+        """True if the text has the longest word of a statement: most are told apart by that."""
         low = text.casefold()
         return any(word in low for word in self._telling)
 
@@ -500,7 +500,7 @@ class SlotReader:
 
 
 def _may_begin(who: _Who, shape: _Shape, words: _Words) -> bool:
-    """Whether words of the shape may follow: "her number is", and no "customer number is"."""
+    """True if words of the shape may follow: "her number is", and no "customer number is"."""
     if not who.said:
         return True
     names_it = len(shape.before) > 1 and shape.before[-1] == "is"  # begins with a noun
@@ -554,13 +554,13 @@ _PERSONS = {"my": "i", "his": "he", "her": "she"}
 
 
 def _is_one(first: _Who, second: _Who) -> bool:
-    """Whether the second part of a sentence is about whom the first one is."""
+    """True if the second part of a sentence is about whom the first one is."""
     said = [_PERSONS.get(who.said, who.said) for who in (first, second)]
     return not all(said) or said[0] == said[1]
 
 
 def _is_end(words: _Words, at: int, value: str, light: frozenset[str]) -> bool:
-    """Whether words that name a value from there on say that it is over, and nothing else."""
+    """True if words that name a value from there on say that it is over, and nothing else."""
     own, before = stems_of(value), words.folded[:at]
     if vocabulary().ended_before.fullmatch(" ".join(before)):
         return True
@@ -585,7 +585,7 @@ def _squeezed(words: Iterable[str]) -> str:
 
 
 def _is_certain(owner: _Who, card: _Shape, words: _Words, at: int, end: int) -> bool:
-    """Whether the owner is certain: of "the role" it is not, of "the budget" it is."""
+    """True if the owner is certain: of "the role" it is not, of "the budget" it is."""
     if owner.said == "the":
         return card.kind in OF_ANY_OWNER
     is_own_name = _squeezed(words.folded[at:end]) == _squeezed(card.attribute.split("_"))

@@ -111,12 +111,12 @@ class Grant:
         return asked if self.session_id is None else self.session_id
 
     def opens(self, session_id: str) -> bool:
-        """Whether it reaches this session; an operator's grant reaches all sessions."""
+        """True if it reaches this session; an operator's grant reaches all sessions."""
         is_of_one = self.session_id is not None and self.profile is AccessProfile.AGENT
         return not is_of_one or session_id == self.session_id
 
     def is_for_all(self, agents: Iterable[tuple[str, str]]) -> bool:
-        """Whether it reaches the whole memory of these agents, given as (tenant, agent)."""
+        """True if it reaches the whole memory of these agents, given as (tenant, agent)."""
         own = {(self.tenant, agent_id) for agent_id in self.agent_ids}
         return self.contact_id is None and own.issuperset(agents)
 

@@ -78,7 +78,7 @@ class Address:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
+    """True if only this machine can reach it."""
     if host == "localhost":
         return True
     try:

@@ -56,7 +56,7 @@ class AccessToken:
     revoked_at: AwareDatetime | None = None
 
     def is_good(self, now: datetime) -> bool:
-        """Whether it is neither revoked nor expired."""
+        """True if it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     def state(self, now: datetime) -> str:

@@ -327,7 +327,7 @@ async def _tell_of_input(request: Request, error: RequestValidationError) -> Res
 
 
 def _is_body_unnamed(request: Request) -> bool:
-    """Whether a body came without a type that says JSON, so that it was not read."""
+    """True if a body came without a type that says JSON, so that it was not read."""
     said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return bool(request.scope.get(BODY)) and not said.endswith(("/json", "+json"))
 

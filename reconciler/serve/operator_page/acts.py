@@ -193,7 +193,7 @@ def _check_value(known: Fact, text: str, value: str | None) -> None:
 
 
 def _says(text: str, value: str) -> bool:
-    """Whether a sentence holds a value, as words of its own: “15 May” does not hold “5 May”."""
+    """True if a sentence holds a value, as words of its own: “15 May” does not hold “5 May”."""
     wanted = re.escape(" ".join(value.split()).casefold())
     return bool(re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.split()).casefold()))
 

@@ -319,12 +319,12 @@ def form_of(body: bytes) -> Given:
 
 
 def is_from_here(request: Request) -> bool:
-    """Whether no header of the browser says that another site sent it."""
+    """True if no header of the browser says that another site sent it."""
     return request.headers.get("sec-fetch-site") in _FROM_HERE
 
 
 def same(given: str | None, wanted: str) -> bool:
-    """Whether two secrets are equal; the time taken does not tell how much of them agrees."""
+    """True if two secrets are equal; the time taken does not tell how much of them agrees."""
     return hmac.compare_digest((given or "").encode(), wanted.encode())
 
 

@@ -130,7 +130,7 @@ def ended(contact: Contact) -> int:
 
 
 def is_erased(contact: Contact, erasures: Iterable[Erasure]) -> bool:
-    """Whether nothing is left of a contact but the receipts of its erasure."""
+    """True if nothing is left of a contact but the receipts of its erasure."""
     return 0 < contact.erased_facts == contact.facts and any(
         each.kind is ErasureKind.CONTACT and each.is_finished
         for each in erasures
@@ -144,7 +144,7 @@ def tone(decision: Decision) -> str:
 
 
 def is_withdrawn(ending: Decision | None) -> bool:
-    """Whether a decision that ended a fact says that it did not hold against its rivals."""
+    """True if a decision that ended a fact says that it did not hold against its rivals."""
     if ending is None or ending.door != OPERATOR_DOOR:
         return False
     of_several = ending.action is Action.REVOKE and len(ending.superseded_ids) > 1
@@ -152,7 +152,7 @@ def is_withdrawn(ending: Decision | None) -> bool:
 
 
 def is_reason(decision: Decision) -> bool:
-    """Whether its text is a person's reason, not the contact's words."""
+    """True if its text is a person's reason, not the contact's words."""
     return decision.door == OPERATOR_DOOR and decision.action in _REASONED
 
 
@@ -179,7 +179,7 @@ def replaced_by(decision: Decision) -> list[str]:
 
 
 def is_declined(decision: Decision) -> bool:
-    """Whether the note is not remembered because a person said no, now or before."""
+    """True if the note is not remembered because a person said no, now or before."""
     reason = decision.gate.reason if decision.gate else None
     is_no = decision.action in (Action.DECLINE, Action.WITHDRAW)
     return is_no or (decision.action is Action.REJECT and reason is GateReason.DECLINED_BEFORE)

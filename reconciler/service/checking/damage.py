@@ -177,7 +177,7 @@ class Damage:
         return _ReadPage(readable, damaged)
 
     def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
-        """Whether a node cannot be read, in its store or on a line of an export."""
+        """True if a node cannot be read, in its store or on a line of an export."""
         return self._read(label, held, scope) is None
 
     def _read(self, label: str, held: Row, scope: Scope) -> Any:
@@ -282,7 +282,7 @@ def read_node(label: str, held: Row, scope: Scope) -> Any:
 
 
 def is_citation(span: str) -> bool:
-    """Whether the words that a link cites can be read."""
+    """True if the words that a link cites can be read."""
     try:
         for part in span.split(SPANS_JOINED):
             check_text("a span", part, _SPAN_LENGTH_MAX)

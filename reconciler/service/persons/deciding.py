@@ -583,7 +583,7 @@ class PersonsDecisions:
 
 
 def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision) -> bool:
-    """Whether a decision is that of the same amendment."""
+    """True if a decision is that of the same amendment."""
     ended = (*made.superseded_ids, *made.ends_on_the_day_ids)
     end, kept = amending.candidate.holds_until, made.proposal.holds_until
     return (

@@ -121,7 +121,7 @@ class SessionReader:
         return self.extractor.name
 
     def is_attribute(self, label: str) -> bool:
-        """Whether a label names an attribute. If its value is a person, it may be a speaker."""
+        """True if a label names an attribute. If its value is a person, it may be a speaker."""
         known = self.attributes.find(label)
         return known is not None and known.normaliser != "person"
 
@@ -746,7 +746,7 @@ class MemoryExtractor:
 
 
 def _is_held(candidate: Candidate) -> bool:
-    """Whether the cited turns hold its value, letter by letter and digit by digit."""
+    """True if the cited turns hold its value, letter by letter and digit by digit."""
     value = (candidate.note.slot and candidate.note.slot.value) or ""
     return any(_plain(value) in _plain(evidence.text) for evidence in candidate.evidence)
 

@@ -341,7 +341,7 @@ class WorkerThread:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still works."""
+        """True if it still works."""
         return self._thread.is_alive()
 
     def ask_to_stop(self) -> None:

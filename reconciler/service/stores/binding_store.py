@@ -282,7 +282,7 @@ class HashKey:
         return "none needed so far"
 
     def _is_bound(self) -> bool:
-        """Whether the store is bound to this host's key; not if it is to none.
+        """True if the store is bound to this host's key; not if it is to none.
 
         Raises:
             ConfigurationError: it is bound to another one.

@@ -259,7 +259,7 @@ class FactStore(Store):
         return SAID.all(self.rows("list_fact_evidence", fact_ids=list(fact_ids)))
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
-        """Whether the episode is evidence of the fact already, or of one that the fact restates."""
+        """True if the episode is evidence of the fact already, or of one that the fact restates."""
         rows = self.rows("find_resting", episode_id=episode_id)
         resting = {str(row["fact_id"]) for row in rows}
         if fact_id in resting or not resting:

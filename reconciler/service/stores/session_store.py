@@ -215,7 +215,7 @@ class SessionStore(Store):
         return [row["job_id"] for row in self.rows("list_due_jobs", now=now)]
 
     def is_waited_for(self, leased_until: datetime, due_until: datetime) -> bool:
-        """Whether a job's lease ends until then, or a waiting job is due until then."""
+        """True if a job's lease ends until then, or a waiting job is due until then."""
         return bool(
             self.rows("find_unfinished_job", leased_until=leased_until, due_until=due_until)
         )

@@ -475,7 +475,7 @@ def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def _is_date_of(given: str | None, now: datetime) -> bool:
-    """Whether it is a date without a time, and that of now (UTC)."""
+    """True if it is a date without a time, and that of now (UTC)."""
     try:
         return given is not None and date.fromisoformat(given.strip()) == now.date()
     except ValueError:

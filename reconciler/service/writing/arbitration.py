@@ -102,11 +102,11 @@ class Arbitration:
 
     @property
     def is_quick(self) -> bool:
-        """Whether an answer takes milliseconds, because a free judge is loaded."""
+        """True if an answer takes milliseconds, because a free judge is loaded."""
         return self.is_free and self._has_answered
 
     def is_open_to(self, verdict: Verdict) -> bool:
-        """Whether the arbiter is asked, because it may overrule this verdict of the rule.
+        """True if the arbiter is asked, because it may overrule this verdict of the rule.
 
         What the rule ends by itself it ends surely; the free judge, a small one, has no say there.
         """

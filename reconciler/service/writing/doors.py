@@ -288,7 +288,7 @@ class LiveDoor:
         )
 
     def _is_the_end_of_others(self, candidate: Candidate, ends_at: datetime) -> bool:
-        """Whether ``valid_to`` is the end of the facts that the note ends, and not its own.
+        """True if ``valid_to`` is the end of the facts that the note ends, and not its own.
 
         A note that only ends facts, "No longer needs aluminium.", begins on that day. A note that
         says something else, "Is on sabbatical.", has an end of its own; so has one with a day

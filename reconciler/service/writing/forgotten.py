@@ -86,7 +86,7 @@ class Forgotten:
         return GateReason.FORGOTTEN_BEFORE if is_back else None
 
     def _was_emptied(self, evidence: Evidence) -> bool:
-        """Whether it cites words that were erased from its episode after it was read."""
+        """True if it cites words that were erased from its episode after it was read."""
         left = self.emptied.get(evidence.episode_id)
         if left is None or left == evidence.text:
             return False

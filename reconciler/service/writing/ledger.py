@@ -437,7 +437,7 @@ def _nothing_withheld() -> Withholding:
 
 
 def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:
-    """Whether it cannot be written with these.
+    """True if it cannot be written with these.
 
     Either it replaces a fact that they write, and the history of that fact is not stored yet. Or it
     revokes a fact: later notes must be compared with the revoked words.

@@ -466,7 +466,7 @@ class MemoryReconciler:
         )
 
     def _is_state(self, submission: Submission) -> bool:
-        """Whether the note is a plain statement, as far as its vector tells, in English."""
+        """True if the note is a plain statement, as far as its vector tells, in English."""
         head, vector = self.end_head, submission.vector
         if head is None or vector is None or not is_english(submission.note.text):
             return True

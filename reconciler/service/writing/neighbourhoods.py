@@ -252,7 +252,7 @@ class Neighbourhood:
             return self.version, kept, facts
 
     def is_told_since(self, said_at: datetime) -> bool:
-        """Whether a fact was said after a time, or facts were revoked that are not here."""
+        """True if a fact was said after a time, or facts were revoked that are not here."""
         with self._lock:
             is_later = said_since(self._numbers[: len(self._rows)], said_at).any()
         return bool(is_later or self.forgotten.keys)

@@ -247,7 +247,7 @@ class NoteImport:
     def _is_left_out(
         self, judged: Submission, report: ImportReport, on_progress: Callable[[int], None]
     ) -> bool:
-        """Whether a past note needs a question, and so is left out: a yes would make it live."""
+        """True if a past note needs a question, and so is left out: a yes would make it live."""
         is_refused = judged.assessment.disposal is Disposal.REJECT
         if judged.ended_at is None or judged.is_reconciled or is_refused:
             return False

@@ -199,7 +199,7 @@ def _concerned(ids: set[str], made: Sequence[Decision]) -> tuple[list[Decision],
 def _is_as_known(
     story: _Story, known: Mapping[str, Fact], ids: Set[str], links: Mapping[Pair, Conflict]
 ) -> bool:
-    """Whether a story leads to these facts and their disputes."""
+    """True if a story leads to these facts and their disputes."""
     live = {fact_id for fact_id in ids if not known[fact_id].has_ended}
     open_ = {pair for pair, link in links.items() if link.is_open and pair <= live}
     return (live, open_) == (story.live, story.disputes) and story.facts.keys() <= ids

@@ -116,12 +116,12 @@ class Submission:
 
     @property
     def is_admitted(self) -> bool:
-        """Whether it may go to the reconciler."""
+        """True if it may go to the reconciler."""
         return self.assessment.disposal is Disposal.ADMIT
 
     @property
     def is_reconciled(self) -> bool:
-        """Whether the call that proposes it also commits it."""
+        """True if the call that proposes it also commits it."""
         return self.is_admitted and self.is_own_word
 
     @property
@@ -138,17 +138,17 @@ class Submission:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether another call may have made its decision already."""
+        """True if another call may have made its decision already."""
         return self.note.idempotency_key is not None or self.settles_id is not None
 
     @property
     def is_withheld(self) -> bool:
-        """Whether none of its words is written: only its refusal is recorded."""
+        """True if none of its words is written: only its refusal is recorded."""
         return self.assessment.reason in WITHHELD
 
     @property
     def is_persons_word(self) -> bool:
-        """Whether it decides about known facts and adds none."""
+        """True if it decides about known facts and adds none."""
         is_answer = self.answered_by is not None and not self.candidate.confirmed_by
         return is_answer or self.is_relating
 
@@ -299,7 +299,7 @@ def _differing_slot(note: Note, kept: Note) -> str | None:
 
 
 def _may_have_meant(subject: str, kept: str, said: str) -> bool:
-    """Whether a subject may have been found to mean the kept one, such as the contact's name."""
+    """True if a subject may have been found to mean the kept one, such as the contact's name."""
     from reconciler.domain.values.placing import is_name_alone
 
     if subject == CONTACT_SUBJECT:
@@ -318,7 +318,7 @@ def _is_same(given: object, kept: object) -> bool:
 
 
 def is_same_text(text: str, kept: str) -> bool:
-    """Whether a cleaned text may be the one that a decision keeps.
+    """True if a cleaned text may be the one that a decision keeps.
 
     What was erased or withheld cannot be compared, nor can values that were redacted without a
     hash. Another policy may redact more than the earlier one, or less.

@@ -72,7 +72,7 @@ class NoteReader:
     leanings: Callable[[str, Floats], Leanings] | None
 
     def is_read(self, submission: Submission) -> bool:
-        """Whether the sense of a note may matter: words that are refused stay refused.
+        """True if the sense of a note may matter: words that are refused stay refused.
 
         The packaged model puts all texts of another language near each other, scraps or not.
         """
@@ -486,7 +486,7 @@ def _next_of_each_contact(
 
 
 def is_compared(submission: Submission) -> bool:
-    """Whether a judged candidate is compared with the known facts, and so needs a vector."""
+    """True if a judged candidate is compared with the known facts, and so needs a vector."""
     return submission.is_reconciled or submission.assessment.reason in _MAY_AGREE
 
 
@@ -544,5 +544,5 @@ def _agreeing(submission: Submission) -> Submission:
 
 
 def _is_question(assessment: Assessment) -> bool:
-    """Whether the contact is asked."""
+    """True if the contact is asked."""
     return assessment.question is not None and assessment.reason not in NOT_FOR_CONTACTS
