@@ -36,7 +36,7 @@ _NUMBER_MAX = 1e15
 
 
 def load_profile(name: str) -> Profile:
-    """The profile of that name under ``config/profiles``, or in the file that is named.
+    """Profile of that name under ``config/profiles``, or in the file that is named.
 
     Args:
         name: ``seed``, ``minilm``, or the path of a file that ``reconciler calibrate`` wrote.
@@ -67,7 +67,7 @@ def load_profile(name: str) -> Profile:
 
 
 def load_recall_floor(embedding_model: str) -> RecallFloor | None:
-    """The floor of recall that a shipped profile gives for a model; None where none does.
+    """Floor of recall that a shipped profile gives for a model; None where none does.
 
     Args:
         embedding_model: name and fingerprint.
@@ -80,7 +80,7 @@ def load_recall_floor(embedding_model: str) -> RecallFloor | None:
 
 
 def profiles_of(embedding_model: str) -> list[str]:
-    """The shipped profiles that were calibrated on a model, by name; none where none was.
+    """Shipped profiles that were calibrated on a model, by name; none where none was.
 
     Raises:
         ConfigurationError: a profile cannot be read.
@@ -89,7 +89,7 @@ def profiles_of(embedding_model: str) -> list[str]:
 
 
 def _kept(name: str, embedding_model: str) -> Mapping[str, NDArray[Any]] | None:
-    """The arrays of that name that are shipped for a model; None where there are none.
+    """Arrays of that name that are shipped for a model; None where there are none.
 
     Raises:
         ConfigurationError: their file cannot be read.
@@ -114,7 +114,7 @@ def _arrays(file: Path) -> Mapping[str, NDArray[Any]]:
 
 
 def load_reach(embedding_model: str) -> float | None:
-    """The cosine below which a model's texts are mostly about different things; None if unmeasured.
+    """Cosine below which a model's texts are mostly about different things; None if unmeasured.
 
     It is the least ``cosine_add_max`` of the shipped profiles that were calibrated on the model.
 
@@ -126,7 +126,7 @@ def load_reach(embedding_model: str) -> float | None:
 
 
 def load_attribute_book(own: Path | None) -> AttributeBook:
-    """The attributes that are known, the user's own in front of the shipped ones.
+    """Attributes that are known, the user's own in front of the shipped ones.
 
     Args:
         own: a file like ``config/attributes.toml``, or None.
@@ -141,7 +141,7 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
 
 
 def load_attribute_sentences() -> dict[str, AttributeSentences]:
-    """The shipped questions and facts of each attribute.
+    """Shipped questions and facts of each attribute.
 
     Raises:
         ConfigurationError: the file cannot be read.
@@ -150,7 +150,7 @@ def load_attribute_sentences() -> dict[str, AttributeSentences]:
 
 
 def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
-    """The questions for the user's own attributes.
+    """Questions for the user's own attributes.
 
     Args:
         own: a file like ``config/attributes.toml``, with attributes that may have ``questions``;
@@ -171,7 +171,7 @@ def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
 
 
 def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
-    """The questions about attributes as vectors, if those are shipped for the model; else None.
+    """Questions about attributes as vectors, if those are shipped for the model; else None.
 
     The sentences themselves are not read: the vectors name the text that they were made of.
 
@@ -185,7 +185,7 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
 
 
 def load_head(name: str, embedding_model: str) -> LinearHead | None:
-    """The shipped head of that name; None for a model that it was not trained on.
+    """Shipped head of that name; None for a model that it was not trained on.
 
     Args:
         name: ``notes``, ``ends`` or ``introductions``.
@@ -208,13 +208,13 @@ def load_head(name: str, embedding_model: str) -> LinearHead | None:
 
 
 def sentences_digest() -> str:
-    """The digest that names the vectors of the attributes' sentences."""
+    """Digest that names the vectors of the attributes' sentences."""
     texts = (text for _, text in map(_shipped, _SENTENCES))
     return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
 def _question_vectors(kept: Mapping[str, NDArray[Any]]) -> AttributeQuestions:
-    """The questions of each language, English first, and where the attributes' facts lie."""
+    """Questions of each language, English first, and where the attributes' facts lie."""
     import numpy as np
 
     from reconciler.domain.recalling.asking import AttributeQuestions
@@ -244,7 +244,7 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
 
 
 def load_judge_questions() -> list[JudgeQuestion]:
-    """The shipped questions of `reconciler doctor --judge`.
+    """Shipped questions of `reconciler doctor --judge`.
 
     Raises:
         ConfigurationError: the installation lacks it.
@@ -314,7 +314,7 @@ def _is_number(value: object) -> bool:
 
 
 def _profiles(embedding_model: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The shipped profiles that were calibrated on a model, by name, with what they hold."""
+    """Shipped profiles that were calibrated on a model, by name, with what they hold."""
     for path in sorted(_PROFILES.glob("*.toml")):
         values = _parsed(path, _text_of(path))
         if values.get("embedding_model") == embedding_model:

@@ -16,5 +16,5 @@ def frozen(record: type[T]) -> type[T]:
 
 @dataclass_transform(frozen_default=True)
 def in_order(record: type[T]) -> type[T]:
-    """The same, with fields that may be given in their order: there are few, or all know them."""
+    """Same, with fields that may be given in their order: there are few, or all know them."""
     return dataclass(frozen=True, slots=True)(record)

@@ -23,5 +23,5 @@ def working_on(job_id: str) -> Iterator[None]:
 
 
 def job_under_way() -> str | None:
-    """The id of the job that this thread works on; None where it works on none."""
+    """Id of the job that this thread works on; None where it works on none."""
     return _JOB_ID.get()

@@ -69,7 +69,7 @@ _OF_LISTS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def value_at(given: Parameters, path: str) -> Any:
-    """The value at a path, such as ``commit.decision.action``; None inside a null map.
+    """Value at a path, such as ``commit.decision.action``; None inside a null map.
 
     Raises:
         QueryFileError: a map on the way lacks the key.
@@ -91,7 +91,7 @@ class Loop:
     path: str
 
     def over(self, given: Parameters) -> Iterator[dict[str, Any]]:
-        """The parameters of each repetition; none for null and for an empty list."""
+        """Parameters of each repetition; none for null and for an empty list."""
         for element in value_at(given, self.path) or ():
             yield {**given, self.name: element}
 
@@ -112,7 +112,7 @@ class Statement:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The parameters that its text, its condition or its loops name, by their first names."""
+        """Parameters that its text, its condition or its loops name, by their first names."""
         paths = {*self.params, *(loop.path for loop in self.loops)}
         if self.condition is not None:
             paths.add(self.condition[0])
@@ -126,7 +126,7 @@ class Statement:
         return holds(value_at(given, path))
 
     def repetitions(self, given: Parameters) -> Iterator[Parameters]:
-        """The parameters of each run of it: as given, or for every element of its loops.
+        """Parameters of each run of it: as given, or for every element of its loops.
 
         None where it does not apply.
         """
@@ -161,7 +161,7 @@ class Query:
             )
 
     def repetitions(self, given: Parameters) -> Iterator[Parameters]:
-        """The parameters of each run of the script."""
+        """Parameters of each run of the script."""
         return _repeated((self.loop,) if self.loop else (), given)
 
 
@@ -182,7 +182,7 @@ class QueryBook(dict[str, Query]):
 
 @cache
 def load_queries(engine: str) -> QueryBook:
-    """The queries that an engine runs: ``cypher/shared`` and the engine's own folder.
+    """Queries that an engine runs: ``cypher/shared`` and the engine's own folder.
 
     Raises:
         QueryFileError: a header is malformed, or a name stands both in ``shared`` and in the
@@ -203,7 +203,7 @@ def load_queries(engine: str) -> QueryBook:
 
 @cache
 def load_migrations(engine: str) -> tuple[Migration, ...]:
-    """The schema's steps for an engine, oldest first, counted from 1 without a gap.
+    """Schema's steps for an engine, oldest first, counted from 1 without a gap.
 
     Raises:
         QueryFileError: the numbers have a gap.
@@ -218,18 +218,18 @@ def load_migrations(engine: str) -> tuple[Migration, ...]:
 
 
 def load_index(engine: str, name: str) -> tuple[Statement, ...]:
-    """The statements that make an index which a query names in its header."""
+    """Statements that make an index which a query names in its header."""
     path = resource_path("cypher") / engine / "indexes" / f"{name}.cypher"
     return _statements(path.read_text(encoding="utf-8"))
 
 
 def newest_schema_version(engine: str) -> int:
-    """The schema version that this code works with."""
+    """Schema version that this code works with."""
     return load_migrations(engine)[-1].version
 
 
 def parse_query(name: str, text: str) -> Query:
-    """The query that a file's text holds.
+    """Query that a file's text holds.
 
     Raises:
         QueryFileError: the header does not say the mode, or there is no statement.
@@ -280,7 +280,7 @@ def _loop(text: str) -> Loop | None:
 
 
 def _columns(statement: str) -> tuple[str, ...]:
-    """The columns of the last RETURN, by alias, else by last name."""
+    """Columns of the last RETURN, by alias, else by last name."""
     if "RETURN" not in statement:
         return ()
     returned = re.split(r"\bRETURN\b", statement)[-1]
@@ -320,7 +320,7 @@ def _captioned(written: re.Match[str]) -> str:
 
 
 def _joined(line: re.Match[str]) -> str:
-    """The embedded engine's hint: the first two are joined, then each next one to what is there."""
+    """Embedded engine's hint: the first two are joined, then each next one to what is there."""
     first, *others = line[1].split(", ")
     for other in others:
         first = f"({first} JOIN {other})"
@@ -335,13 +335,13 @@ def _nulled(line: re.Match[str]) -> str:
 
 
 def _mapped(line: re.Match[str]) -> str:
-    """The columns of a fragment as entries of a map, each under its own name."""
+    """Columns of a fragment as entries of a map, each under its own name."""
     names = _columns(f"RETURN {_fragment(line[1])}")
     return "".join(f"{name}: {line[1]}.{name},\n" for name in names)
 
 
 def _fragment(name: str) -> str:
-    """The columns in a fragment, without its comments."""
+    """Columns in a fragment, without its comments."""
     lines = _shared_text("fragments", f"{name}.cypher").splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("//"))
 

@@ -17,7 +17,7 @@ CONFIG_BYTES_MAX = 1024 * 1024
 
 
 def read_config(path: Path, name: str) -> str:
-    """The text of a file that configures something.
+    """Text of a file that configures something.
 
     Args:
         path: the file.
@@ -67,7 +67,7 @@ def check_folder_is_writable(store: Path) -> None:
 
 
 def expanded(path: Path) -> Path:
-    """The path with a leading ``~`` replaced by the home directory.
+    """Path with a leading ``~`` replaced by the home directory.
 
     Raises:
         ConfigurationError: there is a ``~``, and the user has no home directory.
@@ -77,7 +77,7 @@ def expanded(path: Path) -> Path:
 
 
 def user_data_folder() -> Path:
-    """The folder of the user's data, unless a setting names another; it need not exist.
+    """Folder of the user's data, unless a setting names another; it need not exist.
 
     Raises:
         ConfigurationError: the user has no home directory.
@@ -87,7 +87,7 @@ def user_data_folder() -> Path:
 
 
 def user_cache_folder() -> Path:
-    """The user's cache folder, for files that can be fetched again; it need not exist.
+    """User's cache folder, for files that can be fetched again; it need not exist.
 
     Raises:
         ConfigurationError: the user has no home directory.
@@ -109,7 +109,7 @@ def _at_home() -> Iterator[None]:
 
 
 def resource_path(name: str) -> Path:
-    """The folder of that name.
+    """Folder of that name.
 
     Raises:
         ConfigurationError: neither place has it; the installation is broken.
@@ -122,7 +122,7 @@ def resource_path(name: str) -> Path:
 
 
 def engine_names() -> tuple[str, ...]:
-    """The engines that have a dialect: every folder of ``cypher/`` that holds migrations."""
+    """Engines that have a dialect: every folder of ``cypher/`` that holds migrations."""
     return tuple(
         sorted(folder.parent.name for folder in resource_path("cypher").glob("*/migrations"))
     )

@@ -188,7 +188,7 @@ class _ModelSettings(_Group, frozen=True):
 
     @property
     def shown_base_url(self) -> str:
-        """The address without a user or a password, which may be a key."""
+        """Address without a user or a password, which may be a key."""
         try:
             parts = urlsplit(self.base_url or "")
         except ValueError:
@@ -202,7 +202,7 @@ class _ModelSettings(_Group, frozen=True):
 
     @property
     def chosen_model(self) -> str:
-        """The model that is set, else the provider's small one."""
+        """Model that is set, else the provider's small one."""
         return self.model or _USUAL_MODELS.get(self.provider, self.provider)
 
 
@@ -223,7 +223,7 @@ class EmbedderSettings(_ModelSettings, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The provider; of "auto" the one that the model's name belongs to."""
+        """Provider; of "auto" the one that the model's name belongs to."""
         if self.provider != "auto":
             return self.provider
         return PROVIDERS_OF_NAMES.get(self.model, "sentence-transformers")

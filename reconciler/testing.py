@@ -133,7 +133,7 @@ class TableEmbedder(_Embedder):
         }
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """The named vectors, at unit length: float32, shape (n, dimension).
+        """Named vectors, at unit length: float32, shape (n, dimension).
 
         Raises:
             EmbeddingError: the table does not name a text, or the embedder is closed.
@@ -146,7 +146,7 @@ class TableEmbedder(_Embedder):
         return np.array(rows, dtype=np.float32).reshape(len(texts), self._dimension)
 
     def unread(self, text: str) -> str:
-        """The letters and digits of a text that it claims not to read, in their order.
+        """Letters and digits of a text that it claims not to read, in their order.
 
         Raises:
             EmbeddingError: the embedder is closed.
@@ -174,7 +174,7 @@ class ScriptedArbiter:
         self._answers = deque(answers)
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """The next answer of the script."""
+        """Next answer of the script."""
         self.calls.append((note, tuple(neighbours)))
         ended = ArbiterUnavailableError("the script has no further answer")
         answer = self._answers.popleft() if self._answers else ended
@@ -207,7 +207,7 @@ class ScriptedExtractor:
         self._answers = deque(answers)
 
     def extract(self, window: Window) -> Extraction:
-        """The next answer of the script.
+        """Next answer of the script.
 
         Raises:
             ExtractionError: the script says so, or has no further answer.

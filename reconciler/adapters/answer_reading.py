@@ -81,7 +81,7 @@ def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> st
 
 
 def _encodable(answer: dict[str, Any]) -> Any:
-    """The answer without half surrogate pairs, which JSON can write but no store can keep."""
+    """Answer without half surrogate pairs, which JSON can write but no store can keep."""
     try:
         return json.loads(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:

@@ -40,7 +40,7 @@ class _Tools(Protocol[AnswerT]):
 def anthropic_functions(
     tools: _Tools[ToolReply], *, strict: bool = False
 ) -> list[BetaBuiltinFunctionTool]:
-    """The tools as ``client.beta.messages.tool_runner(tools=…)`` takes them.
+    """Tools as ``client.beta.messages.tool_runner(tools=…)`` takes them.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them.
@@ -52,7 +52,7 @@ def anthropic_functions(
 def async_anthropic_functions(
     tools: _Tools[Awaitable[ToolReply]], *, strict: bool = False
 ) -> list[BetaAsyncBuiltinFunctionTool]:
-    """The functions for an ``AsyncAnthropic``, from the tools of an ``AsyncMemory``."""
+    """Functions for an ``AsyncAnthropic``, from the tools of an ``AsyncMemory``."""
     return [_AsyncFunction(tools, definition) for definition in tools.definitions(strict=strict)]
 
 
@@ -78,7 +78,7 @@ class _AsyncFunction(_Described, BetaAsyncBuiltinFunctionTool):
 
 
 def _sent_back(reply: ToolReply) -> str:
-    """The words of the answer; the runner marks those of an error.
+    """Words of the answer; the runner marks those of an error.
 
     Raises:
         ToolError: the call could not be carried out.

@@ -107,7 +107,7 @@ def _hosts_own() -> int:
 
 
 def _filling() -> int | None:
-    """The byte that used memory is filled with when it is handed out; None if it is left as is."""
+    """Byte that used memory is filled with when it is handed out; None if it is left as is."""
     library: Any = ctypes.CDLL(None)
     library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]

@@ -77,7 +77,7 @@ class PlanningConnection(ladybug.Connection):
             self._planned_at_bytes = written_bytes
 
     def rows(self, text: str, given: Mapping[str, Any] | None = None) -> list[Row]:
-        """The rows of one statement; times are UTC.
+        """Rows of one statement; times are UTC.
 
         Raises:
             UnreadableRowsError: the store's file is damaged where they are.
@@ -166,7 +166,7 @@ def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
 
 
 def _utc(at: datetime) -> datetime:
-    """The time with its zone; ``replace`` takes ten times as long."""
+    """Time with its zone; ``replace`` takes ten times as long."""
     return _EPOCH_UTC + (at - _EPOCH)
 
 
@@ -237,7 +237,7 @@ class EmbeddedConnections:
 
     @contextmanager
     def for_writing(self) -> Iterator[PlanningConnection]:
-        """The writer's connection; the engine allows one write transaction at a time.
+        """Writer's connection; the engine allows one write transaction at a time.
 
         Memory is cleared meanwhile, because the engine does not fill all that it writes.
 

@@ -147,7 +147,7 @@ class EmbeddedFiles:
         return _size(self.main) <= _HEADER_BYTES
 
     def open(self) -> ladybug.Database:
-        """The engine's database; a log that a crash cut off is mended first.
+        """Engine's database; a log that a crash cut off is mended first.
 
         A store that this user may not write to, on a mount to read, for example, is opened to read.
 
@@ -185,7 +185,7 @@ class EmbeddedFiles:
         return database
 
     def _opened_to_read(self) -> ladybug.Database:
-        """The engine's database, locked against writers; the engine itself takes no lock then."""
+        """Engine's database, locked against writers; the engine itself takes no lock then."""
         self._check_log_is_own()
         self._reader = self.main.open("rb")  # open until close(), because its end ends the lock
         self._lock(self._reader, to_read=True)
@@ -248,7 +248,7 @@ class EmbeddedFiles:
 
     @property
     def log_bytes(self) -> int:
-        """The length of the log; 0 without one."""
+        """Length of the log; 0 without one."""
         return _size(self.log)
 
     def has_room_to_checkpoint(self) -> bool:
@@ -307,7 +307,7 @@ class EmbeddedFiles:
 
     @contextmanager
     def rewriting(self) -> Iterator[EmbeddedFiles]:
-        """The files of a new store, in a private folder beside this one.
+        """Files of a new store, in a private folder beside this one.
 
         Leftovers of a crashed rewrite are removed: they may hold texts that were erased since.
         """
@@ -349,7 +349,7 @@ class EmbeddedFiles:
         self._may_lack_log = True
 
     def list_own(self) -> list[Path]:
-        """The files of the engine with contents of the store, and those that crashes left.
+        """Files of the engine with contents of the store, and those that crashes left.
 
         Reading them releases a lock: do it only while the store is closed.
         """
@@ -384,7 +384,7 @@ class EmbeddedFiles:
         sync_folder(path.parent)
 
     def read_removed(self, key: str) -> Iterator[str]:
-        """The texts that are kept under a key, if they are still there."""
+        """Texts that are kept under a key, if they are still there."""
         with suppress(FileNotFoundError), self._removed(key).open(encoding="utf-8") as file:
             for line in file:
                 with suppress(ValueError):  # empty, or cut short before anything was removed
@@ -585,7 +585,7 @@ class EmbeddedFiles:
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
-        """The main file, locked against other processes' engines; never open it a second time.
+        """Main file, locked against other processes' engines; never open it a second time.
 
         POSIX drops a process's locks on a file as soon as any descriptor of it is closed.
 
@@ -605,7 +605,7 @@ class EmbeddedFiles:
             raise RuntimeError(f"Could not set lock on {self.main}") from error
 
     def _whole_bytes(self, main: BinaryIO, log: Path) -> int:
-        """The number of bytes of a log with whole transactions, found by the engine on a copy."""
+        """Number of bytes of a log with whole transactions, found by the engine on a copy."""
         prefix = f"{self.main.name}{_MENDING}"
         with TemporaryDirectory(prefix=prefix, dir=self.main.parent) as folder:
             copied = EmbeddedFiles(Path(folder) / self.main.name)
@@ -620,7 +620,7 @@ class EmbeddedFiles:
 
 
 def _address_space_bytes() -> int | None:
-    """The bound of this process's address space in bytes; None without one."""
+    """Bound of this process's address space in bytes; None without one."""
     try:
         import resource  # not on Windows
     except ImportError:
@@ -630,7 +630,7 @@ def _address_space_bytes() -> int | None:
 
 
 def _reserved_bytes(space_bytes: int | None) -> tuple[int, int]:
-    """The address space to reserve for a store, and for its buffer pool.
+    """Address space to reserve for a store, and for its buffer pool.
 
     Under a bound the store gets a quarter, as the power of two that the engine wants, and the pool
     an eighth: Python, the model and the engine's threads need the rest.
@@ -670,7 +670,7 @@ def leave_unchecked(connection: ladybug.Connection) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """The device and the number of a file; None for none."""
+    """Device and the number of a file; None for none."""
     with suppress(FileNotFoundError):
         stat = path.stat()
         return stat.st_dev, stat.st_ino

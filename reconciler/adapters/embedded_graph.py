@@ -310,7 +310,7 @@ class EmbeddedGraph:
         )
 
     def _rewritten(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
-        """The texts that are still in the rewritten store, and those that are in its files."""
+        """Texts that are still in the rewritten store, and those that are in its files."""
         with self._translated(), self._connections.alone(_QUERY_TIMEOUT_SECONDS) as is_alone:
             if self._is_closed:
                 raise GraphClosedError(f"{self._path} was closed by this program; open it again")
@@ -451,7 +451,7 @@ class EmbeddedGraph:
             _log.warning("%s: %s", self._path, error)
 
     def _purge_log_bytes(self) -> int:
-        """The length at which a write has to write the log into the main file, while one erases."""
+        """Length at which a write has to write the log into the main file, while one erases."""
         return min(max(self._path.stat().st_size // 4, CHECKPOINT_LOG_BYTES), _PURGE_LOG_BYTES_MAX)
 
     def _use_pause(self) -> None:
@@ -662,7 +662,7 @@ def file_of(settings: Any) -> Path:
 
 
 def _traces(rewrites: int, left: int) -> tuple[str, ...]:
-    """The places where removed bytes may still be."""
+    """Places where removed bytes may still be."""
     files = _FILES_ARE_NOT_CLEAN.format(rewrites=rewrites, left=left) if left else _FILES_ARE_CLEAN
     return (files, *[_MEMORY_IS_NOT_CLEARED] * (not can_clear_memory()), _COPIES)
 
@@ -698,7 +698,7 @@ def _brief(text: str) -> str:
 
 
 def _cause(text: str) -> str:
-    """The engine's finding, without its advice, which is for other programs."""
+    """Engine's finding, without its advice, which is for other programs."""
     found = _brief(text).removeprefix("Runtime exception: ")
     for advice in _ADVICE:
         found = found.removesuffix(advice)
@@ -718,7 +718,7 @@ def _transaction(connection: PlanningConnection) -> Iterator[None]:
 
 
 def _run_script(connection: PlanningConnection, query: Query, given: Parameters) -> list[Row]:
-    """The rows of all runs of a script: one run, or one for each element of its list.
+    """Rows of all runs of a script: one run, or one for each element of its list.
 
     Each statement runs for all of them before the next one does. A run ends at a statement that
     has a RETURN and gives it no row; its own rows are those of the last one.
@@ -741,7 +741,7 @@ def _run_script(connection: PlanningConnection, query: Query, given: Parameters)
 def _run_once(
     connection: PlanningConnection, statement: Statement, given: Parameters
 ) -> list[Row] | None:
-    """The rows that a statement returns; None if it has a RETURN and any repetition gives none."""
+    """Rows that a statement returns; None if it has a RETURN and any repetition gives none."""
     returns, rows = "RETURN" in statement.text, []
     for repetition in statement.repetitions(given):
         told = connection.rows(*bound(statement, repetition))

@@ -53,7 +53,7 @@ _Told = tuple[_Maps, Values]
 
 
 def bound(statement: Statement, given: Parameters) -> Bound:
-    """The text for the engine, and the values that it still names.
+    """Text for the engine, and the values that it still names.
 
     A null has no type, so the engine would plan the statement again at every call: half of a
     write's time. Writing a property as NULL also costs time. So nulls in a map are left out: a new
@@ -106,14 +106,14 @@ def _bound_in_lists(statement: Statement, told: Sequence[_Told]) -> Bound:
 
 @cache
 def _unwound(text: str, names: tuple[str, ...]) -> str:
-    """The text for each place of lists that go by these names."""
+    """Text for each place of lists that go by these names."""
     columns = ", ".join(f"${name}[place] AS {name}" for name in names)
     each = PARAMETER.sub(r"\1", text)
     return f"UNWIND range(1, ${_COUNT}) AS place\nWITH {columns}\n{each}"
 
 
 def _told(statement: Statement, given: Parameters) -> _Told:
-    """The keys of each map that the text names, and every value by its path."""
+    """Keys of each map that the text names, and every value by its path."""
     values_by_path = {path: value_at(given, path) for path in _sorted(statement.params)}
     # In one order, so that few texts are planned. A list of maps is unwound by the text.
     maps = {
@@ -129,7 +129,7 @@ def _told(statement: Statement, given: Parameters) -> _Told:
 
 
 def _with_lengths(statement: Statement, values: Values) -> tuple[Statement, Values]:
-    """The statement with the lengths of its columns as numbers, and the values that it names."""
+    """Statement with the lengths of its columns as numbers, and the values that it names."""
     if "FLOAT[$" not in statement.text:
         return statement, values
     lengths = {name: int(values[name]) for name in _LENGTH.findall(statement.text)}
@@ -139,7 +139,7 @@ def _with_lengths(statement: Statement, values: Values) -> tuple[Statement, Valu
 
 
 def _with_bounds(statement: Statement, values: Values) -> tuple[Statement, Values]:
-    """The statement with bounds: the least and the greatest contact key that it asks about.
+    """Statement with bounds: the least and the greatest contact key that it asks about.
 
     The engine compares every contact of the store with every key of a list. Of ten thousand
     contacts the bounds leave few, since a list mostly holds neighbours: 3 ms instead of 9.
@@ -161,7 +161,7 @@ def _sorted(params: frozenset[str]) -> tuple[str, ...]:
 def _text(
     statement: Statement, keys: tuple[tuple[str, tuple[str, ...]], ...], nulls: frozenset[str]
 ) -> str:
-    """The text with its maps written out, and without these values."""
+    """Text with its maps written out, and without these values."""
     maps = dict(keys)
     for path, names in keys:
         if unusable := [name for name in names if not _PROPERTY_NAME.fullmatch(name)]:

@@ -43,7 +43,7 @@ class EmbeddingBatcher:
         self._is_stopped = False
 
     def encode(self, texts: list[str]) -> Floats:
-        """The vectors of these texts, in their order; waits for the batches that they are part of.
+        """Vectors of these texts, in their order; waits for the batches that they are part of.
 
         Raises:
             EmbedderClosedError: the batcher is stopped.

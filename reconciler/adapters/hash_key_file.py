@@ -16,7 +16,7 @@ _FILE_BYTES_MAX = 4096
 
 
 def path_of_key(named: Path | None, store: Path | None) -> Path:
-    """The file of the key: the named one, else one beside the store or in the user's data folder.
+    """File of the key: the named one, else one beside the store or in the user's data folder.
 
     Args:
         named: the file that the operator named, if any.
@@ -31,7 +31,7 @@ def path_of_key(named: Path | None, store: Path | None) -> Path:
 
 
 def load_key(path: Path) -> bytes | None:
-    """The key in a file; None without a file.
+    """Key in a file; None without a file.
 
     Raises:
         ConfigurationError: the file cannot be read, or holds no key.
@@ -49,7 +49,7 @@ def load_key(path: Path) -> bytes | None:
 
 
 def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
-    """The key in a file; if there is no file, it is made with ``new`` or a random key.
+    """Key in a file; if there is no file, it is made with ``new`` or a random key.
 
     Several processes may do so at once: the first one makes the file, and all read it.
 

@@ -23,7 +23,7 @@ def kept_vectors(
     texts: Sequence[str],
     embed: Callable[[Sequence[str]], Floats],
 ) -> Floats:
-    """The vectors of the texts: read from the user's cache folder, else embedded and kept there.
+    """Vectors of the texts: read from the user's cache folder, else embedded and kept there.
 
     A folder that cannot be read or written costs the time of embedding, and no error.
 

@@ -51,7 +51,7 @@ class LocalModel(Protocol):
         """Length of a vector; None if only the loaded model can tell."""
 
     def load(self) -> LoadedModel:
-        """The model, ready to encode; also again, after a fork.
+        """Model, ready to encode; also again, after a fork.
 
         Raises:
             ConfigurationError: it cannot be loaded; the text says what to install or set.
@@ -132,7 +132,7 @@ class LocalEmbedder:
         return joined(vectors, pieces, [count for text in pieces for _, count in text])
 
     def unread(self, text: str) -> str:
-        """The letters and digits of a text that the model could not read, in their order.
+        """Letters and digits of a text that the model could not read, in their order.
 
         Raises:
             EmbeddingError: the embedder is closed.
@@ -207,7 +207,7 @@ class Windows:
         self._tokenizer.no_padding()
 
     def split(self, text: str) -> list[tuple[str, int]]:
-        """The pieces of a text, each with its weight; a token takes at least one byte of UTF-8."""
+        """Pieces of a text, each with its weight; a token takes at least one byte of UTF-8."""
         if len(text.encode()) <= self._token_count_max:
             return [(text, 1)]
         tokens = self._tokenizer.encode(text, add_special_tokens=False)
@@ -246,7 +246,7 @@ class Windows:
 
     @functools.cached_property
     def _scripts(self) -> frozenset[str]:
-        """The scripts that the model reads; counted when the first letter is not of ASCII."""
+        """Scripts that the model reads; counted when the first letter is not of ASCII."""
         counted = Counter(
             next((_script_of(letter) for letter in token if letter.isalpha()), "")
             for token in self._tokenizer.get_vocab()
@@ -275,7 +275,7 @@ class _Engine(NamedTuple):
 
 
 def _script_of(letter: str) -> str:
-    """The script of a letter, the first word of its Unicode name: LATIN, CYRILLIC, CJK."""
+    """Script of a letter, the first word of its Unicode name: LATIN, CYRILLIC, CJK."""
     return unicodedata.name(letter, "").partition(" ")[0]
 
 
@@ -323,7 +323,7 @@ class SentenceTransformerModel:
         return f"{Path(self.name).resolve().name}@{fingerprint(folder)}"
 
     def load(self) -> _Loaded:
-        """The model, ready to encode.
+        """Model, ready to encode.
 
         Raises:
             ConfigurationError: it is not on this machine, sentence-transformers cannot load it, or

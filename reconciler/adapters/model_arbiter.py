@@ -107,7 +107,7 @@ class ModelArbiter(StructuredCalls[_Answer]):
         super().__init__(vendor, connection, asked)
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """The relation of the note to its neighbours; see ``Arbiter.judge``."""
+        """Relation of the note to its neighbours; see ``Arbiter.judge``."""
         return judgement_of(*self.ask(data_of(note, neighbours)))
 
 
@@ -129,7 +129,7 @@ def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:
 
 
 def arbiter_prompt() -> Prompt:
-    """The arbiter's prompt, the same for every protocol.
+    """Arbiter's prompt, the same for every protocol.
 
     Raises:
         ConfigurationError: the prompt has no version.
@@ -201,7 +201,7 @@ class DecisionsArbiter(StructuredCalls[Choice]):
         super().__init__(decisions(self._options), connection, Question(told, Choice, 0, FAILURES))
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """The relation of the note to its neighbours; see ``Arbiter.judge``."""
+        """Relation of the note to its neighbours; see ``Arbiter.judge``."""
         answer, usage = self.ask(data_of(note, neighbours))
         relation, target = _chosen(answer.choice)
         return Judgement(
@@ -234,7 +234,7 @@ def _chosen(option: str) -> tuple[Relation, int | None]:
 
 
 def _in_words(answer: Choice) -> str:
-    """The choice in words for the record, which has no reasons: "… replaces_2 at 0.93, …"."""
+    """Choice in words for the record, which has no reasons: "… replaces_2 at 0.93, …"."""
     others = {each: p for each, p in answer.probabilities.items() if each != answer.choice}
     chosen = f"a typed choice: {answer.choice} at {answer.probabilities[answer.choice]:.2f}"
     if not others:
@@ -244,7 +244,7 @@ def _in_words(answer: Choice) -> str:
 
 
 def _meanings(text: str) -> dict[Relation, str]:
-    """The meaning of each relation in the prompt, without its action.
+    """Meaning of each relation in the prompt, without its action.
 
     Raises:
         ConfigurationError: the prompt lacks one.
@@ -259,7 +259,7 @@ def _meanings(text: str) -> dict[Relation, str]:
 
 
 def _section(text: str, heading: str) -> str:
-    """The text under a heading.
+    """Text under a heading.
 
     Raises:
         ConfigurationError: there is no such heading.
@@ -274,13 +274,13 @@ _DAYS = ("said_on", "true_since")
 
 
 def key_of_question(prompt: str, schema: object, data: object) -> str:
-    """The hash of all known inputs of a model's answer."""
+    """Hash of all known inputs of a model's answer."""
     asked = json.dumps([prompt, schema, data], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(asked.encode()).hexdigest()[:32]
 
 
 def answers_in(lines: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The answers by the key of their question, out of JSON lines with ``key`` and ``answer``."""
+    """Answers by the key of their question, out of JSON lines with ``key`` and ``answer``."""
     told = (json.loads(line) for line in lines)
     return {line["key"]: line["answer"] for line in told}
 
@@ -306,7 +306,7 @@ class RecordedArbiter:
         self.used: set[str] = set()
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """The recorded answer; see ``Arbiter.judge``."""
+        """Recorded answer; see ``Arbiter.judge``."""
         self.asked += 1
         data = data_of(note, neighbours)
         for part in (data["note"], *data["facts"]):

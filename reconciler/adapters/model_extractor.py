@@ -211,7 +211,7 @@ class ModelExtractor(StructuredCalls[_Answer]):
         super().__init__(vendor, connection, asked)
 
     def extract(self, window: Window) -> Extraction:
-        """The window's facts that are worth remembering; see the port for the promises.
+        """Window's facts that are worth remembering; see the port for the promises.
 
         Raises:
             ExtractionUnavailableError: no answer in time, or rejected, with the wait that the
@@ -249,7 +249,7 @@ ANSWER_SHAPE = _Answer
 
 
 def extractor_prompt() -> Prompt:
-    """The extractor's prompt, the same for every protocol.
+    """Extractor's prompt, the same for every protocol.
 
     Raises:
         ConfigurationError: the prompt has no version.
@@ -258,7 +258,7 @@ def extractor_prompt() -> Prompt:
 
 
 def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
-    """The window as the model sees it: numbered facts and episodes, without ids or scope.
+    """Window as the model sees it: numbered facts and episodes, without ids or scope.
 
     Args:
         window: what is read.

@@ -45,7 +45,7 @@ def translated(kind: type[ReconcilerError], what: str) -> Iterator[None]:
 
 
 def named_folder(name: str, allow_download: bool) -> Path:
-    """The folder of a model's files: the named folder, else the one of a hub name.
+    """Folder of a model's files: the named folder, else the one of a hub name.
 
     Raises:
         ConfigurationError: it is not on this machine, and may not be or could not be fetched.
@@ -94,7 +94,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def sha256_of(file: Path) -> str:
-    """The sha256 of a file, in hexadecimal; 0.05 s for 90 MB if the processor supports it.
+    """Sha256 of a file, in hexadecimal; 0.05 s for 90 MB if the processor supports it.
 
     A process that asks twice for a file that did not change reads it once.
 
@@ -140,7 +140,7 @@ _LEFT_SECONDS = 2 * INDEX_SECONDS_MAX
 
 
 def weights_folder() -> Path:
-    """The folder of the files; fetches them if neither the package nor the user's cache has them.
+    """Folder of the files; fetches them if neither the package nor the user's cache has them.
 
     Raises:
         ConfigurationError: they are not on this machine and could not be fetched.

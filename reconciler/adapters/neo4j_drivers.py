@@ -81,7 +81,7 @@ class LoginTries:
             return self._wait_seconds > 0
 
     def refusal(self) -> CredentialsRefusedError:
-        """The error that says so; its text stays the same until the next try, for the logs."""
+        """Error that says so; its text stays the same until the next try, for the logs."""
         return CredentialsRefusedError(
             f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
             "check NEO4J_USERNAME and NEO4J_PASSWORD, and start this process again. It waits "
@@ -92,7 +92,7 @@ class LoginTries:
 
 @cache
 def logins_of(uri: str, username: str, password: str) -> LoginTries:  # noqa: ARG001  each its own
-    """The logins of all memories of this process that use the same account and password."""
+    """Logins of all memories of this process that use the same account and password."""
     return LoginTries(uri, username)
 
 
@@ -116,12 +116,12 @@ class Drivers:
 
     @property
     def newest(self) -> neo4j.Driver:
-        """The driver that the next call gets."""
+        """Driver that the next call gets."""
         return self._newest
 
     @contextmanager
     def lent(self) -> Iterator[neo4j.Driver]:
-        """The newest driver, open until the block ends."""
+        """Newest driver, open until the block ends."""
         with self._lock:
             driver = self._newest
             self._uses[driver] += 1

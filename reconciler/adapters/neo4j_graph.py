@@ -446,7 +446,7 @@ class Neo4jGraph:
         return since + self._query_timeout_seconds + _END_SECONDS
 
     def _patience(self, give_up_at: float, lost_looks: int = 0) -> float:
-        """The seconds to wait before looking for a sign of life; the look may take as long."""
+        """Seconds to wait before looking for a sign of life; the look may take as long."""
         usual = self._silence_timeout_seconds / 2
         again = _LOOK_AGAIN_SECONDS if lost_looks else usual
         return min(again, usual, give_up_at - monotonic())
@@ -460,13 +460,13 @@ class Neo4jGraph:
         return self._last_sign_at >= since or _is_done(asked, until - monotonic())
 
     def _probed(self) -> Future[frozenset[str] | None]:
-        """The cheap probe: lists the calls that the server works on; one serves all callers."""
+        """Cheap probe: lists the calls that the server works on; one serves all callers."""
         if self._probe is None or self._probe.done():
             self._probe = self._probes.submit(self._noted(self._marks))
         return self._probe
 
     def _marks(self, driver: neo4j.Driver) -> frozenset[str] | None:
-        """The marks of the calls that the server works on; None if it knows only some of them.
+        """Marks of the calls that the server works on; None if it knows only some of them.
 
         Each member of a cluster knows only its own calls.
         """
@@ -478,7 +478,7 @@ class Neo4jGraph:
         return marks if len(hosts) == 1 else None
 
     def _noted(self, call: Callable[[neo4j.Driver], T]) -> Callable[[], T]:
-        """The call, which also notes when the server answered, even with an error."""
+        """Call, which also notes when the server answered, even with an error."""
 
         def noted() -> T:
             try:
@@ -493,7 +493,7 @@ class Neo4jGraph:
         return noted
 
     def _connected(self, call: Callable[[neo4j.Driver], T]) -> T:
-        """The call's answer, over new connections if an idle one stayed silent.
+        """Call's answer, over new connections if an idle one stayed silent.
 
         Nothing was sent in that case, so a write can be sent again as safely as a read.
         """
@@ -682,7 +682,7 @@ def _of_one_map(text: str, loop: Loop | None) -> str:
 
 @cache
 def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
-    """The query with all its rows in one, as a list of lists, and times in them as text.
+    """Query with all its rows in one, as a list of lists, and times in them as text.
 
     The driver takes 17 µs to make a record of any size, and 45 µs to make a time. For a contact of
     10,000 facts that is longer than the server takes to find them.

@@ -34,13 +34,13 @@ def leanings(head: LinearHead, text: str, vector: Floats) -> Leanings:
 
 
 def sure_kinds(head: LinearHead, text: str, vector: Floats) -> frozenset[str]:
-    """The kinds that the head is sure of in a text; ``vector`` as for ``leanings``."""
+    """Kinds that the head is sure of in a text; ``vector`` as for ``leanings``."""
     told = zip(head.kinds, _shares(head.values(features(text, vector))), head.bounds, strict=True)
     return frozenset(kind for kind, share, bound in told if share >= bound)
 
 
 def features(text: str, vector: Floats) -> Floats:
-    """The vector, the words and pairs of words by hash, and four traits: float32, one row.
+    """Vector, the words and pairs of words by hash, and four traits: float32, one row.
 
     A pair tells "this time" from "this"; no vector of a whole sentence does.
     """
@@ -62,7 +62,7 @@ def features(text: str, vector: Floats) -> Floats:
 
 
 def _shares(values: Floats) -> list[float]:
-    """The probability of each kind; they sum up to 1."""
+    """Probability of each kind; they sum up to 1."""
     import numpy as np
 
     powers = np.exp(values - values.max())

@@ -57,7 +57,7 @@ class OnnxMinilm:
     folder: Path | None = None
 
     def load(self) -> _Loaded:
-        """The model, ready to encode.
+        """Model, ready to encode.
 
         Raises:
             ConfigurationError: the model's files are missing or not the ones known here.
@@ -104,7 +104,7 @@ class _Loaded:
 
 
 def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
-    """The runs of rows of similar length; the rows must be in ascending order of length."""
+    """Runs of rows of similar length; the rows must be in ascending order of length."""
     start = 0
     while start < len(lengths):
         longest = int(lengths[start] * (1 + PADDING_MAX))

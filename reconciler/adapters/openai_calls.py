@@ -72,7 +72,7 @@ class Dispensable:
         self.parts = parts
 
     async def reply(self, send: Callable[[], Awaitable[Any]]) -> str:
-        """The text of the reply to a request that ``send`` makes with the present parts."""
+        """Text of the reply to a request that ``send`` makes with the present parts."""
         import openai
 
         while True:
@@ -147,7 +147,7 @@ class _Client:
         return {"model": self._model, "messages": turns, **self._dispensable.parts}
 
     def _prompt_with_schema(self) -> str:
-        """The prompt, with the schema if no other part of the request has it."""
+        """Prompt, with the schema if no other part of the request has it."""
         if "response_format" in self._dispensable.parts:
             return self._prompt
         schema = json.dumps(self._schema)
@@ -155,7 +155,7 @@ class _Client:
 
 
 def _rejected(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | None:
-    """The dispensable part of the request that the server rejects by name; None for none."""
+    """Dispensable part of the request that the server rejects by name; None for none."""
     if error.status_code not in _REJECTING:
         return None
     said = error.response.text.lower()
@@ -256,7 +256,7 @@ class _ListedReply(BaseModel):
 
 
 async def _ask_openai(to: _Choosing, data: Data, options: Options) -> _Counted:
-    """The answer, and what the server counted."""
+    """Answer, and what the server counted."""
     question = {
         "type": "choice",
         "name": _NAME,
@@ -282,7 +282,7 @@ class _NamedReply(BaseModel):
 
 
 async def _ask_system_one(to: _Choosing, data: Data, options: Options) -> _Counted:
-    """The answer, and what the server counted."""
+    """Answer, and what the server counted."""
     question = {
         "type": "choice",
         "instructions": to.instructions,

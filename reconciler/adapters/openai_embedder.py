@@ -196,7 +196,7 @@ class _Client:
         )
 
     async def vectors(self, texts: list[str]) -> list[list[float]]:
-        """The vectors of the texts, in their order."""
+        """Vectors of the texts, in their order."""
         listed = _Embedded.model_validate_json(await self._reply(texts)).data
         if len(listed) != len(texts):
             raise EmbeddingError(
@@ -243,7 +243,7 @@ def _failures(model: str) -> Failures:
 
 
 def _pieces(text: str, length_max: int) -> Iterator[str]:
-    """The text in pieces of at most so many characters, cut between words if possible."""
+    """Text in pieces of at most so many characters, cut between words if possible."""
     while len(text) > length_max:
         end = text.rfind(" ", 0, length_max + 1)
         end = end if end > 0 else length_max

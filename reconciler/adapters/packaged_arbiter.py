@@ -92,7 +92,7 @@ class PackagedArbiter:
         self._maker, self._loading, self._model = Maker(), Lock(), cast("_Loaded | None", None)
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """The relation of the note to its neighbours; see ``Arbiter.judge``."""
+        """Relation of the note to its neighbours; see ``Arbiter.judge``."""
         model = self.load()
         nearest = max((fact.cosine for fact in neighbours), default=0.0)
         near = {
@@ -108,7 +108,7 @@ class PackagedArbiter:
         return _judgement({number: read for number, read in reads if read}, len(near), model.bounds)
 
     def load(self) -> _Loaded:
-        """The model, ready to read.
+        """Model, ready to read.
 
         Raises:
             ArbiterUnavailableError: a file is missing or damaged.
@@ -150,7 +150,7 @@ class _Loaded:
         self.bounds = JudgeBounds(*(float(about[name]) for name in JudgeBounds._fields))
 
     def read(self, note: str, facts: Sequence[str]) -> list[PairReading | None]:
-        """The note beside each fact; None where both are too long to be read together."""
+        """Note beside each fact; None where both are too long to be read together."""
         import numpy as np
 
         # One by one, and each in as many rows as it has words: see OnnxMinilm.

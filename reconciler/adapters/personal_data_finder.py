@@ -62,7 +62,7 @@ class NumberRule:
     """Digits that a text must have to be looked at."""
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
-        """The longest accepted span of each match; it may end where any of its groups does."""
+        """Longest accepted span of each match; it may end where any of its groups does."""
         for match in _compiled(self.pattern).finditer(text):
             start = match.start()
             ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}

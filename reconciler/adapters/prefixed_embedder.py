@@ -30,12 +30,12 @@ class PrefixedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """The model's, and the first eight digits of the prefixes' sha256."""
+        """Model's, and the first eight digits of the prefixes' sha256."""
         return f"{self._embedder.model_id}+{self._fingerprint}"
 
     @property
     def dimension(self) -> int:
-        """The model's."""
+        """Model's."""
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -47,11 +47,11 @@ class PrefixedEmbedder:
         return self._embedder.embed([self._query_prefix + text for text in texts])
 
     def unread(self, text: str) -> str:
-        """The letters that the model cannot read; empty if it cannot tell."""
+        """Letters that the model cannot read; empty if it cannot tell."""
         return self._embedder.unread(text) if isinstance(self._embedder, KnowsUnread) else ""
 
     def warm_up(self) -> float:
-        """The model's."""
+        """Model's."""
         return self._embedder.warm_up()
 
     def close(self) -> None:

@@ -56,7 +56,7 @@ class _TokenRule:
     source: str = ""
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
-        """The tokens in a text that holds one of the keywords."""
+        """Tokens in a text that holds one of the keywords."""
         for match in _compiled(self.pattern).finditer(text):
             group = next((at for at, part in enumerate(match.groups(), 1) if part), 0)
             start, end = match.span(group)
@@ -111,7 +111,7 @@ T = TypeVar("T")
 
 
 def rules_of(file: str, table: str, made: Callable[..., T]) -> list[T]:
-    """The rules of a file, made of the fields of each table.
+    """Rules of a file, made of the fields of each table.
 
     Raises:
         ConfigurationError: the file cannot be read, or a field is not as it must be.

@@ -30,7 +30,7 @@ class CombinedFinder:
         self._finds = cache(finds)
 
     def find(self, text: str) -> list[SensitiveSpan]:
-        """The spans of all parts, merged, first to last."""
+        """Spans of all parts, merged, first to last."""
         folded = FoldedText.of(text)
         return merge_spans(
             folded.unfold(span) for find in self._finds() for span in find(folded.text)

@@ -34,7 +34,7 @@ def find_street_addresses(text: str) -> Iterator[SensitiveSpan]:
 
 
 def street_of(address: str) -> str:
-    """The street, number and flat of an address, without the place and postcode that follow.
+    """Street, number and flat of an address, without the place and postcode that follow.
 
     So one address is one, with its tail and without it.
     """
@@ -44,7 +44,7 @@ def street_of(address: str) -> str:
 
 
 def _forms_in(text: str) -> Iterator[Any]:
-    """The forms that a text may hold; none without a digit."""
+    """Forms that a text may hold; none without a digit."""
     if _DIGIT.search(text):
         for cue, forms in _FORMS.items():
             if _compiled(cue).search(text):

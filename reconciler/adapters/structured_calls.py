@@ -176,7 +176,7 @@ class Client(Closable, Protocol):
     """A connection to a model that answers."""
 
     async def reply(self, data: Data, correction: Correction | None) -> Reply:
-        """The model's answer to the data; with a correction, its second try.
+        """Model's answer to the data; with a correction, its second try.
 
         Raises:
             ValueError: the server's reply does not follow the protocol.
@@ -240,7 +240,7 @@ class Vendor:
 
 
 def read_prompt(path: Path) -> Prompt:
-    """The text below a file's first line; its name is the file's, with the version from that line.
+    """Text below a file's first line; its name is the file's, with the version from that line.
 
     Raises:
         ConfigurationError: the file cannot be read, or its first line states no version.
@@ -279,7 +279,7 @@ class ClientCalls(Generic[ClientT]):
         self._lock = threading.Lock()
 
     def call(self, work: Callable[[ClientT], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """The result of the client's work, before the deadline.
+        """Result of the client's work, before the deadline.
 
         Raises:
             Exception: one of ``failures``, and no other.
@@ -328,7 +328,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
         self._question = question
 
     def ask(self, data: Data) -> tuple[AnswerT, Usage | None]:
-        """The answer, and its cost if the API tells it.
+        """Answer, and its cost if the API tells it.
 
         Raises:
             Exception: one of the question's ``failures``, and no other.
@@ -348,7 +348,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
         return self._read(again), summed([reply.usage, again.usage])
 
     def _read(self, reply: Reply) -> AnswerT:
-        """The answer that a reply holds.
+        """Answer that a reply holds.
 
         Raises:
             UnreadableAnswerError: the reply holds no answer.
@@ -378,7 +378,7 @@ class ClientThread(Generic[ClientT]):
         return self._thread.is_alive()
 
     def start(self, work: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
-        """The future result; it arrives within the time-out or not at all."""
+        """Future result; it arrives within the time-out or not at all."""
         call = asyncio.run_coroutine_threadsafe(self._in_time(work), self._loop)
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
@@ -409,7 +409,7 @@ class ClientThread(Generic[ClientT]):
 
 
 def conversation(data: Data, correction: Correction | None) -> list[dict[str, str]]:
-    """The turns that follow the prompt, in the words of both chat protocols."""
+    """Turns that follow the prompt, in the words of both chat protocols."""
     turns = [{"role": "user", "content": fenced(data)}]
     if correction is not None:
         again = (
@@ -423,7 +423,7 @@ def conversation(data: Data, correction: Correction | None) -> list[dict[str, st
 
 
 def fenced(data: Data) -> str:
-    """The data as JSON between tags; no text in it can close a string or a tag."""
+    """Data as JSON between tags; no text in it can close a string or a tag."""
     text = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
     return f"<data>\n{text}\n</data>"
 
@@ -437,7 +437,7 @@ def filed(slot: Slot | None) -> dict[str, str]:
 
 
 def day_of(time: datetime) -> str:
-    """The day of a time, in UTC."""
+    """Day of a time, in UTC."""
     return time.astimezone(UTC).date().isoformat()
 
 
@@ -519,7 +519,7 @@ def _turned_away(status: int, hint: str) -> str:
 
 
 def _wait_seconds(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a reply asks to wait; None if it does not ask, or makes no sense.
+    """Seconds that a reply asks to wait; None if it does not ask, or makes no sense.
 
     Source: RFC 9110, 10.2.3, and the SDKs, which prefer their own header in milliseconds.
     """
@@ -532,7 +532,7 @@ def _wait_seconds(headers: Mapping[str, str]) -> float | None:
 
 
 def _number(said: str) -> float:
-    """The number; 0 if the text is not one."""
+    """Number; 0 if the text is not one."""
     try:
         number = float(said)
     except ValueError:
@@ -541,7 +541,7 @@ def _number(said: str) -> float:
 
 
 def _seconds_until(said: str) -> float:
-    """The seconds from now to the date; 0 if the text is not one."""
+    """Seconds from now to the date; 0 if the text is not one."""
     try:
         then = parsedate_to_datetime(said)
         # A zone of -0000 is UTC, and comes back as none.

@@ -58,15 +58,15 @@ class TextSearch:
         ]
 
     def __len__(self) -> int:
-        """The number of different texts that are searched for."""
+        """Number of different texts that are searched for."""
         return len(self._slices)
 
     def texts_with(self, slices: Collection[bytes]) -> set[str]:
-        """The texts that contain one of these slices."""
+        """Texts that contain one of these slices."""
         return {line for line, own in self._slices.items() if not own.isdisjoint(slices)}
 
     def found_in(self, paths: Iterable[Path]) -> set[bytes]:
-        """The slices that one of these files contains; a missing file contains none."""
+        """Slices that one of these files contains; a missing file contains none."""
         texts: set[bytes] = set()
         for path in paths:
             if self._all_slices:
@@ -100,7 +100,7 @@ class TextSearch:
                         texts.add(part)
 
     def _candidates(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The places of the words that may begin a text.
+        """Places of the words that may begin a text.
 
         With tens of thousands of texts one word in twenty falls into a bucket of one by chance, and
         one in four hundred into those of both factors.
@@ -134,7 +134,7 @@ def _slices(line: str) -> Iterator[bytes]:
 
 
 def _forms(line: str) -> set[bytes]:
-    """The bytes of a text in every encoding in which it may be kept."""
+    """Bytes of a text in every encoding in which it may be kept."""
     in_json = (json.dumps(line, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
     forms = {spelling.encode("utf-8", "surrogatepass") for spelling in (line, *in_json)}
     if not line.isascii():
@@ -144,7 +144,7 @@ def _forms(line: str) -> set[bytes]:
 
 
 def _chunks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The chunks of a file, each with the number of bytes read so far."""
+    """Chunks of a file, each with the number of bytes read so far."""
     try:
         file = path.open("rb")
     except FileNotFoundError:

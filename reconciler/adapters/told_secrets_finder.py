@@ -200,7 +200,7 @@ def _token(text: str, start: int) -> Span | None:
 
 
 def _next(is_secret: Callable[[str, str, bool], bool]) -> _Read:
-    """The next word, if with its cue, and maybe as the last of its sentence, it is a secret."""
+    """Next word, if with its cue, and maybe as the last of its sentence, it is a secret."""
 
     def read(text: str, match: Announcement) -> Spans:
         if place := _token(text, match.end()):
@@ -253,7 +253,7 @@ def _codes(text: str, match: Announcement) -> Spans:
 
 
 def _card(text: str, match: Announcement) -> Spans:
-    """The pieces of a card's number, if its check digit is right."""
+    """Pieces of a card's number, if its check digit is right."""
     found = islice(_RUN.finditer(text, match.end(), match.end() + _CARD_REACH), _RUNS_MAX)
     runs = [run for run in found if len(run[0]) <= _RUN_LENGTH_MAX]
     for first, count in product(range(len(runs)), range(2, _RUNS_MAX)):
@@ -264,7 +264,7 @@ def _card(text: str, match: Announcement) -> Spans:
 
 
 def _cookie(text: str, match: Announcement) -> Spans:
-    """The pairs on the rest of the line."""
+    """Pairs on the rest of the line."""
     for pair in _PAIR.finditer(text, *match.span("value")):
         if len(pair["value"]) >= 16 or _is_strong(pair["value"]):
             yield pair.span("value")

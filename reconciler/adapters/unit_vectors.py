@@ -10,7 +10,7 @@ from reconciler.floats import Floats
 
 
 def unit(vectors: Floats) -> Floats:
-    """The vectors scaled to length 1, in the same directions: float32, shape as given.
+    """Vectors scaled to length 1, in the same directions: float32, shape as given.
 
     Raises:
         EmbeddingError: a vector has no direction: it is zero, or holds NaN or infinity.

@@ -101,7 +101,7 @@ def check_memory_exists(settings: Settings) -> None:
 
 
 def file_of_memory(settings: Settings) -> Path | None:
-    """The file of the chosen engine, whether it exists yet or not; None for a server.
+    """File of the chosen engine, whether it exists yet or not; None for a server.
 
     Raises:
         ConfigurationError: the path cannot be used.
@@ -110,7 +110,7 @@ def file_of_memory(settings: Settings) -> Path | None:
 
 
 def file_bytes(path: Path | None) -> int | None:
-    """The size of a store's main file and its log, in bytes; None for a server."""
+    """Size of a store's main file and its log, in bytes; None for a server."""
     if path is None:
         return None
     files = (path, path.with_name(f"{path.name}.wal"))
@@ -118,7 +118,7 @@ def file_bytes(path: Path | None) -> int | None:
 
 
 def _engine(settings: Settings) -> Engine:
-    """The adapter of the chosen engine; settings accept only names with a folder in ``cypher/``."""
+    """Adapter of the chosen engine; settings accept only names with a folder in ``cypher/``."""
     return cast("Engine", import_module(f"reconciler.adapters.{settings.graph}_graph"))
 
 
@@ -139,7 +139,7 @@ def at_opening(call: Callable[[], T]) -> T:
 
 
 def utc_now() -> datetime:
-    """The time now, UTC-aware; a memory uses it unless its opener brings a clock."""
+    """Time now, UTC-aware; a memory uses it unless its opener brings a clock."""
     return datetime.now(UTC)
 
 
@@ -165,7 +165,7 @@ def hash_key_if_any(settings: Settings) -> bytes | None:
 
 
 def hash_key_path(settings: Settings) -> Path:
-    """The file of the hash key, unless the key is a setting."""
+    """File of the hash key, unless the key is a setting."""
     return path_of_key(settings.gate.hash_key_file, file_of_memory(settings))
 
 
@@ -230,7 +230,7 @@ def _remote_embedder(chosen: EmbedderSettings) -> Embedder:
 
 
 def judge_of(settings: Settings) -> JudgeProvider | None:
-    """The provider of the arbiter that the settings choose; None if there is none.
+    """Provider of the arbiter that the settings choose; None if there is none.
 
     Without a key or an address it is the packaged one, if its weights are at hand because the
     packaged embedder has them.
@@ -245,7 +245,7 @@ def judge_of(settings: Settings) -> JudgeProvider | None:
 
 
 def without_packaged_judge(settings: Settings) -> Settings:
-    """The settings with no judge but one that they name: the packaged weights may be absent."""
+    """Settings with no judge but one that they name: the packaged weights may be absent."""
     if settings.arbiter.mode != "auto":
         return settings
     keyed = settings.arbiter.model_copy(update={"mode": "keyed"})
@@ -253,7 +253,7 @@ def without_packaged_judge(settings: Settings) -> Settings:
 
 
 def build_arbiter(settings: Settings) -> Arbiter | None:
-    """The arbiter that the settings choose; None if there is none.
+    """Arbiter that the settings choose; None if there is none.
 
     Raises:
         ConfigurationError: its SDK is not installed, or key or address are malformed.
@@ -276,7 +276,7 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
 
 
 def build_first_arbiter(settings: Settings) -> Arbiter | None:
-    """The packaged judge, if the settings ask it before another one."""
+    """Packaged judge, if the settings ask it before another one."""
     if settings.arbiter.first != "packaged" or judge_of(settings) == "packaged":
         return None
     from reconciler.adapters.packaged_arbiter import PackagedArbiter
@@ -297,7 +297,7 @@ def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
-    """The extractor that the settings choose: a model, or without one only explicit statements.
+    """Extractor that the settings choose: a model, or without one only explicit statements.
 
     Raises:
         ConfigurationError: its SDK is not installed, or key or address are malformed.
@@ -344,7 +344,7 @@ were written to mislead, a sixth of the silent changes are asked about by it, an
 def build_policy(
     settings: Settings, embedding_model: str, *, is_judged: bool = False
 ) -> ReconcilePolicy:
-    """The thresholds of the settings, for this model.
+    """Thresholds of the settings, for this model.
 
     Args:
         settings: they name the profile, or the thresholds themselves.
@@ -373,7 +373,7 @@ def build_policy(
 
 
 def _reach(settings: Settings, embedding_model: str, add_max: float) -> float | None:
-    """The lowest cosine at which an arbiter is asked; None for only between the thresholds."""
+    """Lowest cosine at which an arbiter is asked; None for only between the thresholds."""
     chosen = settings.arbiter.reach
     if chosen == "band":
         return None
@@ -387,7 +387,7 @@ def _reach(settings: Settings, embedding_model: str, add_max: float) -> float | 
 
 
 def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
-    """The bounds and prices of asking the arbiter; the list price if none is set.
+    """Bounds and prices of asking the arbiter; the list price if none is set.
 
     Raises:
         ConfigurationError: the list of prices cannot be read.
@@ -478,7 +478,7 @@ def _finds_of_sensitive_data() -> Sequence[Find]:
 
 
 def hashed_part(kind: SensitiveKind, value: str) -> str:
-    """The hashed part of a value: its normal form, so that two spellings are one token.
+    """Hashed part of a value: its normal form, so that two spellings are one token.
 
     Of an address it is the street.
     """
@@ -502,7 +502,7 @@ def _normal_forms() -> Mapping[SensitiveKind, Callable[[str], str]]:
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
-    """The gate's judgement alone, for a dry run: no store, no judge, no key.
+    """Gate's judgement alone, for a dry run: no store, no judge, no key.
 
     Raises:
         ConfigurationError: the policy cannot be used.
@@ -525,7 +525,7 @@ def build_note_reader(embedder: Embedder) -> NoteReader:
 def judge_under(
     policy: GatePolicy, clock: Callable[[], datetime], reader: NoteReader
 ) -> Callable[[Candidate], Submission]:
-    """The gate's judgement under a policy, for a dry run."""
+    """Gate's judgement under a policy, for a dry run."""
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.ids import DecisionIds
     from reconciler.service.writing.write_gate import Judging
@@ -543,7 +543,7 @@ def judge_under(
 
 
 def build_gate_policy(settings: Settings) -> GatePolicy:
-    """The gate's policy, read from the file that the settings name.
+    """Gate's policy, read from the file that the settings name.
 
     Raises:
         ConfigurationError: the policy cannot be used.

@@ -206,7 +206,7 @@ class Services:
 
     @property
     def opened(self) -> Services:
-        """The parts, while the memory is open.
+        """Parts, while the memory is open.
 
         Raises:
             GraphClosedError: this memory was closed, or opened before this process was forked.
@@ -217,7 +217,7 @@ class Services:
         return self
 
     def tenant(self, tenant: str | None) -> str:
-        """The tenant; None for the configured one."""
+        """Tenant; None for the configured one."""
         return self.settings.tenant if tenant is None else tenant
 
     def scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
@@ -242,7 +242,7 @@ class Services:
         return keyed_digest(self.hash_key(), text)
 
     def token_of(self, kind: SensitiveKind, value: str) -> str:
-        """The token that stands for a removed value: the same for the same value."""
+        """Token that stands for a removed value: the same for the same value."""
         return keyed_token(self.hash_key(), kind, hashed_part(kind, value))
 
     def made(self, kind: Callable[..., T], **more: Any) -> T:
@@ -307,12 +307,12 @@ class Services:
 
     @_Part
     def attributes(self) -> AttributeBook:
-        """The attribute book: the attributes that slots may have."""
+        """Attribute book: the attributes that slots may have."""
         return load_attribute_book(self.settings.reconcile.attributes_file)
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:
-        """The contacts' facts that this process keeps in mind."""
+        """Contacts' facts that this process keeps in mind."""
         from reconciler.service.writing.forgotten import ForgottenLook
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
@@ -340,7 +340,7 @@ class Services:
 
     @_Part
     def gate_policy(self) -> GatePolicy:
-        """The gate's policy; read once, so that a dry run says what a write would do."""
+        """Gate's policy; read once, so that a dry run says what a write would do."""
         return build_gate_policy(self.settings)
 
     cleaner: Cleaner = _made("writing.cleaning:Cleaner")
@@ -348,7 +348,7 @@ class Services:
 
     @_Part
     def judge(self) -> Callable[[Candidate], Submission]:
-        """The gate's judgement alone, for a dry run."""
+        """Gate's judgement alone, for a dry run."""
         return judge_under(self.gate_policy, self.clock, self.note_reader)
 
     ledger: Ledger = _made("writing.ledger:Ledger", withholding="_withholding")
@@ -373,7 +373,7 @@ class Services:
         return build_note_reader(self.embedder)
 
     def siblings_of(self, decision: Decision) -> list[Fact]:
-        """The live facts that answer what the note of a decision answers, the newest first."""
+        """Live facts that answer what the note of a decision answers, the newest first."""
         slot, now = decision.note.slot, self.clock()
         if slot is None or slot.attribute is None or decision.fact_id is None:
             return []
@@ -421,7 +421,7 @@ class Services:
 
     @_Part
     def live_door(self) -> LiveDoor:
-        """The live door."""
+        """Live door."""
         from reconciler.service.writing.doors import LiveDoor
 
         def live(scope: Scope) -> dict[str, Fact]:
@@ -448,7 +448,7 @@ class Services:
         texts: Sequence[str],
         make: Callable[[Sequence[str]], Floats],
     ) -> Floats:
-        """The vectors of shipped questions; those of a model that the settings name are kept."""
+        """Vectors of shipped questions; those of a model that the settings name are kept."""
         if self.settings.embedder.kind in {"packaged", "none"}:
             return make(texts)
         from reconciler.adapters.kept_vectors import kept_vectors
@@ -456,7 +456,7 @@ class Services:
         return kept_vectors(self.embedder.model_id, texts, make)
 
     def _book_questions(self) -> Mapping[str, Sequence[str]]:
-        """The questions for the book's attributes; another model embeds them in each process."""
+        """Questions for the book's attributes; another model embeds them in each process."""
         sentences = load_attribute_sentences()
         names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
         return {name: sentences[name].questions for name in names}
@@ -471,7 +471,7 @@ class Services:
 
     @_Part
     def model_store(self) -> ModelStore:
-        """The store of the model that the vectors are of."""
+        """Store of the model that the vectors are of."""
         return ModelStore(self._patient_graph)
 
     damage: Damage = _made("checking.damage:Damage")
@@ -479,7 +479,7 @@ class Services:
 
     @_Part
     def extractor(self) -> Extractor:
-        """The extractor, which reads sessions."""
+        """Extractor, which reads sessions."""
         if self._given_extractor is not None:
             return self._given_extractor
         built = build_extractor(self.settings, self.attributes)
@@ -504,7 +504,7 @@ class Services:
 
     @_Part
     def arbitration(self) -> Arbitration | None:
-        """The arbiter within its bounds; None without one."""
+        """Arbiter within its bounds; None without one."""
         arbiter = self._given_arbiter
         is_free = arbiter is None and judge_of(self.settings) == "packaged"
         if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
@@ -591,7 +591,7 @@ def build_services(
 
 
 def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
-    """The settings; for a store in memory with the path of a new file, removed at closing.
+    """Settings; for a store in memory with the path of a new file, removed at closing.
 
     A database in the engine's memory alone would have no file to back up, or to search after an
     erasure.

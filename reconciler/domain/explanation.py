@@ -140,7 +140,7 @@ def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanatio
 
 
 def explain_in_short(decision: Decision) -> tuple[str, tuple[str, ...]]:
-    """The outcome and the remarks of an explanation."""
+    """Outcome and the remarks of an explanation."""
     if not decision.action.is_reconciled:
         told = _explain_disposal(decision)
         return told.outcome, told.remarks
@@ -162,7 +162,7 @@ def _explained(decision: Decision) -> Explanation:
 
 
 def _focus_of(decision: Decision) -> Comparison | None:
-    """The fact that it was decided on; None where there is none, or none on record."""
+    """Fact that it was decided on; None where there is none, or none on record."""
     facts = _met(decision) or (*_close(decision), *decision.compared_with)
     return next(iter(facts), None)
 
@@ -176,7 +176,7 @@ def _met(decision: Decision) -> list[Comparison | None]:
 
 
 def _close(decision: Decision) -> Iterator[Comparison]:
-    """The facts that the note could take the place of, the most similar one first."""
+    """Facts that the note could take the place of, the most similar one first."""
     for fact in decision.compared_with:
         if compare_slots(decision.note.slot, fact.slot) is not SlotMatch.APART:
             yield fact
@@ -417,7 +417,7 @@ def _evidence_sentence(told: Evidence) -> str:
 
 
 def _stop(sentence: str) -> str:
-    """The sentence with its full stop, which a quotation at its end may bring along."""
+    """Sentence with its full stop, which a quotation at its end may bring along."""
     return sentence if sentence.endswith(('."', '!"', '?"', '…"')) else f"{sentence}."
 
 
@@ -426,7 +426,7 @@ def _quote(text: str, length_max: int = QUOTE_LENGTH_MAX) -> str:
 
 
 def _one_line(text: str, length_max: int) -> str:
-    """The text on one line, what cannot be seen as an escape, shortened."""
+    """Text on one line, what cannot be seen as an escape, shortened."""
     line = visible(" ".join(text.split()))
     return line if len(line) <= length_max else f"{line[: length_max - 1].rstrip()}…"
 
@@ -448,7 +448,7 @@ def _similarity(decision: Decision, fact: Neighbour) -> str:
 
 
 def _figure(cosine: float, bounds: Sequence[float]) -> str:
-    """The cosine with two places, or as many as show on which side of each bound it lies."""
+    """Cosine with two places, or as many as show on which side of each bound it lies."""
     for places in range(2, 17):
         shown = round(cosine, places)
         if all(

@@ -121,7 +121,7 @@ class CalibrationReport:
 
 
 def read_pairs(lines: Iterable[str], attributes: AttributeBook) -> list[LabelledPair]:
-    """The labelled pairs of a file of JSON lines, in its order.
+    """Labelled pairs of a file of JSON lines, in its order.
 
     A line has ``fact`` (or ``a``), ``note`` (or ``b``) and ``label``, and may have ``source``,
     ``id``, ``fact_slot`` and ``note_slot``, each slot with ``subject``, ``attribute``, ``value``
@@ -156,7 +156,7 @@ def read_pairs(lines: Iterable[str], attributes: AttributeBook) -> list[Labelled
 def measure_pairs(
     pairs: Sequence[LabelledPair], embed: Embed, on_progress: Callable[[int], None]
 ) -> list[MeasuredPair]:
-    """The pairs with their cosines, in their order.
+    """Pairs with their cosines, in their order.
 
     Args:
         pairs: what to measure.
@@ -181,7 +181,7 @@ def measure_pairs(
 def pairs_from_decisions(
     decisions: Iterable[Decision], embedding_model: str | None = None
 ) -> list[MeasuredPair]:
-    """The pairs that the graph's own decisions label: by a person's correction, else the arbiter.
+    """Pairs that the graph's own decisions label: by a person's correction, else the arbiter.
 
     A pair of the same two texts counts once, and a correction wins. The cosine is the recorded
     one. An arbiter is asked in the band only, so these pairs say little about what lies outside

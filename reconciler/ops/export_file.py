@@ -169,7 +169,7 @@ class ExportFile:
             yield contact, lines  # noqa: B031  each group is read before the next
 
     def _lines(self) -> Iterator[Node | Link]:
-        """The lines between the first and the last."""
+        """Lines between the first and the last."""
         with self._open() as file:
             file.readline(_LINE_BYTES_MAX)
             number = 1

@@ -232,7 +232,7 @@ class _ContactExport:
 
 
 def _scope_of(contact_key: str, held: Row) -> Scope:
-    """The owner of the contact.
+    """Owner of the contact.
 
     Raises:
         DamagedRecordError: it does not say.

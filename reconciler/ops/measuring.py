@@ -103,7 +103,7 @@ class Health:
         )
 
     def _counted(self, scopes: Sequence[Scope], checks_records: bool) -> Iterator[ContactHealth]:
-        """The health of each of these contacts that is known, one after the other."""
+        """Health of each of these contacts that is known, one after the other."""
         contacts = {contact.contact_id: contact for contact in self.records.contacts(scopes)}
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
         actions = self.decision_store.count_actions(scopes)

@@ -38,7 +38,7 @@ CountQueue = Callable[[], QueueReport]
 
 
 def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
-    """The queue by name: jobs by state, attempts, candidates by outcome, the oldest job's age.
+    """Queue by name: jobs by state, attempts, candidates by outcome, the oldest job's age.
 
     Args:
         report: the queue.
@@ -342,7 +342,7 @@ class HealthCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """The last reading; nothing before the first one has ended."""
+        """Last reading; nothing before the first one has ended."""
         last = self._last
         if last is None:
             return
@@ -365,7 +365,7 @@ class _ReadingStoppedError(Exception):
 def health_of_all(
     memory: Memory, on_progress: Callable[[int], None] = lambda _: None
 ) -> list[HealthReport]:
-    """The health of every agent of the store, of all tenants.
+    """Health of every agent of the store, of all tenants.
 
     Args:
         memory: the store's memory.

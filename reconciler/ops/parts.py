@@ -19,7 +19,7 @@ _GIVEN = {
 
 
 def parts_of(memory: object, *kinds: type[Memory | BoundMemory]) -> Services:
-    """The parts of an open memory, if it is of one of these kinds.
+    """Parts of an open memory, if it is of one of these kinds.
 
     Raises:
         InvalidRequestError: it is something else.

@@ -54,7 +54,7 @@ class Reembedding:
         self._alone = threading.Lock()
 
     def status(self) -> ModelMove:
-        """The store's progress to another model, with the number of facts that have moved."""
+        """Store's progress to another model, with the number of facts that have moved."""
         return self._store.move()
 
     def check(self, embedder: Embedder) -> None:
@@ -146,7 +146,7 @@ class Reembedding:
         )
 
     def _begun(self, embedder: Embedder) -> ModelMove:
-        """The move to this model; it begins now unless it has begun."""
+        """Move to this model; it begins now unless it has begun."""
         self.check(embedder)
         model = embedder.model_id
         move = self._store.move()
@@ -166,7 +166,7 @@ class Reembedding:
         batch_size: int,
         on_progress: Callable[[int, int], None],
     ) -> tuple[int, int]:
-        """The numbers of facts that were embedded, and of tries to switch."""
+        """Numbers of facts that were embedded, and of tries to switch."""
         embedded, next_model = 0, embedder.model_id
         for attempt in range(1, _SWITCHES_MAX + 1):
             while page := self._store.list_unmoved(move.model, next_model, _PAGE):
@@ -228,7 +228,7 @@ class Reembedding:
         self._store.end()
 
     def _next_ids(self) -> Iterator[list[str]]:
-        """The ids of facts with a next vector, until there are none."""
+        """Ids of facts with a next vector, until there are none."""
         while ids := self._store.list_next_ids(_PAGE):
             yield from batches(ids, BATCH_SIZE)
 

@@ -149,7 +149,7 @@ class _Writing:
         self.report.contacts += 1
 
     def _already_there(self) -> set[str]:
-        """The contacts that an earlier run has written.
+        """Contacts that an earlier run has written.
 
         Raises:
             InvalidArchiveError: the store has contacts of the file with other content.
@@ -322,13 +322,13 @@ def _take_hash_key(
 
 
 def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:
-    """The lines in pages, each of one label or link type; a file always gives the same pages."""
+    """Lines in pages, each of one label or link type; a file always gives the same pages."""
     for (size, _), alike in groupby(lines, _page_of):
         yield from batches(alike, size)
 
 
 def _page_of(line: Node | Link) -> tuple[int, str]:
-    """The size of a page with such a line, and the label or link type of all its lines."""
+    """Size of a page with such a line, and the label or link type of all its lines."""
     if isinstance(line, Node):
         return NODES_A_PAGE, line.label
     return LINKS_A_PAGE, line.kind

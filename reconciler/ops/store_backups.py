@@ -187,7 +187,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> _Manifest:
-    """The archive's manifest, after a check that this version can read it."""
+    """Archive's manifest, after a check that this version can read it."""
     if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
             f"{path} is not a backup of this program: it is packed differently; nothing was changed"

@@ -75,7 +75,7 @@ class KnowsUnread(Protocol):
     """
 
     def unread(self, text: str) -> str:
-        """The letters and digits of a text that the model could not read, in their order.
+        """Letters and digits of a text that the model could not read, in their order.
 
         Empty where it read all of them; never an error where ``embed`` makes none.
 

@@ -37,7 +37,7 @@ class Extractor(Protocol):
         """Which extractor, model and prompt version, as recorded on a job and its decisions."""
 
     def extract(self, window: Window) -> Extraction:
-        """The window's facts that are worth remembering.
+        """Window's facts that are worth remembering.
 
         Raises:
             ExtractionUnavailableError: no answer in time, or rejected; it may say for how long.

@@ -75,7 +75,7 @@ class Graph(Protocol):
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
     ) -> list[Row]:
-        """The rows of one named query, run in a transaction of its own.
+        """Rows of one named query, run in a transaction of its own.
 
         Args:
             name: the query's.
@@ -100,7 +100,7 @@ class Graph(Protocol):
         """
 
     def schema_version(self) -> int:
-        """The version of the schema in the store; 0 where there is none yet."""
+        """Version of the schema in the store; 0 where there is none yet."""
 
     def migrate(self, embedding_dimension: int) -> int:
         """Bring the schema to the newest version, which is returned; harmless when it is there.
@@ -165,7 +165,7 @@ class Engine(Protocol):
     """
 
     def open_graph(self, settings: Any) -> Graph:
-        """The engine, open.
+        """Engine, open.
 
         Args:
             settings: ``Settings``, of which an engine reads what it needs.

@@ -20,4 +20,4 @@ class SensitiveDataFinder(Protocol):
     """
 
     def find(self, text: str) -> list[SensitiveSpan]:
-        """The sensitive spans of a text, first to last; empty where there are none."""
+        """Sensitive spans of a text, first to last; empty where there are none."""

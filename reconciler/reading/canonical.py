@@ -11,7 +11,7 @@ _SPACES = re.compile(r"\s+")
 
 @lru_cache(maxsize=4096)
 def canonical_text(text: str) -> str:
-    """The text as it is embedded: one Unicode form, single spaces, no closing full stops.
+    """Text as it is embedded: one Unicode form, single spaces, no closing full stops.
 
     A closing full stop alone moves a cosine of all-MiniLM-L6-v2 by 0.05, half the width that
     separates an UPDATE from a guess. The stored text keeps every character.

@@ -66,7 +66,7 @@ class Lexicon:
     cues: Mapping[str, tuple[Cue, ...]]
 
     def words(self, name: str) -> tuple[str, ...]:
-        """The words of a list, in the file's order.
+        """Words of a list, in the file's order.
 
         Raises:
             ConfigurationError: the file has no such list.
@@ -76,7 +76,7 @@ class Lexicon:
         return self.lists[name]
 
     def word_set(self, *names: str) -> frozenset[str]:
-        """The words of some lists, to look words up in."""
+        """Words of some lists, to look words up in."""
         return frozenset().union(*map(self.words, names))
 
     def by_word(self, name: str) -> dict[str, str]:
@@ -106,7 +106,7 @@ def any_of(words: tuple[str, ...] | list[str]) -> str:
 
 @cache
 def lexicon(name: str) -> Lexicon:
-    """The lexicon of that name, read once.
+    """Lexicon of that name, read once.
 
     Raises:
         ConfigurationError: the file cannot be read, or is no lexicon; the text names the place.
@@ -136,7 +136,7 @@ def _of_cues() -> TypeAdapter[dict[str, tuple[Cue, ...]]]:
 
 
 def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
-    """The lexicon that the tables of a file describe.
+    """Lexicon that the tables of a file describe.
 
     Raises:
         ConfigurationError: a table is not as it must be; the text names it.
@@ -190,7 +190,7 @@ class Literals(Generic[T]):
         self._literals.Compile()
 
     def held(self, text: str) -> set[T]:
-        """The items of the literals in the text."""
+        """Items of the literals in the text."""
         found = self._literals.Match(text.encode("utf-8", "surrogatepass")) or ()
         return set().union(*(self._told[place] for place in found))
 
@@ -227,14 +227,14 @@ class Cues:
 
     @cached_property
     def _screen(self) -> tuple[frozenset[int], Literals[int]]:
-        """The cues that are tried on every text, and the literals that the others need."""
+        """Cues that are tried on every text, and the literals that the others need."""
         needs = [needed_literals(self._written(*place)) for place in self._places]
         always = frozenset(at for at, literals in enumerate(needs) if not literals)
         literals = ((literal, at) for at, listed in enumerate(needs) for literal in listed)
         return always, Literals(literals)
 
     def read(self, text: str) -> Held:
-        """The text, to ask for the cues that it holds."""
+        """Text, to ask for the cues that it holds."""
         always, literals = self._screen
         return Held(self, text, self._by_list(always | literals.held(text.casefold())))
 
@@ -255,7 +255,7 @@ class Cues:
         return self._spelled(name, written)
 
     def pattern(self, name: str, number: int = 0) -> re.Pattern[str]:
-        """The compiled pattern of a cue, by its list and its number there.
+        """Compiled pattern of a cue, by its list and its number there.
 
         Raises:
             ConfigurationError: it is no regular expression.
@@ -287,18 +287,18 @@ class Held:
 
     @property
     def names(self) -> Iterable[str]:
-        """The lists of which the text may hold a cue."""
+        """Lists of which the text may hold a cue."""
         return self._numbers.keys()
 
     def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
-        """The cues of a list that the text may hold, in the file's order, compiled."""
+        """Cues of a list that the text may hold, in the file's order, compiled."""
         numbers, cues = self._numbers.get(name), self._cues
         if not numbers:
             return ()
         return [(cues.cue(name, number), cues.pattern(name, number)) for number in numbers]
 
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
-        """The cues of a list that the text holds, each where it first does."""
+        """Cues of a list that the text holds, each where it first does."""
         for cue, pattern in self.worth_trying(name):
             if match := pattern.search(self.text):
                 yield cue, match

@@ -33,6 +33,6 @@ class LinearHead:
     version: str
 
     def values(self, rows: Floats) -> Floats:
-        """The log-odds of each kind, (kinds,) for one row and (rows, kinds) for several."""
+        """Log-odds of each kind, (kinds,) for one row and (rows, kinds) for several."""
         values: Floats = rows @ self.weights + self.bias
         return values

@@ -71,7 +71,7 @@ _ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 
 def about_her(question: str) -> str:
-    """The question in the third person, as if about a woman, by which questions are compared.
+    """Question in the third person, as if about a woman, by which questions are compared.
 
     "Where do I live?", "Where do you live?" and "Where does he live?" ask for the same. The model
     puts them far from each other, and hardly sees that a verb keeps its form. Only English words
@@ -100,7 +100,7 @@ def without_names(question: str, names: Iterable[str]) -> str:
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of a text in small letters; pairs of letters in scripts without spaces."""
+    """Words of a text in small letters; pairs of letters in scripts without spaces."""
     if text.isascii():  # as most are; the canonical form has the same words
         return text.translate(_ASCII_WORDS).split()
     text = canonical_text(text).casefold()
@@ -136,16 +136,16 @@ class AskedWords:
         self._is_parted = parted != text and bool(plain_words(parted))
 
     def words(self, text: str) -> list[str]:
-        """The plain words that a part of the question looks for, in their order."""
+        """Plain words that a part of the question looks for, in their order."""
         words = plain_words(_parted(canonical_text(text)) if self._is_parted else text)
         return [word for word in words if not self._says_nothing(word)]
 
     def key(self, word: str) -> str:
-        """The stem by which a plain word is compared."""
+        """Stem by which a plain word is compared."""
         return stem_of(word, self.language)
 
     def keys(self, text: str) -> list[str]:
-        """The stems by which the words of a part of the question are compared, in order."""
+        """Stems by which the words of a part of the question are compared, in order."""
         return list(map(self.key, self.words(text)))
 
     def _says_nothing(self, word: str) -> bool:
@@ -159,12 +159,12 @@ def is_letter(word: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def stem_of(word: str, language: str = ENGLISH) -> str:
-    """The stem of a plain word in a language."""
+    """Stem of a plain word in a language."""
     return str(_stemmer(language).stemWord(word))
 
 
 def _parted(text: str) -> str:
-    """The text with a space in place of each separating word, in scripts without spaces."""
+    """Text with a space in place of each separating word, in scripts without spaces."""
     return text if text.isascii() else _unspaced().sub(" ", text)
 
 
@@ -177,7 +177,7 @@ def _language_of(said: Iterable[str], count: Callable[[str], int]) -> str:
 
 
 def _counted(words: Iterable[str], count: Callable[[str], int]) -> Counter[str]:
-    """The number of function words of each language among these, weighted by ``count``."""
+    """Number of function words of each language among these, weighted by ``count``."""
     told: Counter[str] = Counter()
     for word in words:
         for language in _languages().get(word, ()):
@@ -186,13 +186,13 @@ def _counted(words: Iterable[str], count: Callable[[str], int]) -> Counter[str]:
 
 
 def _most(told: Mapping[str, int]) -> str:
-    """The language with the most; English if no other has more."""
+    """Language with the most; English if no other has more."""
     return max((ENGLISH, *_OTHERS), key=lambda language: told.get(language, 0))
 
 
 @cache
 def _languages() -> dict[str, tuple[str, ...]]:
-    """The languages of each function word."""
+    """Languages of each function word."""
     read = lexicon("languages")
     found: dict[str, tuple[str, ...]] = dict.fromkeys(STOP_WORDS, (ENGLISH,))
     for language in _OTHERS:
@@ -291,7 +291,7 @@ class WordIndex:
             self._unread.append((text,))
 
     def matches(self, question: str, rows: Rows | None = None) -> WordMatches:
-        """The match of each text with the question, in the order of the texts.
+        """Match of each text with the question, in the order of the texts.
 
         Args:
             question: what is asked.
@@ -341,7 +341,7 @@ class WordIndex:
         self._unread, self._lengths = [], None
 
     def _told(self) -> Scores:
-        """The number of words in each text that say something."""
+        """Number of words in each text that say something."""
         nothing = self._times(STOP_WORDS & self._rows.keys())
         return np.array(self._counts, dtype=np.float64) - nothing
 
@@ -349,7 +349,7 @@ class WordIndex:
         return len(self._rows[word]) if word in self._rows else 0
 
     def _alike(self, word: str, reading: AskedWords) -> set[str]:
-        """The forms of a word in the texts, by English and by the question's language."""
+        """Forms of a word in the texts, by English and by the question's language."""
         if is_letter(word):
             return self._in(_LETTER).of(word)
         alike = self._in(ENGLISH).of(word)
@@ -363,7 +363,7 @@ class WordIndex:
         return self._forms[language]
 
     def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
-        """The number of times that each text holds any of these plain words."""
+        """Number of times that each text holds any of these plain words."""
         times = np.zeros(len(self._counts), dtype=np.intp)
         for word in words:
             times += np.bincount(self._rows[word], minlength=len(times))
@@ -390,7 +390,7 @@ class _Forms:
         self._read = len(words)
 
     def of(self, word: str) -> set[str]:
-        """The forms of a word that the texts hold."""
+        """Forms of a word that the texts hold."""
         for unread in self._unread.pop(self._start(word), ()):
             for key in self._keys(unread):
                 self._words.setdefault(key, []).append(unread)
@@ -413,7 +413,7 @@ def _shares(
     weights: Mapping[str, float],
     size: int,
 ) -> Scores:
-    """The share of one listed thing's words that each text holds; fewer words count for less."""
+    """Share of one listed thing's words that each text holds; fewer words count for less."""
     parts = [part for part in map(reading.keys, _PART.split(question)) if part]
     usual = sum(weights.values()) / max(len(parts), 1)
     shares = np.zeros(size)
@@ -427,7 +427,7 @@ def _shares(
 def _named(
     reading: AskedWords, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
 ) -> NDArray[np.bool_]:
-    """The texts that hold a whole number or name, or a keyword of a query made of keywords."""
+    """Texts that hold a whole number or name, or a keyword of a query made of keywords."""
     text = _UNSPACED_RUN.sub(" ", canonical_text(question))
     given = (name for name in _NAMED.findall(text) if name not in DATED)
     names = [reading.keys(name) for name in given]
@@ -442,7 +442,7 @@ def _named(
 
 
 def _weight(holding: int, size: int) -> float:
-    """The weight of a word by the number of texts that hold it; the rarer, the higher."""
+    """Weight of a word by the number of texts that hold it; the rarer, the higher."""
     return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
 
 

@@ -86,7 +86,7 @@ def redact(
     spans: Iterable[SensitiveSpan],
     token_of: Callable[[SensitiveKind, str], str],
 ) -> str:
-    """The text with a token in the place of each span; spans do not overlap."""
+    """Text with a token in the place of each span; spans do not overlap."""
     parts, done = [], 0
     for span in sorted(spans):
         parts += [text[done : span.start], token_of(span.kind, text[span.start : span.end])]
@@ -112,7 +112,7 @@ def is_redaction_of(text: str, redacted: str) -> bool:
 
 
 def without_hashes(text: str) -> str:
-    """The text with the kind alone where a token stands: what its hash says hangs on a key."""
+    """Text with the kind alone where a token stands: what its hash says hangs on a key."""
     return _HASH.sub(r"\1", text) if "[" in text else text
 
 
@@ -120,7 +120,7 @@ _SCHEME = re.compile(r"(?<![^\s(<\[])(?:mailto|tel):(?=[\w+(\[])", re.IGNORECASE
 
 
 def without_scheme(text: str) -> str:
-    """The text without ``mailto:`` and ``tel:`` before an address, which say no more than it."""
+    """Text without ``mailto:`` and ``tel:`` before an address, which say no more than it."""
     return _SCHEME.sub("", text) if ":" in text else text
 
 

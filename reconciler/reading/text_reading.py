@@ -67,7 +67,7 @@ class TextReading:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """The sentences of ``text`` in their order; what holds nothing but marks is one, too."""
+        """Sentences of ``text`` in their order; what holds nothing but marks is one, too."""
         return tuple(_sentences(self.text))
 
     @cached_property
@@ -77,7 +77,7 @@ class TextReading:
         return frozenset(at for end in ends for at in range(end.stop, end.end))
 
     def around(self, span: str) -> tuple[Sentence, ...]:
-        """The sentences that the span touches where it first stands; none where it does not."""
+        """Sentences that the span touches where it first stands; none where it does not."""
         start = self.text.find(span)
         end = start + max(1, len(span.rstrip()))
         return tuple(
@@ -89,7 +89,7 @@ class TextReading:
 
 @lru_cache(maxsize=128)
 def read_text(text: str) -> TextReading:
-    """The reading of a text, whatever the string; a text read lately is not read again."""
+    """Reading of a text, whatever the string; a text read lately is not read again."""
     return TextReading(text)
 
 
@@ -231,12 +231,12 @@ def _cues() -> Cues:
 
 @lru_cache(maxsize=64)
 def _held(sentence: str) -> Held:
-    """The cues that the sentence may hold; read once, whatever is asked of it."""
+    """Cues that the sentence may hold; read once, whatever is asked of it."""
     return _cues().read(sentence)
 
 
 def find_condition(sentence: str) -> re.Match[str] | None:
-    """The clause that the sentence hangs on, such as "once the deal closes"; None without one."""
+    """Clause that the sentence hangs on, such as "once the deal closes"; None without one."""
     return _held(sentence).first("open")
 
 

@@ -44,7 +44,7 @@ def _plain(value: object) -> Any:
 
 
 def field_lines(record: Any) -> Iterator[str]:
-    """The fields of a record as its JSON has them, one a line, without those that are empty."""
+    """Fields of a record as its JSON has them, one a line, without those that are empty."""
     return _field_lines(json.loads(json_text(record)), "")
 
 
@@ -100,7 +100,7 @@ def evidence_lines(evidence: FactEvidence) -> Iterator[str]:
 
 
 def value_line(value: SlotValue) -> str:
-    """The current value of an attribute: since when, by what word, and whether it is certain."""
+    """Current value of an attribute: since when, by what word, and whether it is certain."""
     marks = ", in dispute" if value.is_disputed else ", contested" if value.is_contested else ""
     if value.holds_until_settled:
         marks += ", holds until settled"
@@ -112,7 +112,7 @@ def value_line(value: SlotValue) -> str:
 
 
 def health_rows(report: HealthReport) -> Iterator[tuple[str, str, str]]:
-    """The numbers of all contacts together: what is counted, how many, and what it means."""
+    """Numbers of all contacts together: what is counted, how many, and what it means."""
     total = report.total
     ended = f"{total.expired} expired, {total.archived} archived, {total.superseded} superseded"
     yield "live facts", str(total.live), f"{ended}, {total.revoked} revoked"
@@ -158,7 +158,7 @@ def _ages(waiting: Waiting, command: str) -> str:
 
 
 def most_troubled(contacts: Iterable[ContactHealth]) -> list[ContactHealth]:
-    """The contacts, those with most to do first."""
+    """Contacts, those with most to do first."""
 
     def troubles(one: ContactHealth) -> tuple[int, int]:
         waits = one.disputes.count + one.questions.count

@@ -36,7 +36,7 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Floats:
 
 
 def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Floats:
-    """The vectors of questions, which some models embed in another way than facts; see ``embed``.
+    """Vectors of questions, which some models embed in another way than facts; see ``embed``.
 
     Raises:
         EmbeddingError: as ``embed``.
@@ -66,7 +66,7 @@ def _checked(
 
 
 def unread(embedder: Embedder, text: str) -> str:
-    """The parts of a text that the model could not read; empty if the embedder cannot tell."""
+    """Parts of a text that the model could not read; empty if the embedder cannot tell."""
     # isinstance() with a protocol takes longer than most models take to answer.
     read: Callable[[str], str] = getattr(embedder, "unread", lambda _: "")
     return read(text)
@@ -142,7 +142,7 @@ class AskedAttributes:
         return shipped | dict(known.asked_by(vector, own))
 
     def leaning(self, vector: Floats, asks: Mapping[str, float]) -> Floats:
-        """The question's vector, moved towards the facts asked for; see ``AttributeQuestions``."""
+        """Question's vector, moved towards the facts asked for; see ``AttributeQuestions``."""
         return self._known.leaning(vector, asks) if self._known else vector
 
     def strangeness(self, vector: Floats) -> float:
@@ -167,7 +167,7 @@ class AskedAttributes:
         return name in self._described or name not in known.names
 
     def _named(self, names: Sequence[str]) -> AttributeQuestions | None:
-        """The questions for the user's own attributes; they are embedded at first use."""
+        """Questions for the user's own attributes; they are embedded at first use."""
         if not names:
             return None
         if missing := [name for name in names if name not in self._own]:

@@ -100,7 +100,7 @@ class Erasures:
         dry_run: bool,
         on_progress: Progress,
     ) -> Erasure:
-        """The erasure, finished; see ``ContactMemory.forget``."""
+        """Erasure, finished; see ``ContactMemory.forget``."""
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         self.ids.check([("by", by)])
@@ -135,7 +135,7 @@ class Erasures:
         return self._finished(erasure, on_progress, known)
 
     def finish(self, erasure: Erasure, on_progress: Progress = lambda _: None) -> Erasure:
-        """The erasure, finished from where it stands; harmless where it is finished.
+        """Erasure, finished from where it stands; harmless where it is finished.
 
         Args:
             erasure: as it stands.
@@ -156,7 +156,7 @@ class Erasures:
         return erasure
 
     def _known(self, erasure: Erasure, read: _Read) -> ContactRecords:
-        """The known records that a plan is made on; comparisons are left out if everything goes."""
+        """Known records that a plan is made on; comparisons are left out if everything goes."""
         decisions = read.get("Decision")
         if erasure.kind is not ErasureKind.CONTACT:
             decisions = self.erasure_store.list_compared(erasure.scope)
@@ -165,7 +165,7 @@ class Erasures:
     def _with_remains(
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
     ) -> ContactRecords:
-        """The known records without the words of these; nothing is changed."""
+        """Known records without the words of these; nothing is changed."""
         remains: dict[str, list[Any]] = {"Fact": [], "Decision": []}
         for node in damaged:
             if node.label in remains:
@@ -177,7 +177,7 @@ class Erasures:
         )
 
     def _drafted(self, asked: Erasure, known: ContactRecords) -> Erasure:
-        """The erasure with its plan, and a reason that tells nothing of what goes."""
+        """Erasure with its plan, and a reason that tells nothing of what goes."""
         now = self.clock()
         plan = plan_of(asked.target, known, now)
         facts, going = _going_of(known, plan, asked.kind)
@@ -191,7 +191,7 @@ class Erasures:
     def _marked(
         self, asked: Erasure, on_progress: Progress
     ) -> tuple[Erasure, ContactRecords | None]:
-        """The erasure, marked: planned on what was seen at the version that the mark moves.
+        """Erasure, marked: planned on what was seen at the version that the mark moves.
 
         With it what was read, without comparisons, for that was all there was when the mark came;
         None where it has to be read again.
@@ -228,7 +228,7 @@ class Erasures:
             )
 
     def _read(self, erasure: Erasure, on_progress: Progress) -> tuple[_Read, list[DamagedNode]]:
-        """The contact's records by label, and the damaged ones, which go with the target.
+        """Contact's records by label, and the damaged ones, which go with the target.
 
         Damaged records of a whole contact all go. Else it is the fact that is to be forgotten, and
         every decision and episode: what such a record says, no plan can tell. If any is damaged, no
@@ -263,7 +263,7 @@ class Erasures:
     def _removed(
         self, erasure: Erasure, on_progress: Progress, known: ContactRecords | None
     ) -> Erasure:
-        """The erasure with its words gone from the graph, and searched for again.
+        """Erasure with its words gone from the graph, and searched for again.
 
         What is found is removed again. While anything is left the erasure is not finished.
 
@@ -348,7 +348,7 @@ class Erasures:
             store.remove_contact_words(scope)
 
     def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
-        """The ids that go: the planned ones, or all."""
+        """Ids that go: the planned ones, or all."""
         plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self.erasure_store
         sessions: Sequence[str] | None = plan.session_keys
         if erasure.kind is ErasureKind.CONTACT:
@@ -369,7 +369,7 @@ class Erasures:
         )
 
     def _texts(self, erasure: Erasure, known: ContactRecords, going: _Going) -> Iterator[str]:
-        """The texts of all that loses words, whole; read only by an engine that looks for them."""
+        """Texts of all that loses words, whole; read only by an engine that looks for them."""
         plan = going.plan
         keys = {*plan.fact_ids, *plan.decision_ids, *plan.quoting_ids, *plan.episodes}
         keys |= {*plan.session_keys, *going.job_ids, *going.task_keys}
@@ -382,7 +382,7 @@ class Erasures:
     def _verified(
         self, erasure: Erasure, known: ContactRecords, going: _Going, words: set[str]
     ) -> ErasureReceipt:
-        """The remaining words of everything in scope, which was read again."""
+        """Remaining words of everything in scope, which was read again."""
         read, plan = self.erasure_store.words(erasure.scope, known), going.plan
         gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
         gone |= {key for key, text in plan.episodes.items() if text == ERASED}
@@ -471,7 +471,7 @@ def _holds(words: Words, looked_for: set[str]) -> bool:
 def _going_of(
     known: ContactRecords, plan: ErasurePlan, kind: ErasureKind
 ) -> tuple[list[Fact], list[Decision]]:
-    """The facts and the decisions that lose all words."""
+    """Facts and the decisions that lose all words."""
     is_whole = kind is ErasureKind.CONTACT
     fact_ids, decision_ids = {*plan.fact_ids}, {*plan.decision_ids}
     return (

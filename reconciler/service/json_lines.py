@@ -20,7 +20,7 @@ _DEPTH_MAX = 100
 
 
 def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
-    """The object on the line.
+    """Object on the line.
 
     Args:
         line: one line of a file.
@@ -52,7 +52,7 @@ def fault_of_encoding(line: str) -> str | None:
 
 
 def loads(text: str) -> Any:
-    """The value of a JSON text.
+    """Value of a JSON text.
 
     Raises:
         InvalidRequestError: it is no JSON, or is nested too deeply to be read.

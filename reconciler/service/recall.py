@@ -122,7 +122,7 @@ class Recall:
         as_of: datetime | None,
         valid_at: datetime | None,
     ) -> Recalled:
-        """The facts that fit a query about the past, as a recall then would have found them.
+        """Facts that fit a query about the past, as a recall then would have found them.
 
         Nothing is cached, and these recalls are not counted.
 
@@ -154,7 +154,7 @@ class Recall:
     def everything(
         self, scope: Scope, facts: Sequence[Fact], conflicts: Iterable[Conflict]
     ) -> Recalled:
-        """The answer to an empty query, from facts and open conflicts that are already read."""
+        """Answer to an empty query, from facts and open conflicts that are already read."""
         known = _recallable(facts, conflicts)
         recalled = known.answer(RecallQuery(""), EVERYTHING, self.how, self.clock(), len(facts))
         self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)
@@ -182,7 +182,7 @@ class Recall:
         limit: int,
         shares: Callable[[Fact], bool] = lambda _: False,
     ) -> list[Fact]:
-        """The live facts that are nearest to any of the texts, even distant ones; not a recall.
+        """Live facts that are nearest to any of the texts, even distant ones; not a recall.
 
         Near in meaning or in words, names and attributes included. The nearest fact of each text
         comes before the second nearest of any.
@@ -214,7 +214,7 @@ class Recall:
         return [*nearest, *islice(sharing, limit)]
 
     def _begin(self, scope: Scope, *, has_vector: bool) -> Callable[[], Recallable]:
-        """The contact's facts as they are now or soon; with vectors if a question has one."""
+        """Contact's facts as they are now or soon; with vectors if a question has one."""
         if has_vector and self.embedder.dimension:
             current = self.neighbourhoods.begin(scope)
             return lambda: current().recallable()
@@ -225,7 +225,7 @@ class Recall:
     def _recallable_then(
         self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, *, has_vector: bool
     ) -> Recallable:
-        """The facts to choose from; if vectors are compared, only facts that have one."""
+        """Facts to choose from; if vectors are compared, only facts that have one."""
         disputes = open_disputes(known.conflicts)
         if not (has_vector and self.embedder.dimension):
             return Recallable(facts, disputes=disputes)
@@ -236,7 +236,7 @@ class Recall:
 
 
 def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:
-    """The facts that have not ended, without vectors."""
+    """Facts that have not ended, without vectors."""
     return Recallable(_held(facts), disputes=open_disputes(conflicts))
 
 
@@ -249,7 +249,7 @@ def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]
 def with_asked(
     question: RecallQuery, attributes: Iterable[str], asked: AskedAttributes | None
 ) -> RecallQuery:
-    """The question with the attributes that it asks for; its vector moves towards their facts."""
+    """Question with the attributes that it asks for; its vector moves towards their facts."""
     if asked is None or question.vector is None:
         return question
     asks = asked.asked_by(question.vector, attributes)
@@ -262,12 +262,12 @@ def with_asked(
 
 
 def _nearness(hit: RankedFact) -> tuple[float, str]:
-    """The sort key of hits: the nearest first."""
+    """Sort key of hits: the nearest first."""
     return -(hit.similarity or 0.0), hit.fact.fact_id
 
 
 def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> RecallFilter:
-    """The filter that a caller's words describe; attribute and subject get the book's names.
+    """Filter that a caller's words describe; attribute and subject get the book's names.
 
     Args:
         given: the caller's filters; one that is None or left out lets all facts pass.
@@ -303,7 +303,7 @@ def _slot_names(
 
 
 def _held(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts that had not ended then, also expired and archived ones."""
+    """Facts that had not ended then, also expired and archived ones."""
     return [fact for fact in facts if not fact.has_ended]
 
 
@@ -377,7 +377,7 @@ class FactFinder:
     asked_attributes: AskedAttributes | None = None
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
-        """The live facts that mention a name, those about it first, then last said first.
+        """Live facts that mention a name, those about it first, then last said first.
 
         Args:
             scope: the contact, or with ``all_contacts`` any of the agent's.
@@ -401,7 +401,7 @@ class FactFinder:
     def nearest(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter
     ) -> list[FoundFact]:
-        """The live facts of all contacts of the agent that are nearest to a query, nearest first.
+        """Live facts of all contacts of the agent that are nearest to a query, nearest first.
 
         A fact that mentions what the query names, or is about a contact of that name, counts as
         nearer. What is not near is left out. If nothing that an English question names is known,
@@ -500,7 +500,7 @@ class FactFinder:
     def _growing(
         self, look: Callable[..., list[Near]], asked: _Search, rows_max: int | None
     ) -> list[FoundFact]:
-        """The nearest facts that pass; more are fetched until enough pass, or no more come."""
+        """Nearest facts that pass; more are fetched until enough pass, or no more come."""
         rows = asked.limit * _OVERFETCH
         while True:
             near = look(asked.scope, self.embedder.model_id, asked.vector, rows)
@@ -526,7 +526,7 @@ class FactFinder:
         return list(islice(passing, asked.limit))
 
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
-        """The facts that mention a word, read page by page: an agent may have very many."""
+        """Facts that mention a word, read page by page: an agent may have very many."""
         offset = 0
         while page := self.fact_store.list_mentions(scope, word, offset, _PAGE_ROWS):
             yield from page

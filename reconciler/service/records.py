@@ -79,7 +79,7 @@ class Records:
         after: str | None = None,
         limit: int | None = None,
     ) -> list[FactHistory]:
-        """The chains of a contact, now or at an earlier time.
+        """Chains of a contact, now or at an earlier time.
 
         Args:
             scope: the contact.
@@ -107,7 +107,7 @@ class Records:
         return self._page(scope, links, self._heads(scope, links, place, limit))
 
     def history_of(self, scope: Scope, fact_id: str, at: datetime | None = None) -> FactHistory:
-        """The chain that a fact belongs to, now or at an earlier time.
+        """Chain that a fact belongs to, now or at an earlier time.
 
         Raises:
             UnknownFactError: no fact of that id is in scope, or none was then.
@@ -122,7 +122,7 @@ class Records:
         return histories[0]
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
-        """The facts believed about a contact at a time, and the decisions that led to them."""
+        """Facts believed about a contact at a time, and the decisions that led to them."""
         # Links before facts, as below. Decisions after both: one that was made in between has
         # changed nothing that was read, so taking it back changes nothing either.
         known = HeldFacts(
@@ -136,7 +136,7 @@ class Records:
     def _place_of(
         self, scope: Scope, links: Iterable[Supersession], fact_id: str
     ) -> PlaceInHistory:
-        """The place in the history of the head of a fact's chain.
+        """Place in the history of the head of a fact's chain.
 
         Raises:
             UnknownFactError: no fact of that id is in scope.
@@ -152,7 +152,7 @@ class Records:
         after: PlaceInHistory | None,
         limit: int | None,
     ) -> list[str]:
-        """The ids of the newest facts that nothing superseded, and that come after a place."""
+        """Ids of the newest facts that nothing superseded, and that come after a place."""
         superseded_ids = {link.old_id for link in links}
         heads: list[str] = []
         count = limit
@@ -167,7 +167,7 @@ class Records:
     def _page(
         self, scope: Scope, links: Iterable[Supersession], heads: Iterable[str]
     ) -> list[FactHistory]:
-        """The chains with these heads; only their facts and those of their conflicts are read."""
+        """Chains with these heads; only their facts and those of their conflicts are read."""
         now, own = self.clock(), strand_ids(heads, links)
         conflicts = [pair for pair in self.fact_store.list_conflicts(scope) if own & pair.ids]
         read = own.union(*(pair.ids for pair in conflicts))
@@ -191,7 +191,7 @@ class Records:
     def current_values(
         self, scope: Scope, confidence_min: float, attributes: AttributeBook
     ) -> list[SlotValue]:
-        """The current values of the contact's slots with at least this confidence."""
+        """Current values of the contact's slots with at least this confidence."""
         facts, pairs = self.fact_store.list_facts(scope), self.fact_store.list_conflicts(scope)
         return self.values_of(facts, pairs, confidence_min, attributes)
 
@@ -231,7 +231,7 @@ class Records:
     def expiring(
         self, scopes: Sequence[Scope], days: float, limit: int | None
     ) -> list[ExpiringFact]:
-        """The facts about these contacts that expire within some days, or have expired.
+        """Facts about these contacts that expire within some days, or have expired.
 
         Expired facts that are still recalled come first, then those that expire soonest.
         """
@@ -267,7 +267,7 @@ class Records:
     def disputes(
         self, scopes: Sequence[Scope], after: tuple[datetime, str] | None = None
     ) -> Iterator[Dispute]:
-        """The open disputes about these contacts, each contact's newest first.
+        """Open disputes about these contacts, each contact's newest first.
 
         Args:
             scopes: the contacts.
@@ -286,7 +286,7 @@ class Records:
                 yield from open_
 
     def fact_evidence(self, scope: Scope, fact_id: str) -> FactEvidence:
-        """The evidence of one fact about the contact.
+        """Evidence of one fact about the contact.
 
         Raises:
             UnknownFactError: the contact has none of that id; another contact's gives the same
@@ -298,7 +298,7 @@ class Records:
     def evidence_about(
         self, scope: Scope, about: str, attributes: AttributeBook
     ) -> list[FactEvidence]:
-        """The evidence of each fact about something, live facts first.
+        """Evidence of each fact about something, live facts first.
 
         An attribute may have any name that the book knows. A fact that another one restates is left
         out, because its evidence belongs to the newer one.
@@ -322,7 +322,7 @@ class Records:
         return evidence_of(fact.as_of(self.clock()), chain_ids, said, taken)
 
     def scopes(self, whose: Scope, after: str = "", limit: int | None = None) -> list[Scope]:
-        """The contacts of an agent in order of id: all, or up to a limit those after one."""
+        """Contacts of an agent in order of id: all, or up to a limit those after one."""
         ids = self.contact_store.list_contact_ids(whose, after, limit)
         return [replace(whose, contact_id=contact_id) for contact_id, _ in ids]
 
@@ -337,7 +337,7 @@ class Records:
         with_silent: bool = False,
         after: tuple[datetime, str] | None = None,
     ) -> Iterator[Decision | Dispute]:
-        """The held notes of these contacts that wait for an answer, then their disputes.
+        """Held notes of these contacts that wait for an answer, then their disputes.
 
         Both newest first, read page by page. Notes that later words have answered are left out. A
         note without a question is among them if it contradicts a live fact.
@@ -351,7 +351,7 @@ class Records:
         yield from self.disputes(scopes)
 
     def waiting_about(self, scope: Scope, wanted: RecallFilter) -> tuple[str, ...]:
-        """The ids of the decisions that hold notes about what a filter asks for."""
+        """Ids of the decisions that hold notes about what a filter asks for."""
         return tuple(
             held.decision_id
             for held in self.held([scope])
@@ -395,7 +395,7 @@ class Records:
         *,
         is_bare: bool = False,
     ) -> Iterator[Decision]:
-        """The held notes about these contacts, without those that later words have answered.
+        """Held notes about these contacts, without those that later words have answered.
 
         Bare ones are without what they were compared with, and in no order.
         """
@@ -450,7 +450,7 @@ def _ids_of(chain: FactHistory) -> list[str]:
 def _place_after(
     fact_id: str, chains_ids: Iterable[Sequence[str]], scope: Scope, at: datetime | None = None
 ) -> int:
-    """The place of the chain after the fact's own, counted from 0."""
+    """Place of the chain after the fact's own, counted from 0."""
     check_identifier("fact_id", fact_id, UnknownFactError)
     for place, ids in enumerate(chains_ids, start=1):
         if fact_id in ids:
@@ -465,6 +465,6 @@ def _is_persons(decision: Decision) -> bool:
 
 
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:
-    """The conflicts of which both sides are live."""
+    """Conflicts of which both sides are live."""
     live = {fact.fact_id for fact in facts if fact.is_live}
     return [conflict for conflict in conflicts if conflict.ids <= live]

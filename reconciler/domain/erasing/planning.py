@@ -66,7 +66,7 @@ def in_one_form(words: str) -> str:
 
 
 def sayings(scope: Scope, said: Remembered) -> list[str]:
-    """The forms in which a note or a fact says something: its slot's value, its words.
+    """Forms in which a note or a fact says something: its slot's value, its words.
 
     A slot without a value says nothing by itself. What was erased already says nothing at all.
     """
@@ -134,7 +134,7 @@ def check_not_erased(decision: Decision) -> None:
 
 
 def without_words(decision: Decision, at: datetime) -> Decision:
-    """The record without any words; done twice, it is the same.
+    """Record without any words; done twice, it is the same.
 
     Args:
         decision: as it is kept.
@@ -234,13 +234,13 @@ def _collect(values: Iterable[Any], words: list[str]) -> None:
 
 @cache
 def _worded(kind: type) -> tuple[Field[Any], ...]:
-    """The fields of a record that may hold words."""
+    """Fields of a record that may hold words."""
     stays = STAYS.get(kind, frozenset())
     return tuple(described for described in fields(kind) if described.name not in stays)
 
 
 def _worded_values(record: Any) -> tuple[Any, ...]:
-    """The values of these fields, in their order."""
+    """Values of these fields, in their order."""
     return _worded_getter(record.__class__)(record)
 
 
@@ -361,7 +361,7 @@ class ContactRecords:
 
 
 def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> ErasurePlan:
-    """The ids of everything that an erasure removes.
+    """Ids of everything that an erasure removes.
 
     Args:
         target: a fact, a session or an attribute. A whole contact needs no plan.
@@ -376,7 +376,7 @@ def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> Eras
 
 
 def _of(target: ErasureTarget, known: ContactRecords) -> ErasurePlan:
-    """The ids that are erased with a fact or an attribute."""
+    """Ids that are erased with a fact or an attribute."""
     facts = _same_facts(_named(target, known.facts), known)
     said = {key for fact in facts for key in _keys(fact)}
     own = {
@@ -392,7 +392,7 @@ def _of(target: ErasureTarget, known: ContactRecords) -> ErasurePlan:
 
 
 def said_by(facts: Iterable[Fact], decisions: Iterable[Decision]) -> set[str]:
-    """The texts and values of these records that are long enough to search for."""
+    """Texts and values of these records that are long enough to search for."""
     words: set[str] = set()
     for item in (*facts, *(decision.note for decision in decisions)):
         words |= {item.text, (item.slot.value if item.slot else None) or ""}
@@ -503,7 +503,7 @@ def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
 
 
 def _keys(said: Remembered) -> set[str]:
-    """The keys that two records share if they say the same: slot with value, and words."""
+    """Keys that two records share if they say the same: slot with value, and words."""
     if said.text == ERASED:
         return set()
     slot = said.slot.key if said.slot else None
@@ -519,7 +519,7 @@ def _is_about(decision: Decision, gone: Set[str]) -> bool:
 
 
 def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
-    """The questions and answers that belong to these decisions, and the reverts of any."""
+    """Questions and answers that belong to these decisions, and the reverts of any."""
     links = [
         {decision.decision_id, linked}
         for decision in decisions
@@ -549,7 +549,7 @@ def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
 
 
 def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> dict[str, str]:
-    """The rest of each episode: nothing, or the uncited words if other decisions need them."""
+    """Rest of each episode: nothing, or the uncited words if other decisions need them."""
     shared = {episode.episode_id for episode in judged if episode.decision_id not in own}
     left: dict[str, str] = {}
     for row in rows:
@@ -560,7 +560,7 @@ def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> di
 
 
 def _without(left: str, row: Judged) -> str:
-    """The text without the words that a decision cites; empty if it cites all of them."""
+    """Text without the words that a decision cites; empty if it cites all of them."""
     parts = row.span.split(SPANS_JOINED) if row.span else []
     if not parts or any(part not in row.text for part in parts):
         return ERASED

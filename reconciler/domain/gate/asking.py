@@ -133,7 +133,7 @@ def _answers(
 def _secrets_in_answer(
     statement: str, answer: str, find: Find, *, is_at_once: bool
 ) -> Iterator[SensitiveSpan]:
-    """The secrets of an answer."""
+    """Secrets of an answer."""
     words = [word for word in _WORD.finditer(answer) if any(map(str.isalpha, word[0]))]
     if is_at_once or len(words) <= 1:
         start = _start(answer)
@@ -144,7 +144,7 @@ def _secrets_in_answer(
 
 
 def _found_in(statement: str, told: str, start: int, find: Find) -> Iterator[SensitiveSpan]:
-    """The secrets that are told after a statement's beginning, where they stand in the answer."""
+    """Secrets that are told after a statement's beginning, where they stand in the answer."""
     for span in find(statement + told):
         if span.kind is SensitiveKind.SECRET and span.start >= len(statement):
             yield span.moved(start - len(statement))

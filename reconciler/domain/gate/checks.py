@@ -55,7 +55,7 @@ class Case:
 
     @property
     def candidate(self) -> Candidate:
-        """The proposed candidate, cleaned."""
+        """Proposed candidate, cleaned."""
         return self.cleaned.candidate
 
     @property
@@ -174,7 +174,7 @@ def _meaning(case: Case) -> CheckResult:
 
 
 def _told(meaning: MeaningFinding) -> str:
-    """The cue of a model; that of words is the sentence itself."""
+    """Cue of a model; that of words is the sentence itself."""
     return f" ({meaning.cue})" if meaning.is_whole else ""
 
 
@@ -261,7 +261,7 @@ def _not_said_plainly(candidate: Candidate) -> str | None:
 
 
 def _score(case: Case) -> CheckResult:
-    """The floors of its category, which ``config/policy.toml`` gives and explains."""
+    """Floors of its category, which ``config/policy.toml`` gives and explains."""
     category, source = case.reading.category, case.candidate.note.trust
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)
@@ -309,7 +309,7 @@ def findings(case: Case) -> Iterator[CheckFinding]:
 
 
 def consent_topic(case: Case) -> str | None:
-    """The topic that is kept only with consent; None where there is none.
+    """Topic that is kept only with consent; None where there is none.
 
     A field that an extractor named is none: of what it read, the words decide.
     """
@@ -346,7 +346,7 @@ def score(
     now: datetime,
     precedents: Precedents,
 ) -> tuple[float, tuple[ScorePart, ...]]:
-    """The score, 0 to 1, and the parts that it is the sum of.
+    """Score, 0 to 1, and the parts that it is the sum of.
 
     Args:
         candidate: what was proposed.

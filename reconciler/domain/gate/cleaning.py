@@ -72,7 +72,7 @@ class Cleaned:
 
     @property
     def believed_topic(self) -> str | None:
-        """The topic that was given; of what an extractor read in English its words decide."""
+        """Topic that was given; of what an extractor read in English its words decide."""
         candidate = self.candidate
         is_read = candidate.confidence is not None and is_english(candidate.claim)
         return None if is_read else candidate.note.topic
@@ -91,7 +91,7 @@ class _Cleaner:
     taken_out: dict[str, str] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
-        """The text as it may be written."""
+        """Text as it may be written."""
         removed = self._removed(text)
         return self._without_known(redact(text, removed, self._token) if removed else text)
 
@@ -103,7 +103,7 @@ class _Cleaner:
         }
 
     def span(self, span: str, text: str) -> str:
-        """The cited words as they stand in the text after it was cleaned.
+        """Cited words as they stand in the text after it was cleaned.
 
         A span may cut a number in two; what it touches goes as a whole.
         """
@@ -118,7 +118,7 @@ class _Cleaner:
         return self._without_known(redact(text[first:last], moved, self._token))
 
     def slot(self, slot: Slot | None) -> Slot | None:
-        """The slot with its value kept, or replaced by what stands for it."""
+        """Slot with its value kept, or replaced by what stands for it."""
         if slot is None:
             return None
         slot = replace(
@@ -220,7 +220,7 @@ def clean(
     token_of: Callable[[SensitiveKind, str], str],
     policy: GatePolicy,
 ) -> Cleaned:
-    """The candidate as it may be embedded, judged and stored.
+    """Candidate as it may be embedded, judged and stored.
 
     Args:
         candidate: as it was proposed.
@@ -254,7 +254,7 @@ def clean_texts(
     policy: GatePolicy,
     turns: int = 0,
 ) -> list[str]:
-    """The texts of one conversation as they may be stored; what one gives away goes in all.
+    """Texts of one conversation as they may be stored; what one gives away goes in all.
 
     Args:
         texts: what was said.
@@ -290,7 +290,7 @@ def ids_of(record: Any) -> Iterator[tuple[str, str]]:
 
 
 def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
-    """The fields of a record that hold words, but for those that are kept as they are given."""
+    """Fields of a record that hold words, but for those that are kept as they are given."""
     for name, is_given in _fields(record.__class__):
         if is_given or not (value := getattr(record, name)):  # most hold nothing
             continue
@@ -303,7 +303,7 @@ def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
 
 @cache
 def _fields(record: Any) -> tuple[tuple[str, bool], ...]:
-    """The fields of a class of records, and which are kept as they are given; none of others."""
+    """Fields of a class of records, and which are kept as they are given; none of others."""
     given = AS_GIVEN.get(record, frozenset())
     named = fields(record) if is_dataclass(record) else ()
     return tuple((described.name, described.name in given) for described in named)
@@ -361,7 +361,7 @@ def _with(slot: Slot, value: str) -> Slot:
 
 
 def _own_value(slot: Slot | None) -> tuple[re.Pattern[str], SensitiveKind] | None:
-    """The value as it may stand in a text, in any case, where its attribute says what it is."""
+    """Value as it may stand in a text, in any case, where its attribute says what it is."""
     kind = kind_of_name(slot.attribute) if slot else None
     if slot is None or kind is None or not slot.value or len(slot.value) < _VALUE_LENGTH_MIN:
         return None
@@ -376,7 +376,7 @@ _OF_A_PHONE = re.compile(
 
 
 def _no_phone(slot: Slot | None) -> re.Pattern[str] | None:
-    """The value as it may stand in a text, where its attribute says that it is no phone number.
+    """Value as it may stand in a text, where its attribute says that it is no phone number.
 
     A ticket or a serial number may be grouped as some country's phones are.
     """

@@ -128,7 +128,7 @@ def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: fl
 
 
 def find_contrary(candidate: Candidate) -> str | None:
-    """The contact's sentence that does not say what an extractor claims from a part of it.
+    """Contact's sentence that does not say what an extractor claims from a part of it.
 
     The sentence denies the claim, asks about it, leaves it open, wishes for it, or tells of it as
     past: "I'm not a nurse" is no evidence that she is one, however short the citation is. None if
@@ -166,7 +166,7 @@ class _Clause:
 
 
 def _cited_clauses(text: str, span: str) -> Iterator[_Clause]:
-    """The clauses of a text that a span touches where it first stands."""
+    """Clauses of a text that a span touches where it first stands."""
     reading = read_text(text)
     start = text.find(span)
     end = start + len(span.rstrip(" .!?,;"))
@@ -247,7 +247,7 @@ def _is_plain_statement(sentence: str, claim: str) -> bool:
 
 
 def _sentences(evidence: Evidence) -> Iterator[str]:
-    """The whole sentences that a span cites: a span may leave out "if" or "I don't think"."""
+    """Whole sentences that a span cites: a span may leave out "if" or "I don't think"."""
     for span in evidence.spans:
         touched = read_text(evidence.text).around(span)
         yield from (sentence.text for sentence in touched)
@@ -317,7 +317,7 @@ def _is_hard(found: Finding, candidate: Candidate) -> bool:
 
 
 def _days(candidate: Candidate) -> str:
-    """The days that the extractor read from the words, such as "next week", and their year."""
+    """Days that the extractor read from the words, such as "next week", and their year."""
     ends_at, year = candidate.holds_until or candidate.ended_at, candidate.note.said_at.year
     last = ends_at and ends_at - timedelta(days=1)
     days = (f"{day:%-d %Y}" for day in (candidate.note.valid_from, last) if day)
@@ -351,7 +351,7 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
 
 
 def _relatives(text: str) -> frozenset[str]:
-    """The people in a text, by what they are to another; "the assistant" is the agent."""
+    """People in a text, by what they are to another; "the assistant" is the agent."""
     said = " ".join(_WORDS.findall(_without_hyphens(text).casefold())).replace("the assistant", "")
     return vocabulary().relatives.intersection(said.split())
 

@@ -100,7 +100,7 @@ def question(
     policy: GatePolicy,
     contradicted: str | None = None,
 ) -> str:
-    """The question about a held candidate, for the contact or an operator.
+    """Question about a held candidate, for the contact or an operator.
 
     It shows the live fact that a yes would end.
     """
@@ -118,7 +118,7 @@ def _quoted(text: str) -> str:
 
 
 def revalidation(fact: Fact) -> str:
-    """The question about a fact that expires soon, or has expired."""
+    """Question about a fact that expires soon, or has expired."""
     asked = " ".join(lexicon("questions").words("revalidation"))
     said_on = f"{fact.last_confirmed_at:%Y-%m-%d}"
     claim = in_marks(fact.text.strip().rstrip("."))
@@ -126,7 +126,7 @@ def revalidation(fact: Fact) -> str:
 
 
 def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False) -> Fact | None:
-    """The fact of later words that answer what a person would be asked; None without one.
+    """Fact of later words that answer what a person would be asked; None without one.
 
     Only the contact's and an operator's own words do: they answer the same question, or say all
     that it says.
@@ -155,7 +155,7 @@ def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False
 
 
 def answer_to(held: Decision, facts: Iterable[Fact]) -> Fact | None:
-    """The fact of later words that answer a held note's question; see ``answer_since``."""
+    """Fact of later words that answer a held note's question; see ``answer_since``."""
     is_consent = held.gate is not None and held.gate.disposal is Disposal.CONSENT
     return answer_since(held.note, facts, is_consent=is_consent)
 
@@ -179,7 +179,7 @@ def may_answer(asked: Note) -> Callable[[str, str | None], bool]:
 
 
 def _words(asked: Note) -> Sequence[Word]:
-    """The words of content that a note consists of, without what hedges it."""
+    """Words of content that a note consists of, without what hedges it."""
     text = canonical_text(asked.text)
     hedge = find_hedge(text) or ""
     return read_words(re.sub(re.escape(hedge), "", text, flags=re.IGNORECASE)).words
@@ -407,7 +407,7 @@ def _weight_in(case: Case) -> float:
 
 
 def with_effective_source(candidate: Candidate) -> Candidate:
-    """The candidate as the word of the least trusted of its source and its evidence.
+    """Candidate as the word of the least trusted of its source and its evidence.
 
     Otherwise a tool's output would become an extractor's word by being read out of a session. What
     was confirmed is the word of who confirmed it.
@@ -437,7 +437,7 @@ def inference_key(note: Note) -> str:
 
 
 def _decisive(results: Sequence[CheckFinding]) -> CheckFinding:
-    """The finding that decides; the first of those that weigh most."""
+    """Finding that decides; the first of those that weigh most."""
     stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
     return min(stopping, key=_weight, default=results[0])
 

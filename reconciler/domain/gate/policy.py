@@ -239,7 +239,7 @@ class GatePolicy:
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], domain: str | None = None) -> GatePolicy:
-        """The policy that a parsed ``policy.toml`` describes.
+        """Policy that a parsed ``policy.toml`` describes.
 
         Args:
             mapping: the file's tables.
@@ -265,7 +265,7 @@ class GatePolicy:
         return cls(file=file, domain=chosen, topics=Topics(topics))
 
     def of_agent(self, agent_id: str) -> GatePolicy:
-        """The policy in the domain that the file gives the agent; else this one."""
+        """Policy in the domain that the file gives the agent; else this one."""
         for pattern, domain in self.file.agents.items():
             if fnmatchcase(agent_id, pattern):
                 return replace(self, domain=domain)
@@ -278,12 +278,12 @@ class GatePolicy:
 
     @property
     def domain_rule(self) -> DomainRule:
-        """The exceptions of this domain."""
+        """Exceptions of this domain."""
         return self.file.domains[self.domain]
 
     @property
     def refused(self) -> Iterator[RefuseRule]:
-        """The patterns that this domain never stores."""
+        """Patterns that this domain never stores."""
         return (rule for rule in self.file.refuse if self.domain in rule.domains)
 
     def is_on(self, check: Check) -> bool:
@@ -303,7 +303,7 @@ class GatePolicy:
         return rule is not None and rule.handling == "consent"
 
     def admit_min(self, category: Category, source: SourceKind) -> float:
-        """The score from which a candidate of that category and source is admitted."""
+        """Score from which a candidate of that category and source is admitted."""
         rule = self.file.categories[category]
         return rule.admit_min_by_source.get(source, rule.admit_min)
 

@@ -64,7 +64,7 @@ def precedents_of(
     is_answered: bool = False,
     contradicted: str | None = None,
 ) -> Precedents:
-    """The earlier decisions that a new proposal of the same inference is judged with.
+    """Earlier decisions that a new proposal of the same inference is judged with.
 
     Args:
         earlier: what was decided about it, the oldest first.

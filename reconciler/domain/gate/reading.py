@@ -73,7 +73,7 @@ class ClaimReading:
 def read(
     candidate: Candidate, policy: GatePolicy, leanings: Leanings = NO_LEANINGS
 ) -> ClaimReading:
-    """The reading of a candidate, with those checks left out that the policy switches off.
+    """Reading of a candidate, with those checks left out that the policy switches off.
 
     Args:
         candidate: what was proposed, cleaned.

@@ -77,13 +77,13 @@ class AttributeQuestions:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The attributes that have questions."""
+        """Attributes that have questions."""
         return frozenset(self._names)
 
     def asked_by(
         self, vector: Floats, among: AttributeQuestions | None = None
     ) -> Mapping[str, float]:
-        """The clearness with which a question asks for each attribute, above 0 to 1.
+        """Clearness with which a question asks for each attribute, above 0 to 1.
 
         Args:
             vector: of the question, unit length.
@@ -103,7 +103,7 @@ class AttributeQuestions:
         return asks
 
     def leaning(self, vector: Floats, asks: Mapping[str, float]) -> Floats:
-        """The question's vector, moved towards the facts of the attributes that it asks for.
+        """Question's vector, moved towards the facts of the attributes that it asks for.
 
         Args:
             vector: of the question, unit length.
@@ -161,13 +161,13 @@ def least_of(names: Sequence[str], vectors: Floats, *, in_language: bool = False
 
 
 def _nearness(vectors: Iterable[Floats], vector: Floats) -> float:
-    """The mean cosine of the nearest few."""
+    """Mean cosine of the nearest few."""
     cosines = np.concatenate([cosines_to(each, vector) for each in vectors])
     return float(np.sort(cosines)[-_NEAREST:].mean())
 
 
 def questions_of(name: str, questions: Sequence[str], description: str = "") -> Sequence[str]:
-    """The questions for an attribute: its own, or ones made of its name and description."""
+    """Questions for an attribute: its own, or ones made of its name and description."""
     if questions:
         return questions
     words = name.replace("_", " ")

@@ -118,7 +118,7 @@ class Briefing:
         handles: Mapping[str, str] = MappingProxyType({}),
         standing_part: int = STANDING_PART,
     ) -> tuple[Recalled, tuple[str, ...]]:
-        """The facts and the questions that ``as_prompt`` gives within a budget.
+        """Facts and the questions that ``as_prompt`` gives within a budget.
 
         Args:
             budget_tokens: the tokens of the lines; questions take a quarter of it at most.
@@ -151,7 +151,7 @@ class Briefing:
 
 
 def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]:
-    """The questions in order; those that differ only in the quoted note become one.
+    """Questions in order; those that differ only in the quoted note become one.
 
     Args:
         questions: to one person.
@@ -176,7 +176,7 @@ def _around_the_note(question: str) -> tuple[str, str, str]:
 
 
 def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
-    """The questions that fit into so many tokens, in order, and the tokens that they take."""
+    """Questions that fit into so many tokens, in order, and the tokens that they take."""
     kept, taken = [], 0
     for question in asked:
         cost = token_count(f"- {question}\n")
@@ -236,7 +236,7 @@ def _is_due(fact: Fact, now: datetime) -> bool:
 
 @lru_cache(maxsize=4096)
 def _named_days(text: str, said: date) -> tuple[date, ...]:
-    """The last days of all that a text names, as it was said on a day; weekdays name none."""
+    """Last days of all that a text names, as it was said on a day; weekdays name none."""
     days = []
     for day in days_in(read_text(text).small, said) if may_name_days(text) else ():
         with suppress(ValueError, OverflowError):  # 29 February of a year without one
@@ -245,7 +245,7 @@ def _named_days(text: str, said: date) -> tuple[date, ...]:
 
 
 def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str, ...]:
-    """The ids of the facts that were learned since the contact was last asked about.
+    """Ids of the facts that were learned since the contact was last asked about.
 
     What was asked for within the hour is this conversation. None where it was never asked about:
     then everything is new.
@@ -262,7 +262,7 @@ def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str
 
 
 def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
-    """The sort key of questions: the most important first; among equals a dispute first."""
+    """Sort key of questions: the most important first; among equals a dispute first."""
     if isinstance(pending, Dispute):
         return -max((fact.importance for fact in pending.facts), default=0.0), False
     judged = pending.gate.importance if pending.gate else None
@@ -286,7 +286,7 @@ def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | No
 def unconfirmed(
     pending: Iterable[Decision | Dispute], profile: Iterable[SlotValue]
 ) -> tuple[str, ...]:
-    """The attributes of which a tool or a document told a newer value, which waits for an operator.
+    """Attributes of which a tool or a document told a newer value, which waits for an operator.
 
     The value is not given: it is not trusted yet.
     """
@@ -368,12 +368,12 @@ class Context:
     shown: tuple[str, ...] = ()
 
     def new_ids(self, shown: Collection[str] = ()) -> list[str]:
-        """The ids in ``shown`` that were not in an earlier value of it."""
+        """Ids in ``shown`` that were not in an earlier value of it."""
         return [fact_id for fact_id in self.shown if fact_id not in shown]
 
 
 def last_words(turns: Sequence[Turn]) -> str:
-    """The contact's words that a reply answers: the latest turns in a row, 2,000 characters.
+    """Contact's words that a reply answers: the latest turns in a row, 2,000 characters.
 
     Empty if the contact said nothing, or marks alone. Facts that an agent put into a turn are no
     words of it.
@@ -390,7 +390,7 @@ def last_words(turns: Sequence[Turn]) -> str:
 
 
 def opening(briefing: Briefing, fitting: Iterable[RankedFact], budget_tokens: int) -> Context:
-    """The context of a conversation that was shown nothing: the briefing.
+    """Context of a conversation that was shown nothing: the briefing.
 
     What keeps the contact safe comes in full, at any length. Other standing constraints come before
     all facts, and then those that fit the turns.
@@ -412,7 +412,7 @@ def opening(briefing: Briefing, fitting: Iterable[RankedFact], budget_tokens: in
 
 
 def following(recalled: Recalled, shown: Sequence[str], budget_tokens: int) -> Context:
-    """The context of a later turn: the facts that fit it and were not shown before.
+    """Context of a later turn: the facts that fit it and were not shown before.
 
     What keeps the contact safe and was noted since comes too, whether it fits or not.
 

@@ -20,7 +20,7 @@ _BINDING = frozenset({RecallSemantics.CONSTRAINT, RecallSemantics.NEGATIVE})
 
 
 def strength(importance: float, age_days: float, recall_count: int, policy: DecayPolicy) -> float:
-    """The strength of a fact, in [0, 1]: 1 when it is said, and half of it after each half-life.
+    """Strength of a fact, in [0, 1]: 1 when it is said, and half of it after each half-life.
 
     The half-life doubles if importance rises from 0.5 to 1, halves if it falls from 0.5 to 0, and
     grows by its own length with each doubling of the number of recalls.
@@ -40,7 +40,7 @@ def strength(importance: float, age_days: float, recall_count: int, policy: Deca
 
 
 def strength_of(fact: Fact, now: datetime, policy: DecayPolicy) -> float:
-    """The strength of a fact at a time (UTC)."""
+    """Strength of a fact at a time (UTC)."""
     age_days = (now - fact.last_confirmed_at) / _DAY
     return strength(fact.importance, age_days, fact.recall_count, policy)
 
@@ -57,7 +57,7 @@ def is_protected(fact: Fact) -> bool:
 def faded(
     facts: Iterable[Fact], disputed_ids: Iterable[str], now: datetime, policy: DecayPolicy
 ) -> list[Fact]:
-    """The facts that are weaker than the floor, the weakest first.
+    """Facts that are weaker than the floor, the weakest first.
 
     Expired facts count, too: a recall tells them with a mark. Left out are protected facts, facts
     in dispute, which wait for an answer, and facts that hold from a later day on.

@@ -137,7 +137,7 @@ def _name(name: str, given: object) -> str:
 
 
 def _subjects(name: str, given: object) -> tuple[str, ...]:
-    """The subjects of one person; a caller gives one."""
+    """Subjects of one person; a caller gives one."""
     return given if isinstance(given, tuple) else (_name(name, given),)
 
 

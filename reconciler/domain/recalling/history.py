@@ -51,7 +51,7 @@ def chains(
 
 
 def strand_ids(heads: Iterable[str], supersessions: Iterable[Supersession]) -> set[str]:
-    """The ids of all facts in the histories of which these are the heads."""
+    """Ids of all facts in the histories of which these are the heads."""
     beneath: dict[str, list[str]] = {}
     for link in supersessions:
         beneath.setdefault(link.new_id, []).append(link.old_id)
@@ -62,7 +62,7 @@ def strand_ids(heads: Iterable[str], supersessions: Iterable[Supersession]) -> s
 
 
 def head_of(fact_id: str, supersessions: Iterable[Supersession]) -> str:
-    """The id of the head of the history that a fact belongs to."""
+    """Id of the head of the history that a fact belongs to."""
     above = {link.old_id: link.new_id for link in supersessions}
     while fact_id in above:
         fact_id = above[fact_id]
@@ -70,7 +70,7 @@ def head_of(fact_id: str, supersessions: Iterable[Supersession]) -> str:
 
 
 def events_of(decision: Decision) -> list[FactEvent]:
-    """The events of a person's decision, one for each fact."""
+    """Events of a person's decision, one for each fact."""
     before = [fact.fact_id for fact in decision.undo.before] if decision.undo else []
     named = [*decision.superseded_ids, *before, *([decision.fact_id] if decision.fact_id else [])]
     return [
@@ -131,7 +131,7 @@ class HeldFacts:
 
 
 def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
-    """The decisions that were made by a time, the oldest first.
+    """Decisions that were made by a time, the oldest first.
 
     Clocks step back, and hosts' clocks differ. So a decision counts as made no later than the ones
     that followed it.
@@ -146,7 +146,7 @@ def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
 
 
 def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFacts:
-    """The facts of a past time, in their state at that time.
+    """Facts of a past time, in their state at that time.
 
     Args:
         at: the time (UTC).
@@ -159,7 +159,7 @@ def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFac
 
 
 def true_at(at: datetime, facts: Iterable[Fact]) -> list[Fact]:
-    """The facts that were true in the world at a time, by their own dates, superseded since or not.
+    """Facts that were true in the world at a time, by their own dates, superseded since or not.
 
     A fact that a newer one replaced was true until then. A fact that was never true is left out.
     One past its lifetime may have been true; a volatile remark past its lifetime was not.
@@ -178,7 +178,7 @@ def _was_true(fact: Fact, at: datetime) -> bool:
 
 
 def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
-    """The facts before a decision; all later decisions must be undone already."""
+    """Facts before a decision; all later decisions must be undone already."""
     undo, written_id = decision.undo or _NOTHING, fact_written_by(decision)
     ended_ids, before = set(decision.superseded_ids), {e.fact_id: e for e in undo.before}
 
@@ -240,14 +240,14 @@ class Said:
 
 
 def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> tuple[str, ...]:
-    """The fact and all facts that it restates, nearest first; without those that it replaced."""
+    """Fact and all facts that it restates, nearest first; without those that it replaced."""
     return _all_beneath(fact_id, _restated(links))
 
 
 def told_beside(
     fact_ids: Iterable[str], links: Iterable[Supersession]
 ) -> dict[str, tuple[str, ...]]:
-    """The facts that have their turns shown beside each fact on a page of many, by its id.
+    """Facts that have their turns shown beside each fact on a page of many, by its id.
 
     A fact that another one restates stands alone; every other fact stands with all that it
     restates. So a turn is shown at most twice, however often a thing was said.
@@ -261,7 +261,7 @@ def told_beside(
 
 
 def _restated(links: Iterable[Supersession]) -> dict[str, list[str]]:
-    """The facts that each fact restates, by its id."""
+    """Facts that each fact restates, by its id."""
     restated: dict[str, list[str]] = {}
     for link in links:
         if link.is_restatement:
@@ -354,7 +354,7 @@ def _statement(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
 
 
 def _answers(turns: Iterable[EvidenceTurn]) -> Iterator[str]:
-    """The people who were asked about it and said yes, a sentence each."""
+    """People who were asked about it and said yes, a sentence each."""
     for turn in turns:
         if turn.is_answer and turn.source_kind is SourceKind.USER_EXPLICIT:
             yield f"Asked about it, the contact said yes{_times([turn])}."
@@ -372,7 +372,7 @@ def _times(own: Sequence[EvidenceTurn]) -> str:
 
 
 def _instead(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
-    """The sources that said it instead of the contact, as words."""
+    """Sources that said it instead of the contact, as words."""
     if not turns:
         return "no turn is on record that it rests on"
     kinds = sorted({turn.source_kind for turn in turns}, key=tuple(SourceKind).index)

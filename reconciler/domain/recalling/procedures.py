@@ -50,7 +50,7 @@ def needles(name: str) -> tuple[str, ...]:
 def mentioning(
     items: Iterable[T], name: str, fact_of: Callable[[T], Fact]
 ) -> list[tuple[T, FoundIn]]:
-    """The items with facts that mention a name, each with the place where.
+    """Items with facts that mention a name, each with the place where.
 
     Facts about the name come first, then those that have it as their value, then those that only
     name it; among equals the one said last.
@@ -89,7 +89,7 @@ def longest_word(name: str) -> str:
 
 
 def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
-    """The place where a fact mentions one of the needles as whole words; None without one.
+    """Place where a fact mentions one of the needles as whole words; None without one.
 
     The fact's subject comes first, then the value of its slot, then its words.
     """
@@ -150,7 +150,7 @@ class Procedure:
 
 
 def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
-    """The slot of a procedure: its name as the attribute, its steps as the value.
+    """Slot of a procedure: its name as the attribute, its steps as the value.
 
     One name has one way; another name is another slot, even if the two sound alike.
 
@@ -182,7 +182,7 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
 
 
 def procedure_text(slot: Slot) -> str:
-    """The procedure in a sentence for each step, as people are asked about it."""
+    """Procedure in a sentence for each step, as people are asked about it."""
     name = (slot.attribute or "").removesuffix(_SUFFIX).replace("_", " ")
     steps = (slot.value or "").split("\n")
     listed = " ".join(f"{place}. {step.rstrip('.')}." for place, step in enumerate(steps, 1))
@@ -191,7 +191,7 @@ def procedure_text(slot: Slot) -> str:
 
 
 def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
-    """The procedures that apply, by name: of each the version approved last, if it still holds.
+    """Procedures that apply, by name: of each the version approved last, if it still holds.
 
     A live fact of this category was approved: the gate admits none without approval. The contact
     with whom it was learned makes no difference; a later version always counts.
@@ -224,7 +224,7 @@ def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
 
 
 def by_fit(procedures: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> list[Procedure]:
-    """The procedures that share a word with a goal, or are near it in meaning, the best first.
+    """Procedures that share a word with a goal, or are near it in meaning, the best first.
 
     Args:
         procedures: by name.

@@ -138,7 +138,7 @@ def _waiting_line(answer: Recalled) -> str:
 
 
 def _how_disputed(answer: Sequence[RankedFact]) -> str:
-    """The instruction about disputes; empty without any."""
+    """Instruction about disputes; empty without any."""
     sides = [(fact, others) for fact, others in _with_other_sides(answer) if others]
     if not sides:
         return ""
@@ -148,7 +148,7 @@ def _how_disputed(answer: Sequence[RankedFact]) -> str:
 
 
 def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]) -> Iterator[str]:
-    """The lines in the fence; two blocks if some facts always hold and others only fit."""
+    """Lines in the fence; two blocks if some facts always hold and others only fit."""
     if not answer.held:
         yield _EMPTY
         return
@@ -194,7 +194,7 @@ def within_budget(
     told_ids: Collection[str] = (),
     standing_part: int = STANDING_PART,
 ) -> Recalled:
-    """The facts that fit into so many tokens, by ``token_count``, in the order given.
+    """Facts that fit into so many tokens, by ``token_count``, in the order given.
 
     Facts that keep the contact safe, or have an importance of at least 0.95, come first, at any
     length; then other standing constraints, up to a part of the budget, one in ``standing_part``,
@@ -256,7 +256,7 @@ class _Lines:
         return own
 
     def _lengths(self, hit: RankedFact) -> dict[str, int]:
-        """The characters of its line, and of those sides of its disputes that are not told yet."""
+        """Characters of its line, and of those sides of its disputes that are not told yet."""
         sides = _with_other_sides([hit])
         lines = prompt_lines([hit], self._handles)
         return {
@@ -280,7 +280,7 @@ def prompt_lines(
 def _lines(
     ranked: Sequence[RankedFact], handles: Mapping[str, str], new_ids: Collection[str] = ()
 ) -> list[tuple[str, RankedFact]]:
-    """The lines, each with the fact that was recalled for it."""
+    """Lines, each with the fact that was recalled for it."""
     by_id = {hit.fact.fact_id: hit for hit in ranked}
     lines: list[tuple[str, RankedFact]] = []
     for fact, others in _with_other_sides(ranked):
@@ -293,7 +293,7 @@ def _lines(
 
 
 def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
-    """The ids of the facts that a prompt shows, each once, in its order."""
+    """Ids of the facts that a prompt shows, each once, in its order."""
     return [fact.fact_id for fact, _ in _with_other_sides(_standing_first(ranked))]
 
 
@@ -328,7 +328,7 @@ def _with_other_sides(ranked: Sequence[RankedFact]) -> list[tuple[Fact, tuple[Fa
 
 
 def without_recalled(text: str) -> str | None:
-    """The text with a mark in place of each ``as_prompt``; None if nothing else is left.
+    """Text with a mark in place of each ``as_prompt``; None if nothing else is left.
 
     A fact that is fed back is no evidence. The mark keeps the words on both sides apart.
     """
@@ -363,7 +363,7 @@ def _text(fact: Fact) -> str:
 
 
 def _without_tokens(text: str, kept: str | None = None) -> str:
-    """The text with "[phone, not kept]" in place of a token; with "[phone]" if that is kept."""
+    """Text with "[phone, not kept]" in place of a token; with "[phone]" if that is kept."""
 
     def kind(token: re.Match[str]) -> str:
         name = token[0].strip("[]").partition(":")[0]
@@ -373,7 +373,7 @@ def _without_tokens(text: str, kept: str | None = None) -> str:
 
 
 def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> Iterator[str]:
-    """The marks in front of a fact: they tell a model how to take it."""
+    """Marks in front of a fact: they tell a model how to take it."""
     if fact.category in _NAMED:
         yield str(fact.category)
     if fact.recall_semantics is RecallSemantics.NEGATIVE:
@@ -393,7 +393,7 @@ def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> It
 
 
 def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
-    """The day from which it holds and, if known, the day until which it does."""
+    """Day from which it holds and, if known, the day until which it does."""
     begins = "not yet, from" if is_upcoming else "since"
     yield f"{begins} {fact.holds_since:%Y-%m-%d}"
     if fact.valid_to is not None:

@@ -86,7 +86,7 @@ _MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 
 def cosines_to(vectors: Floats, vector: Floats) -> Floats:
-    """The cosine of each row to a vector, all of unit length, in single precision.
+    """Cosine of each row to a vector, all of unit length, in single precision.
 
     In one thread: BLAS has several share so little work, and on a busy machine each of them may
     wait ten milliseconds for its turn.
@@ -96,7 +96,7 @@ def cosines_to(vectors: Floats, vector: Floats) -> Floats:
 
 
 def numbers_of(facts: Sequence[Fact]) -> Numbers:
-    """The numbers that rank these facts, a row each, in their order.
+    """Numbers that rank these facts, a row each, in their order.
 
     An archived fact is as silent as one that expired long ago.
     """
@@ -165,7 +165,7 @@ def is_ahead(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
 
 
 def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
-    """The closeness of facts by several measures at once: their reciprocal ranks, added up.
+    """Closeness of facts by several measures at once: their reciprocal ranks, added up.
 
     Ranks can be added, scores cannot: a cosine and a BM25 score share no scale. A closeness of 0 or
     less adds nothing.
@@ -190,7 +190,7 @@ def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
 def best_first(
     rows: Rows, joined: Scores, said_at: NDArray[np.int64], count: int
 ) -> Iterator[Rows]:
-    """The rows in pages, the nearest first; among equals the one said last.
+    """Rows in pages, the nearest first; among equals the one said last.
 
     Nearly always the first page is enough, so the others are not sorted before they are asked for.
 
@@ -212,7 +212,7 @@ def best_first(
 
 
 def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Scores:
-    """The recency of each fact: half as much after each half-life; 1 for one that lies ahead."""
+    """Recency of each fact: half as much after each half-life; 1 for one that lies ahead."""
     return _halved(_microseconds(now) - numbers["last_confirmed_at"], policy)
 
 
@@ -222,7 +222,7 @@ def recency_among(
     similarity: Scores,
     policy: RankingPolicy,
 ) -> Scores:
-    """The recency of each fact among rivals: half as much for each rival that was said later.
+    """Recency of each fact among rivals: half as much for each rival that was said later.
 
     So a stale value comes after the new one. Rivals are facts near to each other that fit the
     question equally well. Only their order counts, not their age: in a memory of months most facts
@@ -243,7 +243,7 @@ def recency_among(
 
 
 def strengths(numbers: Numbers, decay: DecayPolicy, now: datetime) -> Scores:
-    """The strength of each fact; ``domain.recalling.decay`` for many."""
+    """Strength of each fact; ``domain.recalling.decay`` for many."""
     age_days = (_microseconds(now) - numbers["last_confirmed_at"]) / _MICROSECONDS_PER_DAY
     use = 1 + np.log2(1 + numbers["recall_count"])
     half_lives = decay.half_life_days * 2 ** (2 * numbers["importance"] - 1) * use
@@ -258,7 +258,7 @@ def score(
     policy: RankingPolicy,
     strength: Scores | float = 0.0,
 ) -> Scores:
-    """The weighed sum of the parts."""
+    """Weighed sum of the parts."""
     scores: Scores = (
         policy.weight_similarity * similarity
         + policy.weight_recency * recency

@@ -110,13 +110,13 @@ class Told:
 
 
 def told(fact: Fact) -> str:
-    """The search text of a fact."""
+    """Search text of a fact."""
     subject, attribute = (fact.slot.subject, fact.slot.attribute) if fact.slot else (None, None)
     return search_text(fact.text, subject, attribute, fact.tags)
 
 
 def search_text(text: str, subject: str | None, attribute: str | None, tags: Sequence[str]) -> str:
-    """The search text of a fact: its text, the names of its slot, and its tags."""
+    """Search text of a fact: its text, the names of its slot, and its tags."""
     return " ".join((text, *filter(None, (subject, attribute)), *tags)).replace("_", " ")
 
 
@@ -153,7 +153,7 @@ class Recallable:
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
-        """The attributes of the facts, the most frequent first."""
+        """Attributes of the facts, the most frequent first."""
         rows = self._filed
         return tuple(sorted(rows, key=lambda name: (-len(rows[name]), name)))
 
@@ -169,7 +169,7 @@ class Recallable:
     def answer(
         self, question: RecallQuery, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
     ) -> Recalled:
-        """The facts that answer a question, the best first, and then the standing constraints.
+        """Facts that answer a question, the best first, and then the standing constraints.
 
         Of these those that fit the question come first, then the others in the order in which they
         came to hold. What keeps the contact safe stands, too, unless it is among the best. Without
@@ -213,21 +213,21 @@ class Recallable:
         return set(self._numbers["fact_id"][rows].tolist())
 
     def _never_cut(self, rows: Rows, told: Sequence[RankedFact]) -> Rows:
-        """The rows of facts that no budget cuts and that are not in the answer yet."""
+        """Rows of facts that no budget cuts and that are not in the answer yet."""
         is_left = self._numbers["is_never_cut"] & ~self._numbers["is_standing"]
         ids = {hit.fact.fact_id for hit in told}
         left = [row for row in rows[is_left[rows]] if self._numbers["fact_id"][row] not in ids]
         return np.array(left, dtype=np.intp)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
-        """The rows of the facts that are told, and that are sure enough."""
+        """Rows of the facts that are told, and that are sure enough."""
         is_sure = self._numbers["confidence"] >= how.confidence_min
         is_told = holding if how.hides_expired else telling
         rows = np.flatnonzero(is_told(self._numbers, now) & is_sure)
         return rows[~np.isin(rows, self._suspended(rows, now))]
 
     def _suspended(self, rows: Rows, now: datetime) -> list[int]:
-        """The rows of facts that a temporary value of their slot suspends."""
+        """Rows of facts that a temporary value of their slot suspends."""
         ends = rows[self._numbers["is_passing"][rows] & (self._numbers["attribute"][rows] != None)]  # noqa: E711
         asked = {*self._numbers["attribute"][ends].tolist()}
         if not asked:
@@ -257,7 +257,7 @@ class Recallable:
         return _Closeness(words, meaning, asked, clearness, question.unread, question.strange)
 
     def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
-        """The clearness with which a question asks for each fact, by attribute and subject."""
+        """Clearness with which a question asks for each fact, by attribute and subject."""
         asked = np.zeros(len(self._facts))
         for attribute, clearness in asks.items():
             asked[self._filed.get(attribute, [])] = clearness
@@ -271,7 +271,7 @@ class Recallable:
 
     @cached_property
     def _filed(self) -> dict[str, list[int]]:
-        """The rows of the facts of each attribute."""
+        """Rows of the facts of each attribute."""
         rows_of: dict[str, list[int]] = {}
         for row, attribute in enumerate(self._numbers["attribute"].tolist()):
             if attribute:
@@ -280,7 +280,7 @@ class Recallable:
 
     @cached_property
     def _others(self) -> dict[tuple[str, ...], list[int]]:
-        """The rows of the facts about each person or thing, by its words; without the contact."""
+        """Rows of the facts about each person or thing, by its words; without the contact."""
         rows_of: dict[str, list[int]] = {}
         for row, subject in enumerate(self._numbers["subject"].tolist()):
             if subject not in (None, CONTACT_SUBJECT):
@@ -289,7 +289,7 @@ class Recallable:
         return {words: rows_of[name] for words, name in named.items() if words}
 
     def _known(self, held: Rows) -> list[str]:
-        """The attributes of the facts that hold and do not end their own value, in order."""
+        """Attributes of the facts that hold and do not end their own value, in order."""
         facts = (self._facts[row] for row in held)
         holds = {
             fact.slot.attribute
@@ -328,7 +328,7 @@ class Recallable:
             )
 
     def _likeness(self, page: Rows) -> NDArray[np.floating[Any]]:
-        """The cosine of each fact to each other one; 1 without vectors."""
+        """Cosine of each fact to each other one; 1 without vectors."""
         if self._vectors is None:
             return np.ones((len(page), len(page)))
         vectors = self._vectors[page if self._rows is None else self._rows[page]]
@@ -338,7 +338,7 @@ class Recallable:
     def _with_disputes(
         self, ranked: Iterable[RankedFact], held: Rows, now: datetime
     ) -> list[RankedFact]:
-        """The facts as of now, each with the other sides of its disputes that still hold."""
+        """Facts as of now, each with the other sides of its disputes that still hold."""
         hits = list(ranked)
         if not any(hit.fact.fact_id in self._disputes for hit in hits):
             return [replace(hit, fact=hit.fact.as_of(now)) for hit in hits]
@@ -362,7 +362,7 @@ class Recallable:
 
     @cached_property
     def _disputed(self) -> dict[str, int]:
-        """The rows of the facts in dispute: few of many."""
+        """Rows of the facts in dispute: few of many."""
         others = {each for against in self._disputes.values() for each in against}
         ids = self._numbers["fact_id"].tolist()
         return {fact_id: row for row, fact_id in enumerate(ids) if fact_id in others}
@@ -392,7 +392,7 @@ class _Closeness:
         return near if self.asked is None else np.maximum(near, self.asked)
 
     def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
-        """The rows that fit: near enough, or asked for by their attribute.
+        """Rows that fit: near enough, or asked for by their attribute.
 
         Some questions are not meant for this memory. So the nearest fact must be nearer than
         chance would make the nearest of so many facts; a little less if the question is a usual
@@ -411,7 +411,7 @@ class _Closeness:
         return rows[fits if self.asked is None else fits | (self.asked[rows] > self.strange)]
 
     def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
-        """The rows in pages, the nearest first."""
+        """Rows in pages, the nearest first."""
         if not len(rows):
             return
         joined = joined_ranks([self.words.scores[rows]], how.ranking)
@@ -425,7 +425,7 @@ class _Closeness:
 
 
 def _standing_order(ranked: RankedFact) -> tuple[float, datetime, str]:
-    """The sort key of standing constraints: those that fit the question first, the best first."""
+    """Sort key of standing constraints: those that fit the question first, the best first."""
     fact = ranked.fact
     is_asked_for = ranked.fits and ranked.similarity is not None
     return -ranked.score if is_asked_for else 0.0, fact.valid_from, fact.fact_id

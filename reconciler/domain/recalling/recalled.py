@@ -170,12 +170,12 @@ class Recalled(list[RankedFact]):
 
     @property
     def left_out(self) -> int:
-        """The number of facts that fit and are not here."""
+        """Number of facts that fit and are not here."""
         return max(self.fitting - self._fitting_here, 0)
 
     @property
     def standing_left_out(self) -> int:
-        """The number of standing constraints that are not here."""
+        """Number of standing constraints that are not here."""
         return max(self.standing - self._standing_here, 0)
 
     def clearest(self, share: float) -> Recalled:
@@ -240,7 +240,7 @@ class Recalled(list[RankedFact]):
 def suspended_ids(
     facts: Iterable[Fact], now: datetime, disputes: Mapping[str, Collection[str]]
 ) -> set[str]:
-    """The ids of the facts with another value of one slot, of which one holds only until its end.
+    """Ids of the facts with another value of one slot, of which one holds only until its end.
 
     A fact that is in dispute with it, or that began later, is not suspended.
 
@@ -279,7 +279,7 @@ def suspends(temporary: Fact, fact: Fact) -> bool:
 
 
 def _question(fact: Fact) -> tuple[str, str | None] | None:
-    """The question of a slot that holds one value; None without one."""
+    """Question of a slot that holds one value; None without one."""
     if fact.slot is None or not fact.slot.is_single_valued or _value(fact) is None:
         return None
     return fact.slot.subject, fact.slot.attribute
@@ -339,7 +339,7 @@ class SlotValue:
 def current_values(
     facts: Iterable[Fact], disputes: Mapping[str, Collection[Fact]], attributes: AttributeBook
 ) -> list[SlotValue]:
-    """The values of these facts: the contact's own first, by attribute, the newest of each first.
+    """Values of these facts: the contact's own first, by attribute, the newest of each first.
 
     Procedures are left out. A value that a live fact denies is left out, too: its own value, as in
     "No longer works at Globex", which is filed under Globex, or that of an older fact, as "No
@@ -380,7 +380,7 @@ def current_values(
 
 
 def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
-    """The value; marked as perhaps outdated if a later fact says that its person has gone."""
+    """Value; marked as perhaps outdated if a later fact says that its person has gone."""
     known = stems_of(" ".join(vocabulary().relatives))
     has_gone = value.subject != CONTACT_SUBJECT and any(
         is_over_itself(_without(other.text, firms), value.subject, known)
@@ -391,7 +391,7 @@ def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[st
 
 
 def _without(text: str, firms: Iterable[str]) -> str:
-    """The text with "the company" in place of the contact's employer: "Bob has left Nordlys"."""
+    """Text with "the company" in place of the contact's employer: "Bob has left Nordlys"."""
     for firm in firms:
         text = text.replace(firm, "the company")
     return text
@@ -402,7 +402,7 @@ def _passes(fact: Fact) -> bool:
 
 
 def _asked(slot: Slot) -> tuple[str, str] | None:
-    """The question that a slot of one value answers; None for a slot of many values."""
+    """Question that a slot of one value answers; None for a slot of many values."""
     return (slot.subject, slot.attribute or "") if slot.is_single_valued else None
 
 
@@ -413,7 +413,7 @@ def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
 def _value_said(
     same: Sequence[tuple[Fact, Slot]], disputes: Mapping[str, Collection[Fact]]
 ) -> SlotValue:
-    """The value of all facts that say it, in the words of the newest; that one comes first."""
+    """Value of all facts that say it, in the words of the newest; that one comes first."""
     fact, slot = same[0]
     facts = [fact for fact, _ in same]
     return SlotValue(

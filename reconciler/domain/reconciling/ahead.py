@@ -29,7 +29,7 @@ from reconciler.frozen import frozen
 
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """The verdict about a note for a later day, and the facts that end only on that day.
+    """Verdict about a note for a later day, and the facts that end only on that day.
 
     An earlier plan ends at once. A note that says what holds already is counted.
 
@@ -60,7 +60,7 @@ def as_of_its_plan(
     replaced_ids: Collection[str] = (),
     amended_id: str | None = None,
 ) -> Note:
-    """The note; without a day of its own, with the day of the plan that it rewords or corrects.
+    """Note; without a day of its own, with the day of the plan that it rewords or corrects.
 
     Args:
         note: the note.
@@ -92,7 +92,7 @@ def _says_again(note: Note, plan: Neighbour, policy: ReconcilePolicy) -> bool:
 def of_today(
     verdict: Verdict, note: Note, policy: ReconcilePolicy, named_ids: Collection[str]
 ) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """The verdict about a note of today, and the facts that end only on a plan's day.
+    """Verdict about a note of today, and the facts that end only on a plan's day.
 
     Plans that the note does not mention stay. If it repeats a plan, it is counted, unless it gives
     an earlier start.
@@ -127,14 +127,14 @@ def of_today(
 
 
 def _settled_on_the_day(verdict: Verdict) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """The verdict, and the facts in dispute with its plan, which hold until the plan's day."""
+    """Verdict, and the facts in dispute with its plan, which hold until the plan's day."""
     until_then = tuple(fact for fact in verdict.settled if not fact.is_upcoming)
     settled = tuple(fact for fact in verdict.settled if fact.is_upcoming)
     return replace(verdict, settled=settled), until_then
 
 
 def _ending_only(ended: tuple[Neighbour, ...], verdict: Verdict, reason: str) -> Verdict:
-    """The verdict with only these facts as targets; without any, an ADD."""
+    """Verdict with only these facts as targets; without any, an ADD."""
     verdict = replace(
         verdict,
         reason=reason,
@@ -165,7 +165,7 @@ class Plans:
                 ends[end.plan_id] = end
 
     def of(self, fact: Fact, gone_ids: Collection[str] = ()) -> list[PlannedEnd]:
-        """The plans in force that end a fact: they begin later than the fact was last said."""
+        """Plans in force that end a fact: they begin later than the fact was last said."""
         return [
             end
             for end in self._ends.get(fact.fact_id, {}).values()
@@ -176,13 +176,13 @@ class Plans:
         ]
 
     def ended_by(self, plan_ids: Collection[str]) -> list[Fact]:
-        """The facts that these plans are to end and that have not ended yet."""
+        """Facts that these plans are to end and that have not ended yet."""
         ids = (i for i, ends in self._ends.items() if not ends.keys().isdisjoint(plan_ids))
         facts = (self.facts[fact_id] for fact_id in ids if fact_id in self.facts)
         return [fact for fact in facts if not fact.has_ended]
 
     def end_of(self, fact: Fact, plan: Fact) -> PlannedEnd:
-        """The record that a fact ends with a plan, with the end that it has by itself."""
+        """Record that a fact ends with a plan, with the end that it has by itself."""
         own = self.own(fact)
         return PlannedEnd(
             fact_id=fact.fact_id,
@@ -225,7 +225,7 @@ class Plans:
 
 
 def _said_since(own: Fact, said_at: datetime | None) -> Fact:
-    """The fact, with its lifetime renewed if it was said again after that time."""
+    """Fact, with its lifetime renewed if it was said again after that time."""
     if said_at is None or own.expires_at is None or own.valid_to is not None:
         return own
     delay = max(own.last_confirmed_at - said_at, timedelta(0))
@@ -349,7 +349,7 @@ def ends_after(plans: Plans, now: datetime, effects: Effects) -> Ends:
 
 
 def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
-    """The verdict about a note that no longer holds.
+    """Verdict about a note that no longer holds.
 
     Beneath a newer fact it stays history. If it repeats a known fact that was not said again since
     the note's end, it replaces that fact, which has ended too. In any other case it is new, and
@@ -382,7 +382,7 @@ def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict
 
 
 def over(fact: Fact, ended_at: datetime) -> Fact:
-    """The fact as history from the start.
+    """Fact as history from the start.
 
     Args:
         fact: as it would be written if it still held.

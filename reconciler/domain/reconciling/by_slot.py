@@ -90,7 +90,7 @@ def may_end(note: Note, fact: Neighbour) -> bool:
 
 
 def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
-    """The words of the fact that the note has, without those for whom both are about."""
+    """Words of the fact that the note has, without those for whom both are about."""
     value = (fact.slot and fact.slot.value) or ""
     names = f"{note.contact_name or ''} {note.scope.contact_id} {_subject_of(note, fact)}"
     return shared_words(note.text, f"{fact.text} {value}", names)
@@ -105,7 +105,7 @@ def _subject_of(note: Note, fact: Neighbour) -> str:
 
 
 def holders_of(slot: Slot, facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """The facts that hold a slot's value, and those of its attribute that hold another value.
+    """Facts that hold a slot's value, and those of its attribute that hold another value.
 
     A fact may hold it under another name of a caller's own, or in fewer or more words: "Bangalore"
     and "Bangalore, India". A slot without a value means the only fact of its attribute. If several
@@ -152,7 +152,7 @@ def by_slot(note: Note, seen: RuleInput) -> Verdict | None:
 def slot_alone(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy, *, is_state: bool
 ) -> Verdict | None:
-    """The verdict by two values of one slot, before anyone is asked."""
+    """Verdict by two values of one slot, before anyone is asked."""
     if note.slot is None:
         return None
     matches = [
@@ -248,7 +248,7 @@ def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
 
 
 def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[str]:
-    """The words that only one text has beside its slot."""
+    """Words that only one text has beside its slot."""
     slots = [slot for slot in (one.slot, other.slot) if slot]
     said = [said for slot in slots for said in (slot.value or "", slot.attribute or "")]
     texts = (_with_value(one), _with_value(other))
@@ -256,13 +256,13 @@ def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[st
 
 
 def _with_value(told: Note | Neighbour) -> str:
-    """The text, its slot's value in the place of what stands for it there."""
+    """Text, its slot's value in the place of what stands for it there."""
     value = told.slot.value if told.slot and told.slot.is_personal else None
     return told.text if value is None else TOKEN.sub(lambda _: value, told.text)
 
 
 def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: Verdict) -> Verdict:
-    """The verdict of a slot that was read, without the facts that say more than their slot."""
+    """Verdict of a slot that was read, without the facts that say more than their slot."""
     if note.slot_read_from is None or verdict.action is not Action.UPDATE:
         return verdict
     # Since when it holds ends with the fact.
@@ -294,7 +294,7 @@ def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
 def _sparing_details(
     note: Note, again: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
 ) -> Verdict:
-    """The verdict of a slot, less those facts of the same value that would lose other details.
+    """Verdict of a slot, less those facts of the same value that would lose other details.
 
     Such a fact says more than the note, or gives another date, number or name beside the value.
     """

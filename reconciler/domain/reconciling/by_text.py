@@ -124,7 +124,7 @@ def _above_the_cut(_note: Note, seen: RuleInput) -> Verdict | None:
 
 
 def _left_open(verdict: Verdict, *, is_open: bool = True) -> Verdict:
-    """The verdict as what stands until a judge says otherwise."""
+    """Verdict as what stands until a judge says otherwise."""
     return replace(verdict, can_be_arbitrated=is_open)
 
 
@@ -133,7 +133,7 @@ def _nearest(seen: RuleInput) -> Neighbour:
 
 
 def decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
-    """The nearest live fact, unless that is far, and an expired one is not."""
+    """Nearest live fact, unless that is far, and an expired one is not."""
     for bound in (policy.cut, policy.cosine_add_max):
         for candidate in candidates:
             if candidate.cosine >= bound:
@@ -144,7 +144,7 @@ def decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neig
 def _restated(
     note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy, unread: Unread
 ) -> Neighbour | None:
-    """The nearest fact above the band that differs in nothing the guard can see.
+    """Nearest fact above the band that differs in nothing the guard can see.
 
     With "invoice 1042" and "invoice 1043" both on file, what is said of the one again may well be
     nearer to the other.

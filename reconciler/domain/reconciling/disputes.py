@@ -79,7 +79,7 @@ def _attribute(said: Note | Fact | Neighbour) -> str:
 
 
 def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
-    """The note; a system's value of an attribute that the book does not list is the only one."""
+    """Note; a system's value of an attribute that the book does not list is the only one."""
     slot = note.slot
     if slot is None or not slot.is_open or not rules(note, policy):
         return note
@@ -126,7 +126,7 @@ _PLAIN = ReconcilePolicy()
 def disputes_of(
     scope: Scope, facts: Iterable[Fact], conflicts: Iterable[Conflict], now: datetime
 ) -> list[Dispute]:
-    """The open disputes, newest first; facts that are linked, also indirectly, are one question.
+    """Open disputes, newest first; facts that are linked, also indirectly, are one question.
 
     Args:
         scope: the contact.
@@ -153,7 +153,7 @@ def settle(
     disputed: Mapping[str, Sequence[Fact]],
     policy: ReconcilePolicy = _PLAIN,
 ) -> Verdict:
-    """The verdict; if the note repeats one side of a dispute, the other side may end.
+    """Verdict; if the note repeats one side of a dispute, the other side may end.
 
     It ends only by a plain note that is trusted no less than the other side, and later. And their
     slot, or texts that differ in nothing else, must still show that one side is wrong. A link that
@@ -231,7 +231,7 @@ def contest(
     policy: ReconcilePolicy,
     unread: Unread = all_read,
 ) -> Verdict:
-    """The verdict, marked as contested if the value goes back and forth.
+    """Verdict, marked as contested if the value goes back and forth.
 
     It does if the note returns to a superseded value (A, B, A), or is the second contradiction
     within the policy's window. The note is written in either case. These do not count: an end or a
@@ -298,7 +298,7 @@ def standing_beside(
     told: Relations | None,
     own: Callable[[Fact], Fact],
 ) -> list[Neighbour]:
-    """The facts with another value of the note's slot that it neither ends nor disputes.
+    """Facts with another value of the note's slot that it neither ends nor disputes.
 
     Args:
         note: the note.

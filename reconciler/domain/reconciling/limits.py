@@ -33,7 +33,7 @@ OBSERVATIONS_OF_FIRM = 3
 
 
 def within_limits(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict:
-    """The verdict after all limits; each may keep facts that the verdict would end."""
+    """Verdict after all limits; each may keep facts that the verdict would end."""
     for limit in LIMITS:
         if verdict.action in limit.over:
             verdict = limit.apply(note, seen, verdict) or verdict
@@ -85,7 +85,7 @@ def _protecting(
     decided_by: DecidedBy,
     why: str,
 ) -> Verdict:
-    """The verdict by which these facts stay: the note repeats the first, or stands beside them."""
+    """Verdict by which these facts stay: the note repeats the first, or stands beside them."""
     reason, known = f"{why} ({verdict.reason})", held[0]
     is_repeated = verdict.is_restatement and verdict.target is known
     if is_repeated and not news_of(note, known, seen.policy):
@@ -184,7 +184,7 @@ _MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
 
 
 def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """The verdict, with the targets marked that were never true, as the note says.
+    """Verdict, with the targets marked that were never true, as the note says.
 
     The note says so in words; or it gives another value from the same start in the past, so that
     the fact held for no time. If the note only takes facts back, it is no fact, and nothing
@@ -244,7 +244,7 @@ def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _began(note: Note, fact: Neighbour, told: Relations | None) -> datetime:
-    """The note's time to compare with the fact's start: when it holds, or when it was said."""
+    """Note's time to compare with the fact's start: when it holds, or when it was said."""
     if told is None or fact.fact_id not in told.replaces or fact.is_start_given:
         return note.holds_from
     return note.said_at if note.is_dated else max(note.said_at, fact.valid_from)

@@ -34,7 +34,7 @@ _FILLS_SLOTS = SourceKind.EXTRACTOR
 def written_fact(
     decision: Decision, holds_to: datetime | None = None, *, restates: Fact | None = None
 ) -> Fact:
-    """The fact that an ADD or an UPDATE writes, before it inherits anything.
+    """Fact that an ADD or an UPDATE writes, before it inherits anything.
 
     Args:
         decision: the decision; its ``fact_id`` names the new fact.
@@ -89,7 +89,7 @@ def _semantics(decision: Decision) -> RecallSemantics:
 
 
 def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
-    """The new fact with all that it inherits from the one that it restates.
+    """New fact with all that it inherits from the one that it restates.
 
     Observations go on from the old count. A standing decision stays one, with its lifetime, and a
     volatile note does not make the fact volatile. It holds since the old one does, unless a date
@@ -139,7 +139,7 @@ def _held_since(new: Fact, old: Fact) -> datetime | None:
 
 
 def confirmed(fact: Fact, by: Decision) -> Fact:
-    """The fact after a SKIP: one more observation, and perhaps a longer lifetime.
+    """Fact after a SKIP: one more observation, and perhaps a longer lifetime.
 
     A tool that repeats a fact is counted, but adds no confidence.
     """
@@ -162,7 +162,7 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
 
 
 def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
-    """The slot that came with the note, if the fact's own words hold its value.
+    """Slot that came with the note, if the fact's own words hold its value.
 
     Otherwise a tool could file the contact's words under any slot, and so end other facts.
     """
@@ -173,7 +173,7 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
 
 
 def with_slot_of(new: Fact, old: Fact) -> Fact:
-    """The new fact in the slot of the fact that it replaces, if it holds the same value.
+    """New fact in the slot of the fact that it replaces, if it holds the same value.
 
     The slot cannot be read from "works at acme!", but the older fact had it. A text that names the
     value as the previous one, and says more, gets no slot, because it would be filed under what it
@@ -190,7 +190,7 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
 
 
 def without_ended_value(new: Fact, ended: Iterable[Fact | Neighbour]) -> Fact:
-    """The new fact without its value, if it ends a fact with that value.
+    """New fact without its value, if it ends a fact with that value.
 
     The value stays if the new fact's words say that it is over, because they are read when facts
     are compared. A model may also end a fact by words that cannot be read here.
@@ -216,12 +216,12 @@ def holds_value(text: str, slot: Slot | None) -> bool:
 
 
 def observed(fact: Fact) -> Fact:
-    """The fact with one more observation."""
+    """Fact with one more observation."""
     return replace(fact, observations=fact.observations + 1)
 
 
 def taking_over(stays: Fact, goes: Fact) -> Fact:
-    """The fact that stays, after a person said that the other one says the same.
+    """Fact that stays, after a person said that the other one says the same.
 
     The observations of both are added, and the longer lifetime holds.
     """
@@ -277,7 +277,7 @@ def _is_contacts_answer(decision: Decision) -> bool:
 
 
 def _surer(one: float, other: float) -> float:
-    """The combined confidence of two independent statements, each in [0, 1]."""
+    """Combined confidence of two independent statements, each in [0, 1]."""
     return 1 - (1 - one) * (1 - other)
 
 

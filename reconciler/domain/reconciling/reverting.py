@@ -33,12 +33,12 @@ class Reversal:
 
 
 def fact_written_by(decision: Decision) -> str | None:
-    """The id of the fact that a decision wrote; None if it wrote none."""
+    """Id of the fact that a decision wrote; None if it wrote none."""
     return decision.fact_id if decision.action in _WRITING else None
 
 
 def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
-    """The decision that undid this one and was not undone itself; None if this is in force.
+    """Decision that undid this one and was not undone itself; None if this is in force.
 
     Args:
         decision: the decision.
@@ -53,7 +53,7 @@ def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
 
 
 def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
-    """The later decisions in force that rest on this one, newest first.
+    """Later decisions in force that rest on this one, newest first.
 
     A decision rests on another if it is about a fact that the other wrote or changed, or about one
     that such a decision wrote or changed. A revert of a later decision does not count: the two of
@@ -152,7 +152,7 @@ def _passed_on(
 
 
 def _heirs(fact_id: str, beneath: Mapping[str | None, Sequence[str]]) -> Iterable[str]:
-    """The facts that live again after the one above them is undone."""
+    """Facts that live again after the one above them is undone."""
     for ended_id in beneath.get(fact_id, ()):
         if ended_id in beneath:
             yield from _heirs(ended_id, beneath)
@@ -175,7 +175,7 @@ def _check_can_be_undone(decision: Decision) -> None:
 
 
 def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fact]:
-    """The facts that a decision wrote, ended or counted, as they were without it."""
+    """Facts that a decision wrote, ended or counted, as they were without it."""
     written_id = fact_written_by(decision)
     if written_id is not None:
         written = facts[written_id]
@@ -195,7 +195,7 @@ def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Sup
 
 
 def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
-    """The evidence that is removed (-1) and restored (+1)."""
+    """Evidence that is removed (-1) and restored (+1)."""
     undo = decision.changes
     if decision.action not in _COUNTING_NOTHING:
         counted_ids = {decision.fact_id, decision.verdict.above}
@@ -218,10 +218,10 @@ def _used_by(decision: Decision) -> set[str]:
 
 
 def touched_by(decision: Decision) -> set[str]:
-    """The facts that a decision wrote, changed, counted or linked."""
+    """Facts that a decision wrote, changed, counted or linked."""
     return _used_by(decision).union(decision.conflicting_ids)
 
 
 def order_of(decision: Decision) -> tuple[int, datetime, str]:
-    """The order in which a contact's decisions were made."""
+    """Order in which a contact's decisions were made."""
     return decision.version, decision.at, decision.decision_id

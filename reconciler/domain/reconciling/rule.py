@@ -63,7 +63,7 @@ from reconciler.reading.guard import (
 
 
 def _as_told(note: Note, seen: RuleInput) -> Verdict | None:
-    """The verdict of a model that said what the note does to facts; None if it said nothing.
+    """Verdict of a model that said what the note does to facts; None if it said nothing.
 
     A new value of the note's slot ends the others as well, unless the model said that they hold.
     """
@@ -104,7 +104,7 @@ def _as_told(note: Note, seen: RuleInput) -> Verdict | None:
 def _told_again(
     note: Note, fact: Neighbour, related_by: DecidedBy, policy: ReconcilePolicy
 ) -> Verdict:
-    """The note as one more observation of the fact that a model says it repeats.
+    """Note as one more observation of the fact that a model says it repeats.
 
     The same cannot hold another number, name or negation, no matter what the model says. If the
     fact says more ("and carries an adrenaline pen"), it stays; else the note takes its place. A
@@ -183,7 +183,7 @@ def _judged(note: Note, seen: RuleInput) -> Verdict | None:
 def _suspected(
     judgement: Judgement, shown: Sequence[Neighbour], verdict: Verdict
 ) -> Verdict | None:
-    """The verdict that stands, with a link to the fact that an unsure judge suspects, if any."""
+    """Verdict that stands, with a link to the fact that an unsure judge suspects, if any."""
     if judgement.target is None or verdict.action is not Action.ADD or verdict.is_history:
         return None
     fact = shown[judgement.target - 1]
@@ -199,7 +199,7 @@ def _suspected(
 def _also_ended(
     note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> tuple[Neighbour, ...]:
-    """The further facts that a judgement names; where the note says the same, without a loss."""
+    """Further facts that a judgement names; where the note says the same, without a loss."""
     numbers = dict.fromkeys(number for number in judgement.also if number != judgement.target)
     named = (shown[number - 1] for number in numbers)
     if judgement.relation is Relation.REPLACES or not policy.guard:
@@ -244,7 +244,7 @@ _NEAR_COUNT, _ALIKE_COUNT = 3, 2
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """The five nearest neighbours that the note could replace: live ones first, by nearness.
+    """Five nearest neighbours that the note could replace: live ones first, by nearness.
 
     A lapsed fact counts by its nearness, so that a note that repeats it finds it among any number
     of live ones. A fact about another subject, or another value of an attribute that holds many,
@@ -260,7 +260,7 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
 def shown_to_judge(
     note: Note, neighbours: Iterable[Neighbour] | None, policy: ReconcilePolicy
 ) -> list[Neighbour]:
-    """The facts that an arbiter is asked about, at most five: live ones first, by nearness.
+    """Facts that an arbiter is asked about, at most five: live ones first, by nearness.
 
     Three are near in meaning, two share the note's words or attribute, and others of both kinds
     fill the places that are left. Without a reach they are those that the note could replace. A
@@ -407,7 +407,7 @@ def decide(
 
 
 def _by_rules(note: Note, seen: RuleInput) -> Verdict:
-    """The verdict of the first rule that answers, with its links; then the judge's."""
+    """Verdict of the first rule that answers, with its links; then the judge's."""
     *rules, judge = RULES
     for rule in rules:
         if verdict := rule.apply(note, seen):
@@ -427,7 +427,7 @@ def restated(
     *,
     is_state: bool = True,
 ) -> Neighbour | None:
-    """The live fact that says all that the note says; None if none does, or it cannot be told.
+    """Live fact that says all that the note says; None if none does, or it cannot be told.
 
     A word that only the note has may be what needs a yes, whatever its slot.
 
@@ -449,7 +449,7 @@ def restated(
 
 
 def dated(note: Note, verdict: Verdict) -> Note:
-    """The note as it is written; an undated one is no older than what it was decided on.
+    """Note as it is written; an undated one is no older than what it was decided on.
 
     So what it supersedes ends no earlier than it began, whatever the clocks say. Facts that it has
     nothing to do with do not move it: one host's wrong clock would spread over the whole contact.
@@ -463,7 +463,7 @@ def dated(note: Note, verdict: Verdict) -> Note:
 
 
 def printed(rows: Iterable[RuleRow]) -> str:
-    """The rows as the table of docs/what_decides.md and of ``explain --rules`` has them."""
+    """Rows as the table of docs/what_decides.md and of ``explain --rules`` has them."""
     head = "| when | what is written | `decided_by` |\n|---|---|---|\n"
     return head + "".join(
         f"| {row.when} | {row.what} | {', '.join(map(_code, row.decided_by.split(', ')))} |\n"

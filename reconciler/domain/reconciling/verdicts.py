@@ -81,7 +81,7 @@ def neighbour_of(fact: Fact, cosine: float, **flags: bool) -> Neighbour:
 
 
 def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) -> Fact:
-    """The fact; if it was stored without a slot, with the slot that is read from its words.
+    """Fact; if it was stored without a slot, with the slot that is read from its words.
 
     A token for a sensitive value is no value that can be compared with a note's.
 
@@ -147,7 +147,7 @@ def are_filed_apart(note: Note, fact: Neighbour) -> bool:
 
 
 def _attributes(note: Note, fact: Neighbour) -> tuple[str, ...]:
-    """The attributes of both, the note's first, each once."""
+    """Attributes of both, the note's first, each once."""
     named = (slot.attribute for slot in (note.slot, fact.slot) if slot)
     return tuple(dict.fromkeys(filter(None, named)))
 
@@ -184,7 +184,7 @@ def _are_two_questions(note: Note, fact: Neighbour) -> bool:
 def neighbours_of(
     note: Note, seen: Iterable[Neighbour], named_ids: Sequence[str] = ()
 ) -> tuple[Neighbour, ...]:
-    """The facts that decide about a note, nearest first.
+    """Facts that decide about a note, nearest first.
 
     They are the five nearest; the five nearest without siblings, which are other values of an
     attribute that holds many; and facts that are named, or share the note's slot or words. Of
@@ -330,12 +330,12 @@ def update(
 
 
 def cosine_of(neighbour: Neighbour) -> str:
-    """The fact's cosine, in words for a reason."""
+    """Fact's cosine, in words for a reason."""
     return f"nearest fact at {neighbour.cosine:.3f}"
 
 
 def listed(findings: Iterable[Finding]) -> str:
-    """The findings, for a reason."""
+    """Findings, for a reason."""
     shown = "; ".join(map(str, findings))
     return f", yet {shown}" if shown else ""
 
@@ -367,14 +367,14 @@ def repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: 
 
 
 def differences_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """The differences between note and fact; none if the guard is off."""
+    """Differences between note and fact; none if the guard is off."""
     return find_differences(note.text, fact.text) if policy.guard else ()
 
 
 def unlike(
     note: Note, fact: Neighbour, policy: ReconcilePolicy, unread: Unread
 ) -> tuple[Finding, ...]:
-    """The findings that keep any cosine from meaning a restatement; empty if there are none.
+    """Findings that keep any cosine from meaning a restatement; empty if there are none.
 
     Without the guard only text that the model could not read counts.
     """
@@ -399,12 +399,12 @@ def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Findi
 
 
 def changes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings of which only one side can hold."""
+    """Findings of which only one side can hold."""
     return tuple(finding for finding in findings if finding.is_change)
 
 
 def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """The denials: one text affirms, and the other says "not" or "no longer"."""
+    """Denials: one text affirms, and the other says "not" or "no longer"."""
     findings = differences_of(note, fact, policy)
     return tuple(difference for difference in findings if difference.kind in DENIALS)
 
@@ -418,7 +418,7 @@ def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:
 
 
 def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
-    """The verdict that both stay, linked if they cannot both hold.
+    """Verdict that both stay, linked if they cannot both hold.
 
     A name, a number or a "not" in only one text shows that the two are not the same; beside other
     words of its own, it does not show that they cannot both hold.
@@ -438,18 +438,18 @@ def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> b
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """The neighbours in order, live ones before expired ones."""
+    """Neighbours in order, live ones before expired ones."""
     return sorted(neighbours, key=lambda neighbour: neighbour.is_expired)
 
 
 def with_value_named(note: Note) -> Note:
-    """The note with its slot's value in place of a word that stands for it, such as "there"."""
+    """Note with its slot's value in place of a word that stands for it, such as "there"."""
     value = (note.slot and note.slot.value) or ""
     return replace(note, text=named_in(note.text, value))
 
 
 def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
-    """The verdict, unless the fact that it ends says more than the note.
+    """Verdict, unless the fact that it ends says more than the note.
 
     Such a fact stays. If the note restates it and all of the note's words stand in it, the fact is
     counted again. Any other note is written beside it: a word that only the note has may be news,
@@ -485,7 +485,7 @@ def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdi
 
 
 def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """The verdict of a cosine, its reason saying how much of the note the model could not read."""
+    """Verdict of a cosine, its reason saying how much of the note the model could not read."""
     unread = seen.unread(note.text)
     if not unread:
         return None
@@ -573,7 +573,7 @@ LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
 def amended(
     note: Note, neighbours: Sequence[Neighbour] | None, fact_id: str | None, why: str
 ) -> Verdict:
-    """The verdict that ends the named fact and all facts in the note's slot.
+    """Verdict that ends the named fact and all facts in the note's slot.
 
     Args:
         note: the correction.

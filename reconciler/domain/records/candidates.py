@@ -108,7 +108,7 @@ class Evidence:
 
     @property
     def quoted(self) -> tuple[str, ...]:
-        """The words that the claim rests on."""
+        """Words that the claim rests on."""
         return self.spans or (self.text,)
 
 
@@ -199,7 +199,7 @@ class Candidate:
 
     @property
     def claim(self) -> str:
-        """The proposed fact in a sentence."""
+        """Proposed fact in a sentence."""
         return self.note.text
 
     @property
@@ -209,7 +209,7 @@ class Candidate:
 
     @property
     def sessions(self) -> frozenset[str]:
-        """The distinct sessions of those episodes."""
+        """Distinct sessions of those episodes."""
         return frozenset(evidence.session_id for evidence in self.evidence)
 
 

@@ -30,7 +30,7 @@ _EXCERPT_LENGTH_MAX = 60
 def one_of(
     kind: type[E], name: str, value: object, error: type[ReconcilerError] = InvalidRequestError
 ) -> E:
-    """The member of the kind that the value names.
+    """Member of the kind that the value names.
 
     Args:
         kind: the words there are.
@@ -47,12 +47,12 @@ def one_of(
 
 
 def not_one_of(name: str, value: object, known: Iterable[str]) -> str:
-    """The text of a refusal: the given value, and the allowed ones."""
+    """Text of a refusal: the given value, and the allowed ones."""
     return f"{name} {excerpt(value)} is not one of {', '.join(known)}"
 
 
 def excerpt(value: object) -> str:
-    """The value as an error repeats it: quoted, and at most 60 characters of it."""
+    """Value as an error repeats it: quoted, and at most 60 characters of it."""
     try:
         said = str(value)
     except ValueError:  # Python writes out no number of more than 4,300 digits
@@ -108,7 +108,7 @@ def check_kind(
 
 
 def list_of(kind: type[T], name: str, values: Iterable[T]) -> list[T]:
-    """The values, all of this class.
+    """Values, all of this class.
 
     Raises:
         InvalidRequestError: they are no such values; the text says which class they must have.
@@ -124,7 +124,7 @@ def list_of(kind: type[T], name: str, values: Iterable[T]) -> list[T]:
 
 
 def file_path(name: str, given: object) -> Path:
-    """The file that a caller names.
+    """File that a caller names.
 
     Raises:
         InvalidRequestError: the value names no file.

@@ -111,17 +111,17 @@ class Verdict(Generic[FactT]):
 
     @property
     def target(self) -> FactT | None:
-        """The fact that it was decided on, where it has one."""
+        """Fact that it was decided on, where it has one."""
         return next(iter(self.targets), None)
 
     @property
     def above(self) -> FactT | None:
-        """The newer fact that the note goes beneath, where it is history."""
+        """Newer fact that the note goes beneath, where it is history."""
         return self.target if self.is_history else None
 
     @property
     def ended(self) -> tuple[FactT, ...]:
-        """The facts that end."""
+        """Facts that end."""
         return (*(self.targets if self.action in _ENDING else ()), *self.settled)
 
     @property
@@ -356,12 +356,12 @@ class Decision:
 
     @property
     def action(self) -> Action:
-        """The action that was taken."""
+        """Action that was taken."""
         return self.verdict.action
 
     @property
     def decided_by(self) -> DecidedBy:
-        """The rule that decided."""
+        """Rule that decided."""
         return self.verdict.decided_by
 
     @property
@@ -371,7 +371,7 @@ class Decision:
 
     @property
     def superseded_ids(self) -> tuple[str, ...]:
-        """The facts that were ended."""
+        """Facts that were ended."""
         return self.verdict.ended
 
     @property
@@ -386,7 +386,7 @@ class Decision:
 
     @property
     def text(self) -> str:
-        """The note, word for word."""
+        """Note, word for word."""
         return self.note.text
 
     @property
@@ -402,7 +402,7 @@ class Decision:
 
     @property
     def ends_on_the_day_ids(self) -> tuple[str, ...]:
-        """The facts that end on the day on which the decision's own fact begins."""
+        """Facts that end on the day on which the decision's own fact begins."""
         return tuple(end.fact_id for end in self.planned_ends if end.plan_id == self.fact_id)
 
     @property
@@ -413,7 +413,7 @@ class Decision:
 
     @property
     def scope(self) -> Scope:
-        """The contact that it is about."""
+        """Contact that it is about."""
         return self.note.scope
 
     @property
@@ -423,7 +423,7 @@ class Decision:
 
     @property
     def disposal(self) -> Disposal:
-        """The gate's disposal."""
+        """Gate's disposal."""
         return self.judged.disposal
 
     @property
@@ -433,7 +433,7 @@ class Decision:
 
     @property
     def answer(self) -> str:
-        """The outcome in words, for the agent that proposed it, with what to say.
+        """Outcome in words, for the agent that proposed it, with what to say.
 
         A text that reads as a directive to the agent is never repeated to it.
         """

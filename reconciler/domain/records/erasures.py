@@ -91,7 +91,7 @@ class ErasureTarget:
 
     @property
     def kept(self) -> ErasureTarget:
-        """The target as a finished erasure's record keeps it: ids, no words."""
+        """Target as a finished erasure's record keeps it: ids, no words."""
         return ErasureTarget(fact_id=self.fact_id, session_id=self.session_id)
 
 
@@ -253,7 +253,7 @@ class ExportReport:
 
     @property
     def contacts(self) -> int:
-        """The number of contacts."""
+        """Number of contacts."""
         return self.nodes["Contact"]
 
     def add(self, other: ExportReport) -> None:

@@ -36,7 +36,7 @@ SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 def may_have_changed(said_at: datetime) -> str:
-    """The mark on a recalled fact with a lifetime that is over: when it was last said (UTC)."""
+    """Mark on a recalled fact with a lifetime that is over: when it was last said (UTC)."""
     return f"last said on {said_at:%Y-%m-%d}, may have changed"
 
 
@@ -140,7 +140,7 @@ class Fact(Remembered):
 
     @property
     def word(self) -> SourceKind:
-        """The kind of source; the contact's own word once they confirmed it."""
+        """Kind of source; the contact's own word once they confirmed it."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
     @property
@@ -213,7 +213,7 @@ class Fact(Remembered):
         return self.expires_at is not None and self.expires_at <= now
 
     def as_of(self, now: datetime) -> Fact:
-        """The fact with the state that it has at a time (UTC): a lifetime ends unwritten."""
+        """Fact with the state that it has at a time (UTC): a lifetime ends unwritten."""
         if self.has_ended or self.state is FactState.ARCHIVED:
             return self
         state = FactState.EXPIRED if self.is_expired(now) else FactState.LIVE
@@ -249,7 +249,7 @@ class Neighbour:
 
     @property
     def word(self) -> SourceKind:
-        """The kind of source, as ``Fact.word``."""
+        """Kind of source, as ``Fact.word``."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
 
@@ -576,7 +576,7 @@ class Relations:
 
     @property
     def ended_ids(self) -> tuple[str, ...]:
-        """The facts that the note would end."""
+        """Facts that the note would end."""
         return (*self.replaces, *self.ends)
 
     @property
@@ -597,7 +597,7 @@ class Relations:
         return Relations(replaces=replaces, repeats=repeats, ends=ends, both_hold=both_hold)
 
     def only(self, fact_ids: Iterable[str]) -> Relations | None:
-        """The relations to these facts only; None if there are none."""
+        """Relations to these facts only; None if there are none."""
         return self.renamed({fact_id: fact_id for fact_id in fact_ids})
 
 

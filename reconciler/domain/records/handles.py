@@ -18,7 +18,7 @@ _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def handle_of(fact_id: str, length: int = HANDLE_LENGTH) -> str:
-    """The handle of a fact: "#" and so many characters of a digest of its id, at most 16."""
+    """Handle of a fact: "#" and so many characters of a digest of its id, at most 16."""
     digest = hashlib.blake2b(fact_id.encode(), digest_size=_LENGTH_MAX).digest()
     return HANDLE_SIGN + "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
 
@@ -36,7 +36,7 @@ def handles_of(fact_ids: Iterable[str]) -> dict[str, str]:
 
 
 def named_by(name: str, fact_ids: Iterable[str]) -> str:
-    """The id of the fact that a builder names by its id or its handle.
+    """Id of the fact that a builder names by its id or its handle.
 
     Args:
         name: the given name; anything but a handle counts as an id, known or not.

@@ -301,12 +301,12 @@ FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def later(begins: datetime, span: timedelta) -> datetime:
-    """The time after a span, but at most ``FAR_AHEAD``; a later beginning stays as it is."""
+    """Time after a span, but at most ``FAR_AHEAD``; a later beginning stays as it is."""
     return begins + min(span, max(FAR_AHEAD - begins, timedelta(0)))
 
 
 def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
-    """The sort key of a newest-first list: an item's time, then its id."""
+    """Sort key of a newest-first list: an item's time, then its id."""
     return -at.timestamp(), item_id
 
 

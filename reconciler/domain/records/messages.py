@@ -76,7 +76,7 @@ class Message:
         return iter(()) if plain is None else _turns(replace(self, values=plain))
 
     def wrong(self, complaint: str) -> InvalidSessionError:
-        """The error about it if it cannot be read."""
+        """Error about it if it cannot be read."""
         return InvalidSessionError(f"{self.where}: {complaint}")
 
 
@@ -199,7 +199,7 @@ def _as_dict(block: object) -> object:
 
 
 def _text(message: Message, block: Any) -> str:
-    """The block's words; pictures, calls of tools and any other block have none."""
+    """Block's words; pictures, calls of tools and any other block have none."""
     if isinstance(block, str):
         return block
     if not isinstance(block, Mapping):
@@ -261,7 +261,7 @@ def _looks_like_time(message: Message, name: str, value: object) -> bool:
 
 
 def _bare(value: object) -> object:
-    """The time in ``{"$date": …}``, as MongoDB writes it."""
+    """Time in ``{"$date": …}``, as MongoDB writes it."""
     return next(iter(value.values())) if isinstance(value, Mapping) and len(value) == 1 else value
 
 
@@ -277,7 +277,7 @@ def _time_of(message: Message, name: str, value: object) -> datetime:
 
 
 def _from_text(message: Message, name: str, value: str) -> datetime:
-    """The time of an epoch number or a mail's date in a string, or else of an ISO 8601 one."""
+    """Time of an epoch number or a mail's date in a string, or else of an ISO 8601 one."""
     if _NUMBER.fullmatch(value):
         return _from_epoch(message, name, float(value))
     if value[:3].isalpha() and "," in value[:5]:

@@ -73,7 +73,7 @@ class KeyedValue(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def keyed(said: str) -> KeyedValue | None:
-    """The thing that a value, or a sentence, names first by a number or a code; None if none."""
+    """Thing that a value, or a sentence, names first by a number or a code; None if none."""
     found = _CODE.match(said)
     number = found and found[2]
     if not found or not number or _DATE.fullmatch(number) or len(number) < len("T1"):
@@ -133,7 +133,7 @@ class Slot:
 
     @property
     def shown_value(self) -> str | None:
-        """The value as a reason or a prompt may show it."""
+        """Value as a reason or a prompt may show it."""
         return "(personal data)" if self.is_personal else self.value
 
     @property
@@ -145,7 +145,7 @@ class Slot:
 
     @property
     def rival_prefix(self) -> str | None:
-        """The key prefix of the facts that this slot is compared with; None without a value.
+        """Key prefix of the facts that this slot is compared with; None without a value.
 
         If only one value holds, or may hold, these are all answers to the question; else the equal
         ones.
@@ -165,7 +165,7 @@ class Slot:
 
     @property
     def thing(self) -> KeyedValue | None:
-        """The numbered thing that the value is about; None if it can be about none.
+        """Numbered thing that the value is about; None if it can be about none.
 
         Of the book's attributes those are that hold identifiers: their keys have no spaces.
         """
@@ -176,7 +176,7 @@ class Slot:
 
     @property
     def question(self) -> str:
-        """The key prefix of all answers to its question."""
+        """Key prefix of all answers to its question."""
         return _escaped(self.subject) + _escaped(self.attribute or "")
 
 
@@ -290,17 +290,17 @@ class Scope:
 
     @property
     def agent_key(self) -> str:
-        """The agent's unique key in the graph: its parts, escaped, joined by a slash."""
+        """Agent's unique key in the graph: its parts, escaped, joined by a slash."""
         return _join(self.tenant, self.agent_id)
 
     @property
     def contact_key(self) -> str:
-        """The contact's unique key in the graph; two scopes share it only when they are equal."""
+        """Contact's unique key in the graph; two scopes share it only when they are equal."""
         return _join(self.tenant, self.agent_id, self.contact_id)
 
     @property
     def columns(self) -> dict[str, str]:
-        """The ids and keys of agent and contact: the parameters of a query that may create both."""
+        """Ids and keys of agent and contact: the parameters of a query that may create both."""
         return {
             "tenant": self.tenant,
             "agent_id": self.agent_id,
@@ -310,14 +310,14 @@ class Scope:
         }
 
     def as_options(self) -> str:
-        """The scope as options of the command line."""
+        """Scope as options of the command line."""
         return (
             f"--agent {shlex.quote(self.agent_id)} --contact {shlex.quote(self.contact_id)} "
             f"--tenant {shlex.quote(self.tenant)}"
         )
 
     def session_key(self, session_id: str) -> str:
-        """The unique key of a session of this contact."""
+        """Unique key of a session of this contact."""
         return _join(self.tenant, self.agent_id, self.contact_id, session_id)
 
 
@@ -500,12 +500,12 @@ class Note(Remembered):
 
     @property
     def trust(self) -> SourceKind:
-        """The kind of source."""
+        """Kind of source."""
         return cast("SourceKind", self.source_kind)  # since it was made
 
     @property
     def session(self) -> str:
-        """The session that the evidence is filed under."""
+        """Session that the evidence is filed under."""
         return self.session_id or f"live-{self.said_at:%Y-%m-%d}"
 
 
@@ -587,7 +587,7 @@ def has_words(text: str) -> bool:
 
 
 def storable(text: str) -> str:
-    """The text with a sign in the place of each half of a surrogate pair and each null byte."""
+    """Text with a sign in the place of each half of a surrogate pair and each null byte."""
     return _SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
@@ -639,7 +639,7 @@ def _check_parts(scope: object, slot: object) -> None:
 
 
 def unit_interval(name: str, value: object) -> float:
-    """The number, from 0 to 1.
+    """Number, from 0 to 1.
 
     Raises:
         InvalidNoteError: it is no number from 0 to 1.
@@ -685,7 +685,7 @@ def _check_artefact(value: object, *, is_cleaned: bool) -> None:
 
 
 def source_kind_of(value: object) -> SourceKind:
-    """The source of that name.
+    """Source of that name.
 
     Raises:
         InvalidNoteError: no source has that name.

@@ -94,7 +94,7 @@ class ReconcilePolicy:
 
     @property
     def cut(self) -> float:
-        """The cosine from which a note in the band supersedes if no judge decides."""
+        """Cosine from which a note in the band supersedes if no judge decides."""
         if self.cosine_cut is not None:
             return self.cosine_cut
         return (self.cosine_update_min + self.cosine_add_max) / 2
@@ -127,7 +127,7 @@ class ArbitrationPolicy:
     usd_per_million_output_tokens: Amount | None = None
 
     def cost_usd(self, usage: Usage | None) -> float | None:
-        """The price of so many tokens in US dollars; None if tokens or prices are unknown."""
+        """Price of so many tokens in US dollars; None if tokens or prices are unknown."""
         price_in, price_out = self.usd_per_million_input_tokens, self.usd_per_million_output_tokens
         if usage is None or price_in is None or price_out is None:
             return None
@@ -208,7 +208,7 @@ class RecallFloor:
     least: float = -1.0
 
     def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
-        """The least sum for the nearest fact.
+        """Least sum for the nearest fact.
 
         Args:
             count: the number of facts, 1 or more; the bound stops growing at a thousand.
@@ -220,7 +220,7 @@ class RecallFloor:
         return max(least - self.usual * clearness, self.least)
 
     def of_each(self, nearest: float) -> float:
-        """The least sum for every fact of an answer, by that of the nearest one."""
+        """Least sum for every fact of an answer, by that of the nearest one."""
         return self.base if self.share is None else self.share * nearest
 
 
@@ -313,7 +313,7 @@ class JudgeQuestion:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> JudgeQuestion:
-        """The question that a file's table describes.
+        """Question that a file's table describes.
 
         Raises:
             ConfigurationError: something is missing, or no relation.

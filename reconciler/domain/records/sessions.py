@@ -67,7 +67,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, decisions: Iterable[Decision], left_out: int) -> Outcomes:
-        """The outcomes of these decisions, counted."""
+        """Outcomes of these decisions, counted."""
         made = Counter(_OUTCOMES[decision.action] for decision in decisions)
         return cls(**made, left_out=left_out)
 
@@ -348,7 +348,7 @@ class Episode:
     is_cleaned: bool = False
 
     def evidence(self, scope: Scope, spans: Sequence[str] = ()) -> Evidence:
-        """The episode as evidence, with the words in it that support a claim."""
+        """Episode as evidence, with the words in it that support a claim."""
         return Evidence(
             episode_id=self.episode_id,
             session_id=self.session_id,

@@ -57,7 +57,7 @@ class Conversation:
     is_of_names: bool = False
 
     def turns(self) -> list[Turn]:
-        """The turns of the conversation, oldest first; empty if no message holds any words.
+        """Turns of the conversation, oldest first; empty if no message holds any words.
 
         Raises:
             InvalidSessionError: something in it cannot be read.
@@ -70,7 +70,7 @@ class Conversation:
 
     @property
     def key(self) -> str:
-        """The key by which it is chosen: its id, else its number."""
+        """Key by which it is chosen: its id, else its number."""
         return self.conversation_id or str(self.number)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Conversation:
 
 
 def conversations_in(records: Sequence[Message]) -> list[Conversation]:
-    """The conversations of a file, at least one, in the file's order.
+    """Conversations of a file, at least one, in the file's order.
 
     Args:
         records: the objects on its lines or in its document.
@@ -103,7 +103,7 @@ def is_conversation(values: Values) -> bool:
 
 
 def chosen(conversations: Sequence[Conversation], key: str | None) -> Conversation:
-    """The chosen conversation of a file.
+    """Chosen conversation of a file.
 
     Args:
         conversations: all of a file, at least one.
@@ -127,7 +127,7 @@ def chosen(conversations: Sequence[Conversation], key: str | None) -> Conversati
 
 
 def name_of_text(text: str) -> str | None:
-    """The kind of a file that is not JSON, and what to do about it; None if it is unknown."""
+    """Kind of a file that is not JSON, and what to do about it; None if it is unknown."""
     return next((f"this looks like {told}" for sign, told in _TEXTS if sign.match(text)), None)
 
 
@@ -150,7 +150,7 @@ def _conversation(form: _Form, number: int, record: Message) -> Conversation:
 
 
 def _messages_of(form: _Form, record: Message) -> list[Message]:
-    """The messages of one conversation.
+    """Messages of one conversation.
 
     Raises:
         InvalidSessionError: its form differs from that of the others in its file.
@@ -161,7 +161,7 @@ def _messages_of(form: _Form, record: Message) -> list[Message]:
 
 
 def _numbered(given: object) -> list[Message]:
-    """The messages, each with its place in words.
+    """Messages, each with its place in words.
 
     Raises:
         InvalidSessionError: they are not a list of objects.
@@ -179,7 +179,7 @@ def _numbered(given: object) -> list[Message]:
 
 
 def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -> dict[str, Values]:
-    """The nodes by their ids, from the root to the end; a cycle is read once."""
+    """Nodes by their ids, from the root to the end; a cycle is read once."""
     found: dict[str, Values] = {}
     while isinstance(end, str) and end in nodes and end not in found:
         found[end] = as_object(nodes[end])
@@ -188,7 +188,7 @@ def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -
 
 
 def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
-    """The branch to the current node, if one is named; else to the only end.
+    """Branch to the current node, if one is named; else to the only end.
 
     Raises:
         InvalidSessionError: there are several ends.
@@ -214,7 +214,7 @@ def _chatgpt(record: Values) -> list[Values]:
 
 
 def _claude(record: Values) -> object:
-    """The messages; if they name their parents, only the branch that ends in the current one."""
+    """Messages; if they name their parents, only the branch that ends in the current one."""
     messages = record["chat_messages"]
     nodes = {
         each["uuid"]: each
@@ -248,7 +248,7 @@ def _intercom(record: Values) -> list[Any]:
 
 
 def _zendesk(record: Values) -> list[Values]:
-    """The comments of a ticket, each in the role of its author.
+    """Comments of a ticket, each in the role of its author.
 
     Raises:
         InvalidSessionError: the role of one is not there.
@@ -479,7 +479,7 @@ def _whatsapp(lines: Sequence[str], zone: tzinfo | None) -> Sequence[Values]:
 
 
 def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]:
-    """The times of all messages, read in the one order of dates that fits them all.
+    """Times of all messages, read in the one order of dates that fits them all.
 
     Raises:
         InvalidSessionError: no order fits, or both do and differ.
@@ -498,7 +498,7 @@ def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]
 
 
 def _time(head: re.Match[str], order: str, zone: tzinfo) -> datetime:
-    """The time of a message.
+    """Time of a message.
 
     Raises:
         ValueError: it does not exist.

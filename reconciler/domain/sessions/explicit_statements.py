@@ -73,7 +73,7 @@ class _UnsureError(Exception):
 
 
 def about_the_contact(said: str) -> str:
-    """The sentence as one about the contact, which stands alone and ends with a full stop.
+    """Sentence as one about the contact, which stands alone and ends with a full stop.
 
     Args:
         said: a sentence or a clause in the first person, or an order, with single spaces.
@@ -87,7 +87,7 @@ def about_the_contact(said: str) -> str:
 
 
 def _in_third_person(tokens: Sequence[str]) -> str:
-    """The words in the third person.
+    """Words in the third person.
 
     Raises:
         _UnsureError: a form is not known, or it is not sure who does what is said.
@@ -125,7 +125,7 @@ def _in_third_person(tokens: Sequence[str]) -> str:
 
 
 def _other(tokens: Sequence[str], at: int, pronouns: dict[str, str]) -> str:
-    """The new form of a word other than "I" and its verb; it may be a name (My Fair Lady)."""
+    """New form of a word other than "I" and its verb; it may be a name (My Fair Lady)."""
     word = _small_word(tokens[at])
     if tokens[at] in _PLACES or word not in _REPEATED.keys() | _UNSURE:
         return tokens[at]
@@ -152,12 +152,12 @@ def _check_subject(tokens: Sequence[str], at: int) -> None:
 
 
 def _word_before(tokens: Sequence[str], at: int) -> str:
-    """The word in front, if only a space stands between."""
+    """Word in front, if only a space stands between."""
     return _small_word(tokens[at - 2]) if at >= 2 and tokens[at - 1] == " " else ""
 
 
 def _agreeing(verb: str, subject: str) -> str:
-    """The form of a verb that goes with "the contact", given the one that goes with "I".
+    """Form of a verb that goes with "the contact", given the one that goes with "I".
 
     Raises:
         _UnsureError: it is not known.
@@ -225,7 +225,7 @@ class ExplicitStatement:
 
 
 def find_statements(text: str, attributes: AttributeBook) -> Iterator[ExplicitStatement]:
-    """The explicit statements of a text, in their order; a sentence may hold several.
+    """Explicit statements of a text, in their order; a sentence may hold several.
 
     Questions, other people's words and passing states give none. Words that are played, imagined or
     ironic are given, and marked as such.
@@ -309,7 +309,7 @@ _OPENING_MARKS = frozenset('"“«')
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences that may be statements."""
+    """Sentences that may be statements."""
     for sentence in read_text(text).sentences:
         is_own = not is_marked_at(text, sentence.start, sentence.start + 1)
         if is_own and _is_of_length(sentence.text) and (told := _stated_part(sentence.text)):
@@ -324,7 +324,7 @@ def _is_of_length(said: str) -> bool:
 
 
 def _stated_part(said: str) -> str:
-    """The stating part of a sentence: all of it, or the part before its question; may be empty."""
+    """Stating part of a sentence: all of it, or the part before its question; may be empty."""
     if not _is_question(said):
         return said
     asked = _the("asked_then").search(said)
@@ -351,7 +351,7 @@ _SPEECHES = {
 
 
 def _speech(said: str) -> Speech | None:
-    """The meaning of a sentence, literal or not; None for another person's words."""
+    """Meaning of a sentence, literal or not; None for another person's words."""
     if _the("if_first").match(said):
         return Speech.HYPOTHETICAL
     if is_reported(read_text(said).plain):
@@ -360,7 +360,7 @@ def _speech(said: str) -> Speech | None:
 
 
 def _of_request(speech: Speech, said: str) -> Speech:
-    """The meaning of a request; a rule for a case that may come is literal."""
+    """Meaning of a request; a rule for a case that may come is literal."""
     is_rule = speech is Speech.HYPOTHETICAL and _the("rule_for_a_case").search(said)
     return Speech.LITERAL if is_rule else speech
 
@@ -394,7 +394,7 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
 
 
 def _read_claims(said: str, start: int, attributes: AttributeBook) -> Iterator[_Claim]:
-    """The claims that the slot reader finds in the clauses of a sentence."""
+    """Claims that the slot reader finds in the clauses of a sentence."""
     if _the("subordinate").match(said, start):
         return
     breaks = (match.end() for match in _the("break").finditer(said, start))
@@ -412,7 +412,7 @@ def _begins_clause(said: str, at: int) -> bool:
 
 
 def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
-    """The slot, if it is the speaker's; a denial fills none, as its words say all of it."""
+    """Slot, if it is the speaker's; a denial fills none, as its words say all of it."""
     return None if read is None or read.is_denied or not _is_own(read) else read
 
 
@@ -423,7 +423,7 @@ def _is_own(read: ReadSlot) -> bool:
 
 
 def _standing(clause: str) -> str:
-    """The clause as a sentence of its own."""
+    """Clause as a sentence of its own."""
     clause = clause.strip()
     return clause[:1].upper() + clause[1:]
 
@@ -446,7 +446,7 @@ def _request(said: str, start: int) -> _Claim | None:
 
 
 def _remembered(said: str, start: int, wrapper: re.Match[str]) -> _Claim | None:
-    """The words to be remembered; with the request in front if they are no sentence alone."""
+    """Words to be remembered; with the request in front if they are no sentence alone."""
     rest = said[wrapper.end() :]
     if _the("unresolved").match(rest) or _the("no_memory").match(rest) or len(rest.split()) < 2:
         return None

@@ -107,12 +107,12 @@ class Extracted:
 
     @property
     def begins_at(self) -> datetime | None:
-        """The midnight that begins its first day (UTC); None without one."""
+        """Midnight that begins its first day (UTC); None without one."""
         return None if self.valid_from is None else _midnight(self.valid_from)
 
     @property
     def ends_at(self) -> datetime | None:
-        """The midnight that ends its last day (UTC); None without one."""
+        """Midnight that ends its last day (UTC); None without one."""
         return None if self.valid_to is None else _midnight(self.valid_to) + timedelta(days=1)
 
 
@@ -189,7 +189,7 @@ class Claim:
         }
 
     def cleaned_as(self, candidate: Candidate) -> Claim:
-        """The claim in the words of its candidate, which the gate has cleaned."""
+        """Claim in the words of its candidate, which the gate has cleaned."""
         spans = {evidence.episode_id: evidence.spans for evidence in candidate.evidence}
         return replace(
             self,
@@ -199,7 +199,7 @@ class Claim:
         )
 
     def mapped(self, change: Callable[[str], str]) -> Claim:
-        """The claim with all of its words changed."""
+        """Claim with all of its words changed."""
         before = self.extracted
         said = {name: getattr(before, name) for name in _WORDS}
         changed: dict[str, Any] = {
@@ -213,7 +213,7 @@ class Claim:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Claim:
-        """The claim that ``to_dict`` wrote."""
+        """Claim that ``to_dict`` wrote."""
         relations = values.get("relations")
         return cls(
             extracted=Extracted(
@@ -265,7 +265,7 @@ class SessionEpisodes:
         self._own = sorted(own, key=_position)
 
     def said_before(self, cited: Iterable[Episode]) -> tuple[str, ...]:
-        """The contact's last turns up to the cited episodes."""
+        """Contact's last turns up to the cited episodes."""
         last = max(map(_position, cited), default=-1)
         end = bisect_right(self._own, last, key=_position)
         return tuple(each.text for each in self._own[max(end - SAID_BEFORE_MAX, 0) : end])
@@ -276,7 +276,7 @@ def _position(episode: Episode) -> int:
 
 
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
-    """The claims of all windows, each once, with all episodes that support it.
+    """Claims of all windows, each once, with all episodes that support it.
 
     Two claims are the same if their words are the same, or their slot and value. A claim that rests
     on no new episode is left out.
@@ -340,7 +340,7 @@ def candidate_from(
     idempotency_key: str,
     proposed_by: str,
 ) -> Candidate:
-    """The claim as a candidate for the write gate, which checks its spans.
+    """Claim as a candidate for the write gate, which checks its spans.
 
     A claim that cites an episode outside the window has no evidence, and is refused for it.
 
@@ -391,7 +391,7 @@ def candidate_from(
 
 
 def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:
-    """The claims that one turn may give, in order."""
+    """Claims that one turn may give, in order."""
     if len(proposals) <= CANDIDATES_OF_A_TURN_MAX:
         return proposals
     by_weight = sorted(
@@ -424,7 +424,7 @@ def _proposal(window: Window, extracted: Extracted) -> Claim:
 
 
 def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations | None, int]:
-    """The relations to facts that it names, by id, and the number of names that are left out."""
+    """Relations to facts that it names, by id, and the number of names that are left out."""
     ids = {number: fact.fact_id for number, fact in enumerate(shown, start=1)}
     repeats = () if extracted.repeats is None else (extracted.repeats,)
     named = (extracted.replaces, repeats, extracted.ends)
@@ -447,7 +447,7 @@ def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
 def _consistent(
     replaced: Iterable[str], repeated: str | None, ended: Iterable[str]
 ) -> tuple[Relations | None, int]:
-    """The relations, each fact under one, and the number of endings that are left out.
+    """Relations, each fact under one, and the number of endings that are left out.
 
     A claim that repeats a fact ends none. If it would end more facts than one note may end, it ends
     none, because it is not known which were meant.
@@ -484,7 +484,7 @@ def _together(one: Claim, other: Claim) -> Claim:
 
 
 def _key(extracted: Extracted) -> tuple[str, ...]:
-    """The key of a claim, equal for equal claims.
+    """Key of a claim, equal for equal claims.
 
     A literal claim never equals one that is not, nor an introduced one a plain one, nor an end what
     it ends.
@@ -508,7 +508,7 @@ _WORDS_APART = re.compile(r"[\W_]+")
 def windows(
     episodes: Sequence[Episode], characters_max: int, overlap_count: int
 ) -> Iterator[tuple[Episode, ...]]:
-    """The episodes in pieces that a model can read; each begins with the end of the one before.
+    """Episodes in pieces that a model can read; each begins with the end of the one before.
 
     A window holds at least one new episode, even if that one is too long.
 
@@ -531,7 +531,7 @@ def windows(
 
 
 def _overlap_start(episodes: Sequence[Episode], end: int, characters_max: int, count: int) -> int:
-    """The start of the next window; repeated episodes take at most half of it."""
+    """Start of the next window; repeated episodes take at most half of it."""
     first, size = end, 0
     while first > 0 and end - first < count:
         size += len(episodes[first - 1].text)
@@ -547,7 +547,7 @@ Fewer do only if that session was heard last."""
 
 
 def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
-    """The number of kept turns before the given ones; all of them if none is given again.
+    """Number of kept turns before the given ones; all of them if none is given again.
 
     Args:
         kept: the identities of the kept turns, in order; a unique one for every other turn.
@@ -567,7 +567,7 @@ def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
 
 
 def shared_at_the_end(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
-    """The number of last kept turns with which the given ones begin; 0 if they do not continue."""
+    """Number of last kept turns with which the given ones begin; 0 if they do not continue."""
     for place in range(max(0, len(kept) - len(given)), len(kept)):
         if _agree(kept[place:], given):
             return len(kept) - place

@@ -42,7 +42,7 @@ class Frames:
     changes: dict[str, tuple[tuple[int, Speech], ...]]
 
     def meant(self, window: Window, extraction: Extraction) -> Extraction:
-        """The extraction; a claim that rests only on framed words is meant as those words are.
+        """Extraction; a claim that rests only on framed words is meant as those words are.
 
         A claim that was also made outside of all frames rests only on those literal words.
         """
@@ -77,7 +77,7 @@ class Frames:
 
 
 def frames_of(episodes: Sequence[Episode]) -> Frames:
-    """The frames of a session.
+    """Frames of a session.
 
     Args:
         episodes: all of the session's, in their order.
@@ -94,7 +94,7 @@ def frames_of(episodes: Sequence[Episode]) -> Frames:
 
 
 def _changes(episode: Episode) -> Iterator[tuple[int, Speech]]:
-    """The places where a turn opens or closes a frame, each with the meaning of the words after."""
+    """Places where a turn opens or closes a frame, each with the meaning of the words after."""
     if not _cues().read(episode.text).names:
         return
     for sentence in read_text(episode.text).sentences:

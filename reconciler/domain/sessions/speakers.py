@@ -38,7 +38,7 @@ def turns_of_one_contact(
     is_attribute: Callable[[str], bool] = lambda _: False,
     speakers: Mapping[str, str] | None = None,
 ) -> list[Turn]:
-    """The turns, with only one person's words as the contact's.
+    """Turns, with only one person's words as the contact's.
 
     Args:
         turns: in their order.
@@ -128,7 +128,7 @@ def _role(name: str, who: str) -> Role:
 def _in_their_roles(
     turns: Sequence[Turn], roles: Mapping[str, Role], is_attribute: Callable[[str], bool]
 ) -> list[Turn]:
-    """The turns, those of users in the roles of the people who speak them.
+    """Turns, those of users in the roles of the people who speak them.
 
     Raises:
         InvalidSessionError: a speaker has no role, or no user turn says who speaks.
@@ -175,7 +175,7 @@ class _SpeakerLabel:
 def _speakers(
     turns: Sequence[Turn], named: Collection[str], is_attribute: Callable[[str], bool]
 ) -> dict[str, str]:
-    """The people who speak as users, by folded name.
+    """People who speak as users, by folded name.
 
     A label is a person's if it is marked ("[Bob]: …"), a given name or named by the caller; a name
     that is also a word needs speech after it. If a person is named and has a label or a name,
@@ -224,7 +224,7 @@ def _is_others(label: _SpeakerLabel) -> bool:
 def _talking(
     labels: Mapping[str, _SpeakerLabel], said: Sequence[Turn], *, is_beside_a_person: bool
 ) -> dict[str, _SpeakerLabel]:
-    """The labels that are people's, judged by the labels of all user turns."""
+    """Labels that are people's, judged by the labels of all user turns."""
     if not all(turn.name or _LABEL.match(turn.text) for turn in said):
         return {}
     words = {word for turn in said for word in _LETTERS.findall(turn.text) if word.islower()}
@@ -252,7 +252,7 @@ def _is_word(key: str) -> bool:
 
 
 def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
-    """The texts after each label, by folded name."""
+    """Texts after each label, by folded name."""
     made: dict[str, _SpeakerLabel] = {}
     for turn in turns:
         labels = list(_LABEL.finditer(turn.text))

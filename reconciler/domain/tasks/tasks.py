@@ -144,7 +144,7 @@ was interrupted goes on from its start, because what it knew has to be read agai
 
 
 def states_named(name: AnyTaskState | None) -> tuple[TaskState, ...]:
-    """The states that a name stands for: one, ``open`` for all that have not ended, None for all.
+    """States that a name stands for: one, ``open`` for all that have not ended, None for all.
 
     Raises:
         InvalidRequestError: there is no such state.
@@ -175,7 +175,7 @@ def check(state: TaskState, operation: Operation) -> None:
 
 
 def after(state: TaskState, step: Step) -> TaskState:
-    """The state that a step leads to.
+    """State that a step leads to.
 
     Raises:
         IllegalMemoryOperationError: the state allows no such step; the text names it, the step and
@@ -277,7 +277,7 @@ _ENDED = {TaskState.SUCCESS: "Achieved", TaskState.FAILURE: "Not achieved"}
 
 
 def outcome_slot(task: Task) -> Slot:
-    """The question what came of the task; it has one answer."""
+    """Question what came of the task; it has one answer."""
     return Slot(
         subject=SUBJECT,
         attribute=f"{task.task_id}{_SUFFIX}",
@@ -289,7 +289,7 @@ def outcome_slot(task: Task) -> Slot:
 
 
 def outcome_text(task: Task) -> str:
-    """The outcome of an ended task, as one text of a note's length at most."""
+    """Outcome of an ended task, as one text of a note's length at most."""
     parts = [f"{_ENDED[task.state]}: {_ended(task.goal)}"]
     parts += _listed("Done", task.done) + _listed("Decided", task.decided)
     if task.blocker:
@@ -303,7 +303,7 @@ def _listed(name: str, said: Iterable[str]) -> list[str]:
 
 
 def _ended(said: str) -> str:
-    """The text on one line, with its full stop."""
+    """Text on one line, with its full stop."""
     line = " ".join(said.split())
     return line if line.endswith((".", "!", "?")) else f"{line}."
 

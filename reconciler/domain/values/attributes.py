@@ -72,7 +72,7 @@ class AttributeBook:
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> AttributeBook:
-        """The book that a parsed ``attributes.toml`` describes: one table for each attribute.
+        """Book that a parsed ``attributes.toml`` describes: one table for each attribute.
 
         Raises:
             ConfigurationError: an entry is unusable; the text names the attribute and the mend.
@@ -88,7 +88,7 @@ class AttributeBook:
         return len(self._attributes)
 
     def find(self, name: str) -> Attribute | None:
-        """The attribute of that name or alias, in any spelling; None where the book has none.
+        """Attribute of that name or alias, in any spelling; None where the book has none.
 
         Case, spaces, hyphens, underscores and humps do not count, nor do "the contact's", "her"
         or a leading "current": ``homeCity``, ``Home city`` and "the contact's city" are ``city``.
@@ -134,7 +134,7 @@ class AttributeBook:
         value: str | int | float | bool | None = None,
         is_single_valued: bool | None = None,
     ) -> Slot | None:
-        """The slot that the caller's words describe; None where they describe none.
+        """Slot that the caller's words describe; None where they describe none.
 
         Args:
             subject: about whom; None, or a word for the contact, is the contact.
@@ -176,7 +176,7 @@ class AttributeBook:
         return SlotReader(self)
 
     def read_slot(self, text: str, names: Iterable[str | None] = ()) -> ReadSlot | None:
-        """The slot that a plain sentence gives; None if it gives none for certain.
+        """Slot that a plain sentence gives; None if it gives none for certain.
 
         "Is also a musician" does not give up what the person does: of an attribute that holds one
         value, an addition is not read, since it would end the other one.
@@ -202,7 +202,7 @@ class AttributeBook:
         return SlotReader(replace(each, says=each.shows, value="", over={}) for each in self)
 
     def shown_slot(self, text: str) -> Slot | None:
-        """The slot that a profile shows for a text without one, such as an allergy; else None.
+        """Slot that a profile shows for a text without one, such as an allergy; else None.
 
         It stands on no fact and ends none, so that it may be read from more wordings.
         """
@@ -222,7 +222,7 @@ class AttributeBook:
     def filled(
         self, given: Slot | None, text: str, names: Iterable[str | None] = ()
     ) -> tuple[Slot | None, str | None]:
-        """The slot that was given, or the one that the text gives away, and the words that do.
+        """Slot that was given, or the one that the text gives away, and the words that do.
 
         One that was given always wins. If it names a subject alone, the text says the rest; if it
         names none, the text may: "Her husband is vegan" is no diet of hers.
@@ -400,7 +400,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _given(name: str, given: object) -> str | None:
-    """The string where it says something; None where it is None or a word for it."""
+    """String where it says something; None where it is None or a word for it."""
     if given is None:
         return None
     if not isinstance(given, str):
@@ -414,7 +414,7 @@ def _given(name: str, given: object) -> str | None:
 
 
 def _value(given: object) -> str | None:
-    """The value in words; None where it says that there is none."""
+    """Value in words; None where it says that there is none."""
     said = _value_in_words(given)
     if said is None:
         return None

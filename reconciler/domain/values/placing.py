@@ -285,7 +285,7 @@ class Placing:
         return self._people.meant_by(subject, said)
 
     def place(self, note: Note) -> Note:
-        """The note with its slot as the facts complete it."""
+        """Note with its slot as the facts complete it."""
         if note.slot is None:
             told = self._state_told(note.text)
             return replace(note, slot=told, slot_read_from=note.text) if told else note
@@ -300,7 +300,7 @@ class Placing:
         return note if slot == note.slot else replace(note, slot=slot)
 
     def _of_its_kind(self, slot: Slot) -> Slot:
-        """The slot with the number of values that was said of its attribute first."""
+        """Slot with the number of values that was said of its attribute first."""
         same = [pair for pair in self._facts if pair[0].attribute == slot.attribute]
         if any(known.is_single_valued for known, _ in same):
             return replace(slot, is_single_valued=True, is_open=False)
@@ -313,7 +313,7 @@ class Placing:
         return replace(slot, is_single_valued=False, is_open=False) if has_several else slot
 
     def _state_told(self, text: str) -> Slot | None:
-        """The slot of a sentence that says how a known thing stands now."""
+        """Slot of a sentence that says how a known thing stands now."""
         told = keyed(text)
         if told is None or not (told.state and told.is_stated):
             return None

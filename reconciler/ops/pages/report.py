@@ -193,7 +193,7 @@ class Report:
     clock: Callable[[], datetime]
 
     def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
-        """The document; every remembered text is escaped, and invisible characters are named.
+        """Document; every remembered text is escaped, and invisible characters are named.
 
         Args:
             whose: tenant and agent, with one of the contacts or with any.
@@ -251,7 +251,7 @@ class Report:
     def _turns_beside(
         self, fact_ids: Sequence[str], links: Sequence[Supersession]
     ) -> dict[str, list[Said]]:
-        """The turns that stand beside each fact, the oldest first."""
+        """Turns that stand beside each fact, the oldest first."""
         beside = told_beside(fact_ids, links)
         asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
         said_by_fact: dict[str, list[Said]] = {}
@@ -278,7 +278,7 @@ def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
 
 
 def _days(decisions: Iterable[Decision]) -> list[_Day]:
-    """The days on which something was decided, the newest first."""
+    """Days on which something was decided, the newest first."""
     counted: dict[date, Counter[Action]] = {}
     for decision in decisions:
         counted.setdefault(decision.at.date(), Counter())[decision.action] += 1
@@ -317,7 +317,7 @@ class ContactPage:
     clock: Callable[[], datetime]
 
     def html(self, scope: Scope) -> str:
-        """The document; every remembered text is escaped, and invisible characters are named.
+        """Document; every remembered text is escaped, and invisible characters are named.
 
         Raises:
             InvalidRequestError: nothing is known of the contact.

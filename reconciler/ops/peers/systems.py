@@ -39,7 +39,7 @@ class System:
     id_key: str = "id"
 
     def identity(self, values: Mapping[str, Any]) -> str:
-        """The id of a record, within its namespace if it has one."""
+        """Id of a record, within its namespace if it has one."""
         namespace = values.get("namespace")
         path = namespace if self.id_key == "key" and isinstance(namespace, list) else []
         return "/".join(map(str, (*path, values.get(self.id_key) or "")))
@@ -140,7 +140,7 @@ def _of_langmem(record: Record, how: Translation) -> Carried | NotCarried:
 
 
 def _text_of(value: Any) -> str | None:
-    """The text under ``content``; the manager nests it in another ``content``."""
+    """Text under ``content``; the manager nests it in another ``content``."""
     for _ in range(2):
         value = value.get("content") if isinstance(value, Mapping) else value
     return value if isinstance(value, str) else None

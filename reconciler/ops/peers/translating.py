@@ -31,7 +31,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The record, for messages."""
+        """Record, for messages."""
         return (
             f"record {self.number} ({self.identity})" if self.identity else f"record {self.number}"
         )
@@ -58,7 +58,7 @@ class Record:
         return InvalidRequestError(f"{self.name}: {what}; nothing was imported")
 
     def left(self, reason: str) -> NotCarried:
-        """The record, marked as not imported."""
+        """Record, marked as not imported."""
         return NotCarried(self.name, reason)
 
 
@@ -91,7 +91,7 @@ class Translation:
         tags: Iterable[object] = (),
         source_kind: str | None = None,
     ) -> Carried | NotCarried:
-        """The record as a line of an import.
+        """Record as a line of an import.
 
         Args:
             record: the record of the other system.

@@ -107,7 +107,7 @@ SEED_POLICY = ReconcilePolicy()
 
 
 def label_of_relation(relation: Relation) -> PairLabel:
-    """The label that an arbiter's or a person's word for the relation comes down to."""
+    """Label that an arbiter's or a person's word for the relation comes down to."""
     if relation in (Relation.SAME, Relation.REFINES):
         return PairLabel.SAME
     return PairLabel.UPDATE if relation is Relation.REPLACES else PairLabel.DISTINCT
@@ -196,7 +196,7 @@ _PROBE_THRESHOLDS = (-0.5, 0.0, 0.5)
 
 
 def probe(pairs: Iterable[MeasuredPair], *, guard: bool) -> list[ProbedPair]:
-    """The pairs in their order, each decided once in every zone.
+    """Pairs in their order, each decided once in every zone.
 
     Args:
         pairs: what to decide.
@@ -227,7 +227,7 @@ class Rate:
 
     @property
     def share(self) -> float | None:
-        """The share, 0 to 1; None of nothing."""
+        """Share, 0 to 1; None of nothing."""
         return self.count / self.of if self.of else None
 
     @property
@@ -290,7 +290,7 @@ class DecisionScores:
 
 
 def score(pairs: Iterable[ProbedPair], thresholds: Thresholds) -> tuple[DecisionScores, ...]:
-    """The scores of each source in alphabetical order, and of all of them last."""
+    """Scores of each source in alphabetical order, and of all of them last."""
     by_source: dict[str, DecisionScores] = {}
     everything = DecisionScores(source=ALL_SOURCES)
     for probed in pairs:
@@ -313,7 +313,7 @@ class BoundBasis(StrEnum):
 
     @classmethod
     def for_sample(cls, count: int, share_max: float) -> BoundBasis:
-        """The interval, where not a single error in so many pairs would keep within the bound."""
+        """Interval, where not a single error in so many pairs would keep within the bound."""
         _, upper = _wilson(0, count)
         return cls.WILSON_UPPER if upper <= share_max else cls.NO_ERROR
 
@@ -361,7 +361,7 @@ class CalibrationGoal:
 def choose_thresholds(
     pairs: Sequence[ProbedPair], goal: CalibrationGoal
 ) -> tuple[Thresholds, BoundBasis]:
-    """The thresholds that keep the goal and settle the most, and what the bound was held against.
+    """Thresholds that keep the goal and settle the most, and what the bound was held against.
 
     Pairs of all chosen sources count together, each once: an interval needs a count, and a source
     of two pairs has none worth the name. If you measure a source that fools every cosine by design,
@@ -423,7 +423,7 @@ def _by_label(
 
 
 def _lowest_safe(pairs: Sequence[ProbedPair], zone: Zone, share_max: float) -> float | None:
-    """The lowest threshold from which on few enough of the pairs are superseded; None without."""
+    """Lowest threshold from which on few enough of the pairs are superseded; None without."""
     allowed = _errors_max(len(pairs), share_max)
     wrong = [probed.cosine for probed in pairs if probed.outcomes[zone] in SETTLED]
     bounds = (
@@ -441,7 +441,7 @@ def _errors_max(count: int, share_max: float) -> int:
 
 
 def _highest_reaching(pairs: Sequence[ProbedPair], share_min: float) -> float:
-    """The highest threshold at or above which that share lies, in each source that can tell."""
+    """Highest threshold at or above which that share lies, in each source that can tell."""
     by_source: dict[str, list[float]] = {}
     for probed in pairs:
         by_source.setdefault(probed.pair.source, []).append(probed.cosine)
@@ -478,12 +478,12 @@ class Replayed:
 
     @property
     def before(self) -> Outcome:
-        """The old outcome of the note."""
+        """Old outcome of the note."""
         return outcome_of_verdict(self.decision.verdict)
 
     @property
     def after(self) -> Outcome:
-        """The note's outcome today."""
+        """Note's outcome today."""
         return outcome_of_verdict(self.verdict)
 
 
@@ -509,7 +509,7 @@ class ReplaySummary:
 
 
 def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
-    """The decision, made again from its record under the policy.
+    """Decision, made again from its record under the policy.
 
     A note that was remembered without an embedder was compared with nothing; it stays what it was.
     What took part in a to and fro then is not looked at: the facts beneath are not on record.
@@ -539,7 +539,7 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
 
 
 def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: ReconcilePolicy) -> Verdict:
-    """The verdict as of the day of the decision: what is planned ends nothing before its day."""
+    """Verdict as of the day of the decision: what is planned ends nothing before its day."""
     if note.is_ahead(decision.at):
         return announced(verdict, note)[0]
     relations = decision.proposal.relations
@@ -557,7 +557,7 @@ def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
 
 
 def policy_of(decision: Decision) -> ReconcilePolicy:
-    """The thresholds that it was made under, as far as they are on record."""
+    """Thresholds that it was made under, as far as they are on record."""
     return ReconcilePolicy(
         cosine_update_min=decision.policy.cosine_update_min,
         cosine_add_max=decision.policy.cosine_add_max,
@@ -568,7 +568,7 @@ def policy_of(decision: Decision) -> ReconcilePolicy:
 
 
 def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
-    """The policy; where it asks no judge below the band, one that was asked then is heard again."""
+    """Policy; where it asks no judge below the band, one that was asked then is heard again."""
     if policy.reach is not None or reach is None:
         return policy
     return replace(policy, reach=min(reach, policy.cosine_add_max))
@@ -618,7 +618,7 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
 
 
 def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
-    """The fact; where it was spared as said too often to end on a guess, said so often.
+    """Fact; where it was spared as said too often to end on a guess, said so often.
 
     How often it was said then is not on record, nor whether it was standing, or its start given.
     """
@@ -655,7 +655,7 @@ def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | 
 def _shown(
     decision: Decision, note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> list[Neighbour]:
-    """The facts that an arbiter would be shown, and the target of its earlier answer.
+    """Facts that an arbiter would be shown, and the target of its earlier answer.
 
     That may have been shown for its words, which is not on record.
     """
@@ -668,7 +668,7 @@ def _shown(
 
 
 def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | None:
-    """The answer that was used then, its target counted as the arbiter was shown the facts."""
+    """Answer that was used then, its target counted as the arbiter was shown the facts."""
     if (
         decision.opinion.relation is None
         or decision.opinion.action is None
@@ -698,7 +698,7 @@ def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | No
 def _number_shown(
     rank: int | None, neighbours: Sequence[Neighbour], shown: Sequence[Neighbour]
 ) -> int | None:
-    """The number of the fact of that rank among those that the arbiter was shown, from 1."""
+    """Number of the fact of that rank among those that the arbiter was shown, from 1."""
     if rank is None or rank not in range(1, len(neighbours) + 1):
         return None
     fact_id = neighbours[rank - 1].fact_id

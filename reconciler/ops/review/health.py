@@ -109,27 +109,27 @@ class ContactHealth:
 
     @property
     def duplicate_rate(self) -> float | None:
-        """The share of live facts with a near twin that nothing links; None without facts."""
+        """Share of live facts with a near twin that nothing links; None without facts."""
         return _share(self.duplicated, self.live)
 
     @property
     def stale_rate(self) -> float | None:
-        """The share of questions of one value with several live answers; None without any."""
+        """Share of questions of one value with several live answers; None without any."""
         return _share(self.rivalled_slots, self.slots)
 
     @property
     def confirm_rate(self) -> float | None:
-        """The share of answers that were a yes; None without answers."""
+        """Share of answers that were a yes; None without answers."""
         return _share(self.confirmations, self.answers)
 
     @property
     def refusal_rate(self) -> float | None:
-        """The share of notes that the gate refused; None without any."""
+        """Share of notes that the gate refused; None without any."""
         return _share(self.refusals, self.attempts)
 
     @property
     def empty_recall_rate(self) -> float | None:
-        """The share of recalls that found nothing; None where nothing was recalled."""
+        """Share of recalls that found nothing; None where nothing was recalled."""
         return _share(self.empty_recalls, self.recalls)
 
     def with_more(self, other: ContactHealth) -> ContactHealth:
@@ -186,7 +186,7 @@ def near_pairs(
     linked: Collection[frozenset[str]],
     cosine_min: float,
 ) -> Iterator[tuple[str, str]]:
-    """The pairs of facts that are as near as restatements, and that nothing says anything about.
+    """Pairs of facts that are as near as restatements, and that nothing says anything about.
 
     Facts that answer a question differently, or different questions, are no such pair however near
     they are: their slots say so.

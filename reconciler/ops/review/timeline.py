@@ -44,7 +44,7 @@ class Bar:
 
     @property
     def fact(self) -> Fact:
-        """The newest of the facts, with the wording that is kept."""
+        """Newest of the facts, with the wording that is kept."""
         return self.facts[0]
 
 
@@ -125,7 +125,7 @@ class _Axis:
 
 
 def timeline(chains: Sequence[FactHistory], now: datetime, facts_max: int) -> Timeline:
-    """The chains over time, at most so many facts of them: what was said last comes in first.
+    """Chains over time, at most so many facts of them: what was said last comes in first.
 
     Args:
         chains: as ``history`` gives them.
@@ -171,7 +171,7 @@ def why_of(link: Supersession) -> str:
 
 
 def caption_of(text: str, length_max: int = _CAPTION_LENGTH_MAX) -> str:
-    """The beginning of a text, cut between words where that is possible."""
+    """Beginning of a text, cut between words where that is possible."""
     if len(text) <= length_max:
         return text
     cut = shorten(text, length_max, placeholder=" …")
@@ -227,7 +227,7 @@ def _strands(
 
 
 def _sayings(chain: FactHistory) -> list[tuple[Fact, ...]]:
-    """The facts of a chain, those together that say the same; the newest of each first."""
+    """Facts of a chain, those together that say the same; the newest of each first."""
     by_id = {fact.fact_id: fact for fact in chain.facts}
     head = chain.facts[0]
     sayings = [[head]]

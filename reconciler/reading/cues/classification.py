@@ -46,13 +46,13 @@ def _lexicon() -> Cues:
 
 @lru_cache(maxsize=64)
 def _find_cues(text: str) -> Held:
-    """The text as the cues expect it; read once, whatever is asked of it."""
+    """Text as the cues expect it; read once, whatever is asked of it."""
     return _lexicon().read(_one_line(text))
 
 
 @lru_cache(maxsize=64)
 def infer_category(text: str) -> Category:
-    """The category that the words give away; a fact where they give none away.
+    """Category that the words give away; a fact where they give none away.
 
     The surest kind of words comes first, so a decision about a preference is a decision, and a
     preference about the weather is a preference.
@@ -101,7 +101,7 @@ def infer_weight(text: str) -> Weight:
 
 
 def find_hearsay(text: str) -> str | None:
-    """The words that pass on what another person said, case folded; None without any."""
+    """Words that pass on what another person said, case folded; None without any."""
     return _found(text, "hearsay")
 
 
@@ -111,7 +111,7 @@ def is_in_person(text: str) -> bool:
 
 
 def find_trigger(text: str) -> str | None:
-    """The words that ask for the note to be kept, case folded; None where there are none."""
+    """Words that ask for the note to be kept, case folded; None where there are none."""
     match = _find_cues(text).first("trigger")
     return next(filter(None, match.groups())) if match else None
 
@@ -134,7 +134,7 @@ def is_withdrawal(text: str) -> bool:
 
 
 def find_taking_back(text: str) -> str | None:
-    """The words that take a permission back, object or opt out, case folded; a mere ban is none."""
+    """Words that take a permission back, object or opt out, case folded; a mere ban is none."""
     return _found(text, "withdrawal")
 
 
@@ -149,7 +149,7 @@ def is_standing_ask(text: str) -> bool:
 
 
 def find_speculation(text: str) -> str | None:
-    """The words that mark an unverified guess, case folded; else None.
+    """Words that mark an unverified guess, case folded; else None.
 
     A mere hedge ("I think she prefers tea") is none: it weakens a claim and leaves it one.
     """
@@ -207,7 +207,7 @@ def classify_literalness(text: str) -> LiteralnessFinding:
 
 
 def find_hedge(text: str) -> str | None:
-    """The words by which the speaker leaves it open whether the text is so; None without any."""
+    """Words by which the speaker leaves it open whether the text is so; None without any."""
     plain, held = _find_literalness_cues(text)
     match = held.first("hedge")
     return _said(plain, held, match).strip() if match else None
@@ -227,13 +227,13 @@ def _literalness_lexicon() -> Cues:
 
 @lru_cache(maxsize=64)
 def _find_literalness_cues(text: str) -> tuple[str, Held]:
-    """The text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
+    """Text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
     reading = read_text(text)
     return reading.plain, _literalness_lexicon().read(reading.small)
 
 
 def _said(plain: str, held: Held, match: re.Match[str]) -> str:
-    """The found words, spelled as they were said."""
+    """Found words, spelled as they were said."""
     start = held.text.find(match.group())
     return plain[start : start + len(match.group())] if start >= 0 else match.group()
 
@@ -362,7 +362,7 @@ def forbids_something_else(claim: str, value: str) -> bool:
 
 
 def _banning(claim: str) -> list[tuple[str, bool]]:
-    """The clauses of a claim, each with whether it forbids something.
+    """Clauses of a claim, each with whether it forbids something.
 
     "Do not call, text or email her" is one: what an "and" or an "or" adds, or a single word does,
     is forbidden as well.

@@ -65,7 +65,7 @@ class DirectiveFinding:
 
 @lru_cache(maxsize=1024)
 def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
-    """The text's directives to the agent or its memory; empty for none.
+    """Text's directives to the agent or its memory; empty for none.
 
     Of each kind the first is given, in the order in which they stand. Never raises, whatever the
     string, and takes time in proportion to its length; the first call also reads the lexicon.
@@ -167,7 +167,7 @@ def _spelled(name: str, pattern: str) -> str:
 
 @cache
 def _lexicon(*names: str) -> Cues:
-    """The cues of some lists, which are asked for together; of all lists where none is named."""
+    """Cues of some lists, which are asked for together; of all lists where none is named."""
     return Cues(lexicon("injection"), _spelled, names or None)
 
 

@@ -133,7 +133,7 @@ def _end_of_header(text: str) -> int | None:
 
 
 def _marked_lines(text: str) -> Iterator[tuple[int, int]]:
-    """The lines of quotations, code and logs: a log has a label more than once."""
+    """Lines of quotations, code and logs: a log has a label more than once."""
     speakers = Counter(match[1] for match in _LABEL.finditer(text))
     at, is_code = 0, False
     for line in text.splitlines(keepends=True):
@@ -159,7 +159,7 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
 
 
 def parts_around(text: str, span: str) -> Iterator[Part]:
-    """The parts of a turn that may introduce cited words: sentences around, and what leads to them.
+    """Parts of a turn that may introduce cited words: sentences around, and what leads to them.
 
     Args:
         text: the turn.

@@ -82,14 +82,14 @@ def is_surely_english(text: str) -> bool:
 
 @cache
 def _detector() -> LanguageIdentifier:
-    """The detector of languages; it takes half a second to load, and 0.1 ms for a note."""
+    """Detector of languages; it takes half a second to load, and 0.1 ms for a note."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def unread_script(text: str) -> str | None:
-    """The script of a text in a language that the gate cannot read; None if it seems readable.
+    """Script of a text in a language that the gate cannot read; None if it seems readable.
 
     Returns:
         The script's name, or what letters the words hold.

@@ -125,7 +125,7 @@ def _wordless(text: str) -> MeaningFinding:
 
 
 def _spell(sentence: str) -> str:
-    """The sentence in small plain letters: no accents, marks or drawn-out letters."""
+    """Sentence in small plain letters: no accents, marks or drawn-out letters."""
     plain = _APOSTROPHES.sub("", sentence).casefold()
     if not plain.isascii():
         folded = unicodedata.normalize("NFKD", plain)

@@ -153,7 +153,7 @@ _FINDERS = (
 
 
 def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
-    """The differences between a note and a fact that sound alike; empty if none.
+    """Differences between a note and a fact that sound alike; empty if none.
 
     Whether there is any finding does not depend on which of the two is the note. Texts equal up to
     case and canonical form have none. Never raises, whatever the strings.
@@ -171,7 +171,7 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
 
 @lru_cache(maxsize=256)
 def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
-    """The differences that only one side can survive, found without looking for the others.
+    """Differences that only one side can survive, found without looking for the others.
 
     This runs for every fact near a note, and moved names or words are expensive to find.
     """
@@ -258,7 +258,7 @@ def denies_ever(note: str, fact: str) -> bool:
 
 
 def denial_in(note: str) -> str | None:
-    """The rest of a note after its admission of an earlier mistake; None if it admits none.
+    """Rest of a note after its admission of an earlier mistake; None if it admits none.
 
     "I misspoke, I do not have a sister": "I do not have a sister".
     """
@@ -331,7 +331,7 @@ def denies_value_ever(text: str, value: str) -> bool:
 
 
 def named_in(text: str, value: str) -> str:
-    """The text with the value in place of a word such as "there".
+    """Text with the value in place of a word such as "there".
 
     "Never worked there", filed under Globex, says "never worked Globex". The text changes only if
     it denies something or says that it has ended, and does not name the value.
@@ -409,7 +409,7 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
-    """The details that only the fact has; they would be lost if the note ended it.
+    """Details that only the fact has; they would be lost if the note ended it.
 
     The fact's value is no such detail, because the note has it in another spelling: "1980-05-03" is
     "3 May 1980".
@@ -420,7 +420,7 @@ def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]
 
 
 def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
-    """The part of a fact that a note of the same value, in other words, leaves out.
+    """Part of a fact that a note of the same value, in other words, leaves out.
 
     A few other words are mere wording: "is based in Pune", "lives in Pune these days".
     """
@@ -481,7 +481,7 @@ def share_more_than(names: str, one: str, other: str) -> bool:
 
 
 def shared_words(one: str, other: str, beside: str = "") -> frozenset[str]:
-    """The words of the first text, of any language, that tell what it is about, and both have.
+    """Words of the first text, of any language, that tell what it is about, and both have.
 
     Args:
         one: a text.
@@ -511,7 +511,7 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
 
 
 def said_plainly(text: str, other: str) -> str:
-    """The text with its denials put plainly if the other text puts the same plainly.
+    """Text with its denials put plainly if the other text puts the same plainly.
 
     "No longer than three metres" denies nothing of "three metres at the most", nor does "never
     enter without notice" of "entering needs notice".

@@ -110,7 +110,7 @@ def speaks_of_another(note: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def stated(text: str) -> str:
-    """The text without clauses that ask or tell an intention."""
+    """Text without clauses that ask or tell an intention."""
     if not _tells_a_wish(text):
         return text
     sentences = (sentence.text for sentence in read_text(text).sentences)
@@ -216,7 +216,7 @@ def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> boo
 
 @lru_cache(maxsize=1024)
 def _subject(note: str) -> tuple[Word, ...]:
-    """The words of content for the person or thing that changed: those before the verb.
+    """Words of content for the person or thing that changed: those before the verb.
 
     None if the note opens with a verb or a word of change, or has "she" before it.
     """
@@ -253,7 +253,7 @@ def _opens_with_verb(tokens: Sequence[Token]) -> bool:
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
-    """The words before the verb, without those of a phrase such as "after the surgery"."""
+    """Words before the verb, without those of a phrase such as "after the surgery"."""
     aside = vocabulary().light | vocabulary().measures
     is_governed = has_begun = False
     for word in words:
@@ -373,7 +373,7 @@ def are_in_order(note: str, fact: str) -> bool:
 
 
 def _own(of: Reading, other: Reading) -> set[str]:
-    """The stems of words that only the first text has, including light ones that may tell a state.
+    """Stems of words that only the first text has, including light ones that may tell a state.
 
     If both texts wish, words of wishing do not count.
     """
@@ -385,7 +385,7 @@ def _own(of: Reading, other: Reading) -> set[str]:
 
 
 def _reworded(reading: Reading) -> set[str]:
-    """The stems of words that come and go when a thing is said again."""
+    """Stems of words that come and go when a thing is said again."""
     known = vocabulary().rewording
     return {token.value for token in reading.tokens if token.text.casefold() in known}
 
@@ -401,7 +401,7 @@ def names_before(note: str, value: str) -> bool:
 
 
 def _ended(reading: Reading) -> Denial | None:
-    """The parts that the text says are over: "no longer", "any more" behind a "not", "quit"."""
+    """Parts that the text says are over: "no longer", "any more" behind a "not", "quit"."""
     if not reading.ceased:
         return None
     at_the_end = [denial for denial in reading.ceased if not denial.reach]
@@ -410,7 +410,7 @@ def _ended(reading: Reading) -> Denial | None:
 
 
 def _without_dates(stems: Iterable[str]) -> set[str]:
-    """The stems without light words, months and years, which tell when it ended."""
+    """Stems without light words, months and years, which tell when it ended."""
     known = vocabulary()
     return {
         stem
@@ -421,7 +421,7 @@ def _without_dates(stems: Iterable[str]) -> set[str]:
 
 @lru_cache(maxsize=1024)
 def _before(note: str) -> frozenset[str]:
-    """The earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
+    """Earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
     text = lowered(note)
     said = _BEFORE.search(text)
     if said is None or _stated_change(text) is None or is_denied_before(text, said.start()):
@@ -448,7 +448,7 @@ def moves_another(note: str, fact: str) -> bool:
 
 
 def without_start(text: str) -> str:
-    """The text without a closing "since …": "at Acme since May 2019" becomes "at Acme"."""
+    """Text without a closing "since …": "at Acme since May 2019" becomes "at Acme"."""
     told, _, start = text.rpartition(" since ")
     is_date = bool(told) and all(token.kind in (*_OF_A_DATE, "mark") for token in tokens_of(start))
     return told if is_date else text
@@ -490,7 +490,7 @@ def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
 
 
 def _labels(reading: Reading) -> set[str]:
-    """The numbers and ids that count nothing: they tell one order from another."""
+    """Numbers and ids that count nothing: they tell one order from another."""
     counted = {count.value for count in reading.counts}
     numbers = reading.values.get("number", {}).keys() - counted
     return numbers | reading.values.get("id", {}).keys()
@@ -653,7 +653,7 @@ def _length(text: str) -> int:
 
 
 def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
-    """The fact's words of content that are in neither the note nor the given words.
+    """Fact's words of content that are in neither the note nor the given words.
 
     Its verb does not count: the first word of its own before the value, as in "lives in Pune".
     """

@@ -240,7 +240,7 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def words_of_its_own(of: Reading, other: Reading) -> set[str]:
-    """The stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
+    """Stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
 
     A single letter does not count: a contraction leaves it, or it is found as a name.
     """
@@ -340,7 +340,7 @@ def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
 
 
 def _ends_named_alone(reading: Reading) -> Iterator[str]:
-    """The stems of phrases that tell the end after the thing: "does not smoke any more"."""
+    """Stems of phrases that tell the end after the thing: "does not smoke any more"."""
     for end in reading.ceased:
         if not end.phrase:
             yield from (token.value for token in tokens_of(end.text))
@@ -483,7 +483,7 @@ class _Order:
         )
 
     def _harmless_exchange(self, group: list[_Pair]) -> tuple[list[_Pair], list[_Pair]] | None:
-        """The halves that changed places; empty if their inside follows from the exchange."""
+        """Halves that changed places; empty if their inside follows from the exchange."""
         for cut in _cuts(group):
             left, right = group[:cut], group[cut:]
             if self._is_turned_passive(left, right):
@@ -555,7 +555,7 @@ def _around(words: Sequence[Word], at: int) -> tuple[str, str]:
 
 
 def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:
-    """The pairs in groups that follow each other in both texts, each as small as can be."""
+    """Pairs in groups that follow each other in both texts, each as small as can be."""
     groups: list[list[_Pair]] = []
     start, highest = 0, -1
     least_after = _from_the_end(pairs, min)
@@ -568,7 +568,7 @@ def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:
 
 
 def _cuts(group: list[_Pair]) -> list[int]:
-    """The places that part the group into halves which the other text has the other way round."""
+    """Places that part the group into halves which the other text has the other way round."""
     least = list(accumulate((pair.there for pair in group), min))
     most_after = _from_the_end(group, max)
     return [cut for cut in range(1, len(group)) if least[cut - 1] > most_after[cut]]
@@ -648,7 +648,7 @@ def _light_aside(reading: Reading) -> frozenset[str]:
 
 
 def _turning(reading: Reading) -> dict[str, str]:
-    """The words that turn a verb round, right behind a word: "rents out", "gave away"."""
+    """Words that turn a verb round, right behind a word: "rents out", "gave away"."""
     known = vocabulary().turning
     return {
         token.value: token.text
@@ -671,7 +671,7 @@ def _is_letter(word: Word) -> bool:
 
 
 def _parted(of: Reading, other: Reading) -> str:
-    """The parts that make another word of the one beside them, which the other text has without."""
+    """Parts that make another word of the one beside them, which the other text has without."""
     known = vocabulary()
     parts = []
     for before, after in pairwise(of.words):

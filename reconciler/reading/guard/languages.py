@@ -72,7 +72,7 @@ def _is_foreign(at: int, word: str, lower: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def words_that_tell(text: str) -> frozenset[str]:
-    """The words of a text, of any language, that say what it is about, without their endings.
+    """Words of a text, of any language, that say what it is about, without their endings.
 
     Dates, numbers, words of two letters and words that may stand in any sentence say nothing. In
     scripts without spaces, two letters in a row count as a word.
@@ -118,7 +118,7 @@ def find_denial(note: str, fact: str) -> Iterator[Finding]:
 
 
 def find_other_words(note: str, fact: str) -> Iterator[Finding]:
-    """The words that differ, if the guard cannot read one of the two texts.
+    """Words that differ, if the guard cannot read one of the two texts.
 
     It cannot tell which of them matter. A word that only one text has may be a "not".
     """
@@ -150,7 +150,7 @@ def _is_known(word: str) -> bool:
 
 
 def _order(text: str) -> list[str]:
-    """The words in their order; marks do not count."""
+    """Words in their order; marks do not count."""
     folded = lowered(text)
     spaced = "".join(
         " " if unicodedata.category(letter)[0] in "PZ" else letter for letter in folded
@@ -164,7 +164,7 @@ def _pieces(text: str) -> Counter[str]:
 
 
 def _denials(text: str) -> list[str]:
-    """The words that deny; in scripts without spaces also inside another word."""
+    """Words that deny; in scripts without spaces also inside another word."""
     folded = lowered(text)
     within = [word for word in _denied_within() if word in folded]
     return [*within, *vocabulary().foreign_negations.intersection(_pieces(text))]
@@ -182,7 +182,7 @@ def _is_in_another_form(piece: str, others: Counter[str]) -> bool:
 
 
 def _recordable(pieces: Counter[str], where: str) -> str:
-    """The words in a form that an erasure finds in the record; single letters are only counted."""
+    """Words in a form that an erasure finds in the record; single letters are only counted."""
     if any(map(_UNSPACED_LETTER.match, pieces)):
         return f"{pieces.total()} letters of the {where}"
     return " ".join(pieces.elements())

@@ -32,7 +32,7 @@ _DATED = ("id", "month", "year")
 
 @lru_cache(maxsize=4096)
 def stems_of(text: str) -> frozenset[str]:
-    """The stems of a few words, such as a value or an attribute's name, for comparing them."""
+    """Stems of a few words, such as a value or an attribute's name, for comparing them."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
 
 
@@ -207,7 +207,7 @@ class _Clause(NamedTuple):
 
 
 def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, frozenset[str]]:
-    """The last clause that names a value, unless the ended thing goes on; and the words for it."""
+    """Last clause that names a value, unless the ended thing goes on; and the words for it."""
     stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
     if not stems or vocabulary().resumed.search(text.casefold()):
         return None, stems
@@ -216,7 +216,7 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
 
 
 def _stating_clauses(text: str) -> Iterator[_Clause]:
-    """The clauses of a text that state something; none that asks or supposes."""
+    """Clauses of a text that state something; none that asks or supposes."""
     known, told = vocabulary(), True
     clause: list[Token] = []
     # "Evening courses: over" says that they are over.
@@ -261,7 +261,7 @@ def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
 
 
 def _purposes(reading: Reading) -> set[str]:
-    """The purposes that the text names ("for", "of"); no lengths of time."""
+    """Purposes that the text names ("for", "of"); no lengths of time."""
     words, known = reading.words, vocabulary()
     return {
         part.stem
@@ -276,7 +276,7 @@ def _is_name(word: Word, reading: Reading) -> bool:
 
 
 def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -> list[Word]:
-    """The words after "for" or "of", and those right before the noun: "the travel budget"."""
+    """Words after "for" or "of", and those right before the noun: "the travel budget"."""
     words = reading.words
     places = [at for at, word in enumerate(words) if word.stem in nouns]
     if not places:

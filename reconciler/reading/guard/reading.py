@@ -71,7 +71,7 @@ def is_denied_before(text: str, start: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _clause_before(text: str) -> tuple[Token, ...]:
-    """The last words of a text, back to a mark or conjunction, which is the first of them."""
+    """Last words of a text, back to a mark or conjunction, which is the first of them."""
     tokens, marks = tokens_of(text), vocabulary().clause_marks
     for at in range(len(tokens) - 1, -1, -1):
         if tokens[at].value in marks and tokens[at].kind in ("mark", "function"):
@@ -223,7 +223,7 @@ class Reading:
 
     @cached_property
     def canonical(self) -> str:
-        """The text as it is compared for equality."""
+        """Text as it is compared for equality."""
         return self.plain.casefold()
 
     @cached_property
@@ -238,7 +238,7 @@ class Reading:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The words' stems, which are compared."""
+        """Words' stems, which are compared."""
         return frozenset(word.stem for word in self.words)
 
     @cached_property
@@ -262,27 +262,27 @@ class Reading:
 
     @cached_property
     def counts(self) -> tuple[Count, ...]:
-        """The values that count or date something."""
+        """Values that count or date something."""
         return tuple(_counts(self.words, self.names))
 
     @cached_property
     def currencies(self) -> frozenset[str]:
-        """The codes of the currencies that it names."""
+        """Codes of the currencies that it names."""
         return frozenset(token.value for token in self.tokens if token.kind == "currency")
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """The pieces of its sentences, from one mark or conjunction to the next."""
+        """Pieces of its sentences, from one mark or conjunction to the next."""
         return tuple(_clauses(self.tokens))
 
     @cached_property
     def negated(self) -> tuple[Denial, ...]:
-        """The denied parts."""
+        """Denied parts."""
         return tuple(_negated(self.tokens))
 
     @cached_property
     def ceased(self) -> tuple[Denial, ...]:
-        """The parts that are said to have ended."""
+        """Parts that are said to have ended."""
         return tuple(_ceased(self.canonical))
 
     @cached_property
@@ -301,7 +301,7 @@ class Reading:
 
     @cached_property
     def degrees(self) -> dict[str, str]:
-        """The words that say how much or how often, as the text has them."""
+        """Words that say how much or how often, as the text has them."""
         degrees = vocabulary().degrees
         return {token.value: token.text for token in self.tokens if token.text.lower() in degrees}
 
@@ -328,13 +328,13 @@ class Reading:
 
 @lru_cache(maxsize=4096)
 def read(text: str) -> Reading:
-    """The reading of a text, whatever the string; a text read lately is not read again."""
+    """Reading of a text, whatever the string; a text read lately is not read again."""
     return Reading(canonical_text(text))
 
 
 @lru_cache(maxsize=4096)
 def lowered(text: str) -> str:
-    """The canonical text without capitals, in which phrases are searched."""
+    """Canonical text without capitals, in which phrases are searched."""
     return canonical_text(text).casefold()
 
 
@@ -347,7 +347,7 @@ def folded(word: str) -> str:
 
 
 def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
-    """The words of content among the pieces of a text, each with the gap before it."""
+    """Words of content among the pieces of a text, each with the gap before it."""
     between: list[str] = []
     sentence = 0
     for token in tokens:
@@ -362,7 +362,7 @@ def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
 
 
 def _gap(between: Sequence[str]) -> tuple[str, str]:
-    """The kind of gap that these words and marks make, and the governor of the word after it."""
+    """Kind of gap that these words and marks make, and the governor of the word after it."""
     rest = [word for word in between if word not in _transparent()]
     if not rest:
         return "", ""
@@ -406,7 +406,7 @@ def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
 
 
 def _counted(words: Sequence[Word], at: int, names: Collection[str]) -> tuple[str, str]:
-    """The kind and value of a word that counts or dates something; "" for any other."""
+    """Kind and value of a word that counts or dates something; "" for any other."""
     word = words[at]
     if word.kind in ("number", "one"):
         return ("", "") if _is_name(words, at, names) else ("number", word.stem)
@@ -439,7 +439,7 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
 
 
 def _nouns(words: Sequence[Word], at: int) -> list[str]:
-    """The nouns that a number counts: those right after it ("3 red cars", "3 of Ana's cars")."""
+    """Nouns that a number counts: those right after it ("3 red cars", "3 of Ana's cars")."""
     if at and words[at - 1].stem in vocabulary().positions:
         return [words[at - 1].stem]  # "page 200"
     after = list(words[at + 1 : at + 5])
@@ -457,7 +457,7 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
 
 
 def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
-    """The words right before a date, or before a number without a noun; they say what it is about.
+    """Words right before a date, or before a number without a noun; they say what it is about.
 
     "One" without a noun stands for a person or thing ("one of them", "the red one").
     """
@@ -471,7 +471,7 @@ def _is_owned_or_beside(word: Word) -> bool:
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
-    """The pieces of the sentences, from one mark or conjunction to the next."""
+    """Pieces of the sentences, from one mark or conjunction to the next."""
     known = vocabulary()
     stems: list[str] = []
     is_plain = True
@@ -527,7 +527,7 @@ def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
 
 
 def _denial(marker: str, after: Sequence[Token]) -> Denial:
-    """The denial after a marker such as "not": the text's words and the denied phrase."""
+    """Denial after a marker such as "not": the text's words and the denied phrase."""
     known = vocabulary()
     after = _without_owners(after)
     first = next((word for word in after[:4] if word.kind == "word"), None)
@@ -556,7 +556,7 @@ def _denial(marker: str, after: Sequence[Token]) -> Denial:
 
 
 def _without_owners(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens without owners: what is said of "Anna's cakes" is said of the cakes."""
+    """Tokens without owners: what is said of "Anna's cakes" is said of the cakes."""
     return [
         token
         for at, token in enumerate(tokens)
@@ -565,7 +565,7 @@ def _without_owners(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _owner_before(tokens: Sequence[Token], at: int) -> str:
-    """The stem of the owner before an apostrophe at this place, or "": "Anna's", "Siemens' own"."""
+    """Stem of the owner before an apostrophe at this place, or "": "Anna's", "Siemens' own"."""
     if not 0 < at < len(tokens) - 1 or tokens[at].text not in _APOSTROPHES:
         return ""
     owner, after = tokens[at - 1], tokens[at + 1]
@@ -574,7 +574,7 @@ def _owner_before(tokens: Sequence[Token], at: int) -> str:
 
 
 def _bounds(reach: Sequence[Token]) -> Iterator[str]:
-    """The number, date or time after a word of comparison, and its unit."""
+    """Number, date or time after a word of comparison, and its unit."""
     for at, token in enumerate(reach[1:], start=1):
         if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in vocabulary().comparing:
             yield from (word.value for word in reach[at : at + 2] if word.kind != "function")

@@ -114,7 +114,7 @@ class Vocabulary:
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The classes, read at the first call."""
+    """Classes, read at the first call."""
     return Vocabulary()
 
 
@@ -168,7 +168,7 @@ _ROMAN = frozenset("IVX")
 
 @cache
 def _combining() -> str:
-    """The marks that belong to the letter before them, as the inside of a set."""
+    """Marks that belong to the letter before them, as the inside of a set."""
     marks = (
         chr(code)
         for start, end in ((0x300, 0xFE00), (0xFE20, 0xFE30))
@@ -218,7 +218,7 @@ def _token() -> re.Pattern[str]:
 
 @cache
 def _closed() -> dict[str, tuple[str, str]]:
-    """The words that a table gives a kind and a value.
+    """Words that a table gives a kind and a value.
 
     "One" has a kind of its own, as it is a pronoun more often than a number.
     """
@@ -248,7 +248,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
+    """Pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
     text = without_scheme(text)
     read: list[Token] = []
     stops = read_text(text).stops
@@ -279,12 +279,12 @@ def _named_by_its_date(read: list[Token], text: str, span: tuple[int, int]) -> N
 
 
 def kind_of(word: str) -> str:
-    """The kind of a lower-case word by itself; "word" for most."""
+    """Kind of a lower-case word by itself; "word" for most."""
     return _closed().get(word, ("word", ""))[0]
 
 
 def stem_of(word: str) -> str:
-    """The word without its inflection, roughly: smokes, smoked and smoking are one."""
+    """Word without its inflection, roughly: smokes, smoked and smoking are one."""
     for ending in ("ings", "ing", "ies", "ied", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word.removesuffix(ending)
@@ -311,7 +311,7 @@ def _labelled(read: list[Token], token: Token) -> Token:
 
 
 def _numbered(read: list[Token], token: Token) -> Token:
-    """The number as the tokens before it make it: below zero, or a version such as 3.10."""
+    """Number as the tokens before it make it: below zero, or a version such as 3.10."""
     if _is_numbered(read):
         token = token._replace(kind="number")
     is_named = len(read) > 1 and read[-1].kind == "word" and read[-1].text[0].isupper()
@@ -378,7 +378,7 @@ def _read_day(text: str) -> Token:
 
 
 def _read_numbered_day(text: str) -> Token:
-    """The day of a date in figures, as words have it; 03/04 may be two days, so it is neither."""
+    """Day of a date in figures, as words have it; 03/04 may be two days, so it is neither."""
     first, second = map(int, re.findall(r"\d+", text))
     is_day_first = "." in text or first > _MONTHS
     day, month = (first, second) if is_day_first else (second, first)

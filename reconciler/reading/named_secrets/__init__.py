@@ -43,7 +43,7 @@ def find_named_secrets(text: str) -> list[SensitiveSpan]:
 
 
 def without_secrets(text: str) -> str:
-    """The text with a kind in the place of each secret and each number of an account.
+    """Text with a kind in the place of each secret and each number of an account.
 
     For what is no record, as an error: a secret counts that its name or its shape gives away.
     """

@@ -32,7 +32,7 @@ class FoldedText:
 
     @classmethod
     def of(cls, text: str) -> FoldedText:
-        """The folded form; plain ASCII is returned as it is."""
+        """Folded form; plain ASCII is returned as it is."""
         if text.isascii() and "\\u00" not in text:
             return cls(text, None)
         pieces = [(_fold(match[0]), match.span()) for match in _CHARACTER.finditer(text)]
@@ -40,7 +40,7 @@ class FoldedText:
         return cls("".join(piece for piece, _ in pieces), places)
 
     def unfold(self, span: SensitiveSpan) -> SensitiveSpan:
-        """The span of the original text that a span of the folded one stands for."""
+        """Span of the original text that a span of the folded one stands for."""
         if self.places is None:
             return span
         start, end = self.places[span.start][0], self.places[span.end - 1][1]
@@ -49,7 +49,7 @@ class FoldedText:
 
 @cache
 def _fold(character: str) -> str:
-    """The character as a reader sees it; the cache is bounded by the number of characters."""
+    """Character as a reader sees it; the cache is bounded by the number of characters."""
     if character.isascii():
         return character if len(character) == 1 else chr(int(character[2:], 16))
     category = unicodedata.category(character)
@@ -61,7 +61,7 @@ def _fold(character: str) -> str:
 
 
 def _compatible(character: str, category: str) -> str:
-    """The plain form of a wide, small or raised character; letters keep their accents.
+    """Plain form of a wide, small or raised character; letters keep their accents.
 
     A lone accent stays too: it would become a space, and split a word.
     """

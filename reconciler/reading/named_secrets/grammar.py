@@ -306,7 +306,7 @@ class _NameMatch:
 
 
 def named(text: str) -> Iterator[SensitiveSpan]:
-    """The secrets that a name and what parts it from a value announce, in order."""
+    """Secrets that a name and what parts it from a value announce, in order."""
     done = 0
     for match in _matches(text):
         if match.start() < done:
@@ -532,7 +532,7 @@ _DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 
 
 def _compiled(table: str) -> tuple[re.Pattern[str], ...]:
-    """The patterns of a table, each behind its example."""
+    """Patterns of a table, each behind its example."""
     flags = re.IGNORECASE | re.VERBOSE
     return tuple(re.compile(pattern, flags) for pattern in table.split("\n\n"))
 
@@ -634,7 +634,7 @@ _NO_WORD_FOR_IT = re.compile(
 
 
 def said(text: str) -> Iterator[SensitiveSpan]:
-    """The secrets that a sentence tells; they may overlap."""
+    """Secrets that a sentence tells; they may overlap."""
     for pattern in _SAID if _HAS_DIGITS.search(text) else ():
         for match in pattern.finditer(text):
             start, is_code = match.start(), match[0][:2].casefold() in ("co", "di")

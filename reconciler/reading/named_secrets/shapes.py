@@ -65,7 +65,7 @@ def find_tokens(text: str) -> Iterator[SensitiveSpan]:
 
 
 def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
-    """The numbers of cards and of bank accounts with right check digits."""
+    """Numbers of cards and of bank accounts with right check digits."""
     if not _DIGIT.search(text):
         return
     for match in _IBAN.finditer(text):

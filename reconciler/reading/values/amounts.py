@@ -71,7 +71,7 @@ def number(said: str) -> str:
 
 
 def percent(said: str) -> str:
-    """The number with its sign, ``15%``; a bare number is one of percent."""
+    """Number with its sign, ``15%``; a bare number is one of percent."""
     amount = _amount(said)
     if amount is None or amount.before or amount.period:
         return text(said)
@@ -108,7 +108,7 @@ def _numeral() -> re.Pattern[str]:
 
 
 def _in_digits(folded: str) -> str:
-    """The text with the number word that it begins with as digits: "twenty-five" is "25"."""
+    """Text with the number word that it begins with as digits: "twenty-five" is "25"."""
     match = _numeral().match(folded)
     if match is None:
         return folded

@@ -26,7 +26,7 @@ _KEY = re.compile(r"(\d{4}(?:-\d{2})?|--\d{2}-\d{2})(T\d{2}:\S+)?")
 
 
 def date(said: str) -> str:
-    """The date as far as it was said: ``2027-03-01``, ``2027-03``, ``2027`` or ``--03-01``."""
+    """Date as far as it was said: ``2027-03-01``, ``2027-03``, ``2027`` or ``--03-01``."""
     when = _when(said)
     return when[0] if when else text(said)
 
@@ -78,7 +78,7 @@ def _parsed(said: str, default: datetime) -> datetime | None:
 
 
 def _named_zone(name: str | None, offset_seconds: int | None) -> tzinfo | None:
-    """The zone as it was said; never the machine's own of that name."""
+    """Zone as it was said; never the machine's own of that name."""
     if offset_seconds:
         return timezone(timedelta(seconds=offset_seconds))
     if name is None and offset_seconds is None:

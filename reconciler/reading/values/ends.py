@@ -78,7 +78,7 @@ class NamedDay:
 
 
 def named_at(text: str, start: int, today: date, *, is_english: bool = True) -> NamedDay | None:
-    """The days that are named at this place of a text; None for none.
+    """Days that are named at this place of a text; None for none.
 
     Args:
         text: in small letters.
@@ -179,7 +179,7 @@ def _any(names: Iterable[str]) -> str:
 
 
 def _last_of(first: date) -> date:
-    """The last day of the first one's month."""
+    """Last day of the first one's month."""
     return first.replace(day=monthrange(first.year, first.month)[1])
 
 
@@ -292,7 +292,7 @@ def said_times(text: str, said_at: datetime) -> SaidTimes:
 
 
 def end_of_today(text: str, said_at: datetime) -> datetime | None:
-    """The midnight that ends the day on which it was said, if it speaks of that day (UTC).
+    """Midnight that ends the day on which it was said, if it speaks of that day (UTC).
 
     None for what happened on it: "A parcel came today" holds on the next day.
     """
@@ -342,7 +342,7 @@ def _range(small: str, today: date) -> _Found | None:
 
 
 def _two_days(small: str, start: int, at: int, today: date, to: re.Pattern[str]) -> _Found | None:
-    """The two days at a place of the text; a number alone is a day of the last one's month."""
+    """Two days at a place of the text; a number alone is a day of the last one's month."""
     first = named_at(small, at, today, is_english=False)
     number = _number().match(small, at)
     link = to.match(small, first.stop if first else number.end() if number else at)
@@ -384,7 +384,7 @@ def _start(small: str, today: date) -> _Found | None:
 
 
 def _days_of_change(small: str, today: date) -> Iterator[tuple[int, NamedDay]]:
-    """The days in a text that announces a change; what only starts may do so each March."""
+    """Days in a text that announces a change; what only starts may do so each March."""
     if _marker("things").match(small) or not _marker("announces").search(small):
         return
     may_recur = not _marker("announces").search(_marker("starts").sub("", small))
@@ -402,7 +402,7 @@ _STARTS = (("from_english", True), ("from", False))
 def _marked(
     small: str, today: date, markers: Iterable[tuple[str, bool]]
 ) -> Iterator[tuple[int, NamedDay]]:
-    """The days behind one of the markers, and where the marker begins."""
+    """Days behind one of the markers, and where the marker begins."""
     for name, is_english in markers:
         for found in _marker(name).finditer(small):
             if day := named_at(small, found.end(), today, is_english=is_english):

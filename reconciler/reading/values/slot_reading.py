@@ -79,7 +79,7 @@ class _Words:
     folded: tuple[str, ...]
 
     def at(self, place: int) -> str:
-        """The word at the place, as it is compared; empty where there is none."""
+        """Word at the place, as it is compared; empty where there is none."""
         return self.folded[place] if 0 <= place < len(self.folded) else ""
 
     def has(self, phrase: tuple[str, ...], at: int) -> bool:
@@ -91,7 +91,7 @@ class _Words:
         return _Words(self.said[start:end], self.folded[start:end])
 
     def without(self, start: int, end: int) -> _Words:
-        """The others of them."""
+        """Others of them."""
         return _Words(self.said[:start] + self.said[end:], self.folded[:start] + self.folded[end:])
 
 
@@ -131,7 +131,7 @@ def _titles() -> frozenset[str]:
 
 @cache
 def _phrases(name: str, at: int) -> dict[str, list[tuple[str, ...]]]:
-    """The phrases of a list, word by word, the longest first, by their word at this place."""
+    """Phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
     phrases: dict[str, list[tuple[str, ...]]] = {}
     for phrase in sorted(split, key=len, reverse=True):
@@ -178,7 +178,7 @@ _DENIALS = (("no", "longer", 0), ("does", "not", 0), ("do", "not", 0), ("is", "n
 
 
 def _affirmed(words: _Words) -> tuple[_Words, bool]:
-    """The words without the denial in them, and whether there was one."""
+    """Words without the denial in them, and whether there was one."""
     for first, second, kept in _DENIALS:
         for at in range(len(words.said)) if second in words.folded else ():
             if words.has((first, second), at) and (at or first != "do"):  # "Don't" is no statement
@@ -235,7 +235,7 @@ def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
 
 
 def _owner(words: _Words, at: int, names: Collection[str]) -> _Who:
-    """The owner of a card with its attribute behind: the contact, unless a relative."""
+    """Owner of a card with its attribute behind: the contact, unless a relative."""
     end = at + (words.at(at) in _listed("possessive") or words.at(at) == "the")
     owned = words.at(end).removesuffix("'s")
     if owned != words.at(end):
@@ -273,7 +273,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def complaint(attribute: Attribute) -> str | None:
-    """The fault in an attribute's entry; None if it has none."""
+    """Fault in an attribute's entry; None if it has none."""
     if attribute.value and attribute.value not in KINDS:
         return f"has the unknown value {attribute.value!r}; use one of {', '.join(sorted(KINDS))}"
     for said in (*attribute.says, *attribute.shows):
@@ -354,7 +354,7 @@ class SlotReader:
         return frozenset(max((*each.before, *each.behind), key=len) for each in shapes)
 
     def read(self, text: str, names: Collection[str] = ()) -> ReadSlot | None:
-        """The slot that the text gives away; None where it gives none, or says anything beside.
+        """Slot that the text gives away; None where it gives none, or says anything beside.
 
         Args:
             text: a note, or one message, of any length.
@@ -422,14 +422,14 @@ class SlotReader:
         return None
 
     def _old_value(self, told: _Told, words: _Words) -> str | None:
-        """The words as another value of what is told; None where they are none."""
+        """Words as another value of what is told; None where they are none."""
         end = len(words.said) - len(told.shape.behind)
         stop = end if told.shape.behind and words.has(told.shape.behind, end) else len(words.said)
         old = self._value(told.shape, " ".join(words.said[:stop]).replace(" ,", ","))
         return old[1] if old and key_of(old[1]) != key_of(told.slot.value) else None
 
     def _sentence(self, text: str) -> _Words | None:
-        """The words of a text that is one sentence, and short; else None."""
+        """Words of a text that is one sentence, and short; else None."""
         if len(text) > TEXT_LENGTH_MAX or not _UNREAD.isdisjoint(text):
             return None
         reading = read_text(text)
@@ -576,7 +576,7 @@ def _is_end(words: _Words, at: int, value: str, light: frozenset[str]) -> bool:
 
 
 def _bare(value: str, shape: _Shape) -> str:
-    """The value without an article, unless the book lists it with one."""
+    """Value without an article, unless the book lists it with one."""
     return value if key_of(value) in shape.known else re.sub(r"^(?:an?|the) (?=\S)", "", value)
 
 

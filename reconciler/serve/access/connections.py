@@ -219,7 +219,7 @@ def bounded_server(app: Any, bounds: Bounds, tls: ssl.SSLContext | None) -> uvic
 
 
 def _address(host: str) -> str:
-    """The client behind an address: an IPv6 client has a whole /64 network."""
+    """Client behind an address: an IPv6 client has a whole /64 network."""
     parsed = ipaddress.ip_address(host.partition("%")[0])
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
         return str(ipaddress.ip_network((parsed, 64), strict=False))

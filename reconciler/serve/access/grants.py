@@ -76,7 +76,7 @@ class Grant:
         }
 
     def agent(self, asked: object) -> str:
-        """The requested agent; by default the only one.
+        """Requested agent; by default the only one.
 
         Raises:
             NotGrantedError: the grant does not include it, or includes several and none was named.
@@ -88,7 +88,7 @@ class Grant:
         return str(asked)
 
     def contact(self, asked: object) -> str | None:
-        """The requested contact; by default the only one of the grant.
+        """Requested contact; by default the only one of the grant.
 
         Raises:
             NotGrantedError: the grant is for another contact; the text names neither.
@@ -101,7 +101,7 @@ class Grant:
         return self.contact_id or asked
 
     def session(self, asked: str | None) -> str | None:
-        """The requested session; by default the only one of the grant.
+        """Requested session; by default the only one of the grant.
 
         Raises:
             NotGrantedError: the grant is for another session.
@@ -121,5 +121,5 @@ class Grant:
         return self.contact_id is None and own.issuperset(agents)
 
     def person(self, answered_by: str) -> str:
-        """The person recorded for an answer: the contact, or the operator by the grant's name."""
+        """Person recorded for an answer: the contact, or the operator by the grant's name."""
         return _CONTACT if answered_by == _CONTACT else self.name

@@ -88,7 +88,7 @@ def is_loopback(host: str) -> bool:
 
 
 def tls_of(address: Address) -> ssl.SSLContext | None:
-    """The certificate of an address, loaded; None without one.
+    """Certificate of an address, loaded; None without one.
 
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
@@ -134,11 +134,11 @@ class TokenSource(Protocol):
     """Finds the token of a secret."""
 
     def find(self, secret: str) -> AccessToken | None:
-        """The valid token of this secret; None without one."""
+        """Valid token of this secret; None without one."""
 
 
 def bearer(headers: Headers) -> str | None:
-    """The token that a request carries; None without one, or with several."""
+    """Token that a request carries; None without one, or with several."""
     given = headers.getlist("authorization")
     if len(given) != 1 or not given[0].lower().startswith("bearer "):
         return None
@@ -171,7 +171,7 @@ class NameDoor:
         await self.app(scope, receive, send)
 
     def _unknown(self, headers: Headers) -> Problem | None:
-        """The problem with a request's host or origin; None if the server has those names."""
+        """Problem with a request's host or origin; None if the server has those names."""
         origin = headers.get("origin")
         if not self._is_known(headers.get("host") or ""):
             return Problem("unknown-host", 421, _BY_NAME)
@@ -276,7 +276,7 @@ class TokenDoor:
             self._under_way[token.token_id] -= 1
 
     def _admitted(self, scope: Scope) -> AccessToken:
-        """The token of a request that is let in.
+        """Token of a request that is let in.
 
         Raises:
             ProblemError: it is not let in.

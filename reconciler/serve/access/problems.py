@@ -84,7 +84,7 @@ class Problem:
     more_headers: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The members of the problem details."""
+        """Members of the problem details."""
         return {
             "type": f"{_URN}{self.kind}",
             "title": HTTPStatus(self.status).phrase,
@@ -96,7 +96,7 @@ class Problem:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that go with it."""
+        """Headers that go with it."""
         seconds = self.retry_after_seconds
         waits = {} if seconds is None else {"Retry-After": str(seconds)}
         return {**waits, **self.more_headers}
@@ -111,7 +111,7 @@ class ProblemError(Exception):
 
 
 def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:
-    """The problem that a client is told for an error.
+    """Problem that a client is told for an error.
 
     Args:
         error: the error.
@@ -141,7 +141,7 @@ def _without(told: str, sent: Iterable[str]) -> str:
 
 
 def failure_words(error: ReconcilerError) -> str:
-    """The words for a failure that is not the client's fault."""
+    """Words for a failure that is not the client's fault."""
     if isinstance(error, CredentialsRefusedError):
         return (
             "Not confirmed as done: the memory's server rejected the password of this process, "
@@ -159,7 +159,7 @@ _log = logging.getLogger(__name__)
 
 
 def problem_answer(_: Any, problem: Problem) -> Response:
-    """The problem for a program, as problem details."""
+    """Problem for a program, as problem details."""
     return Response(json.dumps(problem.to_dict()), problem.status, problem.headers, MEDIA_TYPE)
 
 
@@ -170,7 +170,7 @@ def telling(
     fault: str,
     sent: Callable[[Request], Iterable[str]] = lambda _: (),
 ) -> dict[Any, Any]:
-    """The handlers of an application, by the error.
+    """Handlers of an application, by the error.
 
     Args:
         answer: makes an answer of a problem.

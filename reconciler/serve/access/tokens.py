@@ -181,7 +181,7 @@ class TokenFile:
         return sorted(self._contents().tokens, key=lambda token: (token.created_at, token.token_id))
 
     def find(self, secret: str) -> AccessToken | None:
-        """The valid token with this secret; None without one, or if the file cannot be read.
+        """Valid token with this secret; None without one, or if the file cannot be read.
 
         It takes microseconds. The time reveals nothing: the lookup is by a hash under a key that
         the client does not know.
@@ -191,7 +191,7 @@ class TokenFile:
         return self._valid(lambda contents: contents.by_hash.get(contents.hash(secret)))
 
     def find_valid(self, token_id: str) -> AccessToken | None:
-        """The token with this id if it is valid; None if not, or if the file cannot be read."""
+        """Token with this id if it is valid; None if not, or if the file cannot be read."""
         return self._valid(lambda contents: contents.by_id.get(token_id))
 
     def _valid(self, look: Callable[[_Contents], AccessToken | None]) -> AccessToken | None:
@@ -203,7 +203,7 @@ class TokenFile:
         return token if token is not None and token.is_good(self._clock()) else None
 
     def _contents(self) -> _Contents:
-        """The tokens of the file, read again if it has changed; none without a file."""
+        """Tokens of the file, read again if it has changed; none without a file."""
         with self._lock:
             try:
                 status = self.path.stat()
@@ -234,7 +234,7 @@ class TokenFile:
 
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
-        """The contents, while no other process changes them."""
+        """Contents, while no other process changes them."""
         if self.path.is_dir():  # before a lock is made beside it
             raise self._unusable(_IS_FOLDER)
         try:

@@ -74,11 +74,11 @@ class Desk:
 
     @staticmethod
     def instructions(profile: AccessProfile) -> str:
-        """The instructions of the server for a client's model."""
+        """Instructions of the server for a client's model."""
         return _AGENTS if profile is AccessProfile.AGENT else _OPERATORS
 
     def tools(self, grant: Grant) -> list[JsonObject]:
-        """The tools of a grant, for ``tools/list``."""
+        """Tools of a grant, for ``tools/list``."""
         if grant.profile is AccessProfile.OPERATOR:
             return [
                 _scoped(
@@ -94,7 +94,7 @@ class Desk:
         return [_scoped(definition, grant) for definition in (*listed, _HAND_OVER_DEFINITION)]
 
     def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
-        """The answer of a tool; a client's mistake raises only these errors.
+        """Answer of a tool; a client's mistake raises only these errors.
 
         Raises:
             UnknownNameError: the grant has no such tool.
@@ -143,7 +143,7 @@ class Desk:
         ]
 
     def opening(self, grant: Grant, name: str, arguments: Mapping[str, str]) -> str:
-        """The text of the prompt.
+        """Text of the prompt.
 
         Raises:
             UnknownNameError: there is no such prompt.
@@ -162,7 +162,7 @@ class Desk:
 
 
 def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
-    """The answer of a call; an error is told without a path, an address or a cause."""
+    """Answer of a call; an error is told without a path, an address or a cause."""
     try:
         return call()
     except InvalidRequestError as error:
@@ -174,7 +174,7 @@ def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
 
 
 def _scoped(tool: JsonObject, grant: Grant, *, needs_contact: bool = True) -> JsonObject:
-    """The tool with parameters for the parts that the grant leaves open: agent and contact."""
+    """Tool with parameters for the parts that the grant leaves open: agent and contact."""
     schema = tool["inputSchema"]
     added: JsonObject = {}
     required = list(schema["required"])
@@ -232,7 +232,7 @@ _HAND_OVER_DEFINITION = {
 
 
 def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[str, Any]) -> str:
-    """The answer when the conversation is kept.
+    """Answer when the conversation is kept.
 
     Raises:
         InvalidRequestError: what was given cannot be used; nothing was kept.

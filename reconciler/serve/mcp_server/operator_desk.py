@@ -146,7 +146,7 @@ def operator_reply(
     name: str,
     given: Mapping[str, Any],
 ) -> ToolReply:
-    """The answer of one of ``OPERATOR_TOOLS``.
+    """Answer of one of ``OPERATOR_TOOLS``.
 
     Args:
         memory: the memory.
@@ -194,7 +194,7 @@ _MORE_WAIT = "{count} more wait; answer some of these, and call again to see the
 
 
 def joined(lines: Iterable[str]) -> str:
-    """The lines as one text; if it is too long, with the number of lines left out."""
+    """Lines as one text; if it is too long, with the number of lines left out."""
     listed, length = [*map(visible, lines)], 0
     for count, line in enumerate(listed):
         length += len(line) + 1
@@ -205,7 +205,7 @@ def joined(lines: Iterable[str]) -> str:
 
 
 def _item(lines: Iterable[str]) -> Iterator[str]:
-    """The lines as an item of a list: the first with a dash, the others indented."""
+    """Lines as an item of a list: the first with a dash, the others indented."""
     for place, line in enumerate(lines):
         yield f"  {line}" if place else f"- {line}"
 
@@ -249,7 +249,7 @@ def _fact(fact: Fact) -> str:
 
 
 def evidence_words(evidence: Sequence[FactEvidence]) -> str:
-    """The evidence of each fact, turn by turn."""
+    """Evidence of each fact, turn by turn."""
     told = joined(
         line for each in evidence for line in _item([_fact(each.fact), *evidence_lines(each)])
     )
@@ -257,12 +257,12 @@ def evidence_words(evidence: Sequence[FactEvidence]) -> str:
 
 
 def profile_words(values: Sequence[SlotValue]) -> str:
-    """The current value of each attribute."""
+    """Current value of each attribute."""
     told = joined(f"- {value_line(value)}" for value in values)
     return told or "No value is known of the contact."
 
 
 def health_words(report: HealthReport) -> str:
-    """The numbers of all contacts together."""
+    """Numbers of all contacts together."""
     rows = (f"{name}: {now}, {meaning}" for name, now, meaning in health_rows(report))
     return joined([f"contacts: {len(report.contacts)}", *rows])

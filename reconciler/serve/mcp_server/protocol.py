@@ -63,7 +63,7 @@ class Calls:
         self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
 
     async def run(self, call: Callable[[], R]) -> R:
-        """The result of the call; if the client cancels it, it still runs to its end."""
+        """Result of the call; if the client cancels it, it still runs to its end."""
         try:
             return await anyio.to_thread.run_sync(call, limiter=self._limiter)
         except UnknownNameError as error:
@@ -157,7 +157,7 @@ async def _pass_on_requests(
     server: WriteStream[SessionMessage | Exception],
     unanswered: set[str | int],
 ) -> None:
-    """The client's requests; they end when each has its answer, or the grace period is over.
+    """Client's requests; they end when each has its answer, or the grace period is over.
 
     The SDK cancels running calls as soon as its input ends. So a client that sends requests and
     closes its side, as a pipe does, would get no answer.
@@ -194,7 +194,7 @@ async def _pass_on_replies(
     outgoing: WriteStream[SessionMessage],
     unanswered: set[str | int],
 ) -> None:
-    """The messages to the client; notes which request each one answers."""
+    """Messages to the client; notes which request each one answers."""
     async with outgoing, server:
         async for item in server:
             await outgoing.send(item)
@@ -204,7 +204,7 @@ async def _pass_on_replies(
 
 
 def _mended(refused: ValidationError) -> SessionMessage | ValidationError:
-    r"""The message of a line that the SDK refused for half a surrogate pair (``"\ud835"``).
+    r"""Message of a line that the SDK refused for half a surrogate pair (``"\ud835"``).
 
     The SDK drops such a line, and its client waits for an answer for good. A sign stands in the
     place of the half from here on. A line that is no message for another reason stays refused.

@@ -21,7 +21,7 @@ PATH = "/mcp"
 
 
 def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
-    """The server as an ASGI application, to run in a server of your own.
+    """Server as an ASGI application, to run in a server of your own.
 
     Args:
         desk: answers the requests.

@@ -98,7 +98,7 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
 
 
 def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:
-    """The newest decision of a person that settled the dispute."""
+    """Newest decision of a person that settled the dispute."""
     for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX):
         named = {made.fact_id, *made.closed_ids, *made.superseded_ids}
         if named & {*fact_ids} and made.action is not Action.REVERT:
@@ -261,7 +261,7 @@ def _target(visit: Visit) -> dict[str, str]:
 
 
 def receipt(visit: Visit) -> Response:
-    """The receipt of an erasure.
+    """Receipt of an erasure.
 
     Raises:
         NotDoneError: the contact has none of that id.

@@ -77,7 +77,7 @@ _OVER = (
 def operator_page(
     memory: Memory, tokens: TokenFile, address: Address, *, calls_per_minute: int
 ) -> ASGIApp:
-    """The page as an ASGI application.
+    """Page as an ASGI application.
 
     Args:
         memory: the memory; its opener closes it.
@@ -106,7 +106,7 @@ def operator_page(
 
 
 def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
-    """The routes for people who are logged in."""
+    """Routes for people who are logged in."""
     reads = [
         Route(path, view(look), methods=["GET"]) for path, look in (*PAGES.items(), *READS.items())
     ]
@@ -119,7 +119,7 @@ def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
 
 
 def _outside(login: _LoginDoor) -> Starlette:
-    """The routes for everyone: the login, and the files of the pages."""
+    """Routes for everyone: the login, and the files of the pages."""
     files = [Route(path, _file, methods=["GET"]) for path in _FILES]
     routes = [
         Route(_LOGIN, login.ask, methods=["GET"]),
@@ -145,11 +145,11 @@ class _LoginDoor:
         self._wrong = Rates(_WRONG_TOKENS_PER_MINUTE)
 
     def secret_of(self, headers: Headers) -> str | None:
-        """The secret of the login that a request belongs to; None without one."""
+        """Secret of the login that a request belongs to; None without one."""
         return _cookie_of(headers, self._cookie)
 
     async def ask(self, request: Request) -> Response:
-        """The form that asks for a token; it says so if a login is over."""
+        """Form that asks for a token; it says so if a login is over."""
         secret = self.secret_of(request.headers)
         told = _OVER if secret and self._logins.get(secret) is None else None
         return self._form(request, _local(request.query_params.get("next")), told=told)
@@ -196,7 +196,7 @@ class _LoginDoor:
     def _form(
         self, request: Request, onwards: str, status: int = 200, told: str | None = None
     ) -> Response:
-        """The form; its key is in a cookie too, so that no other site can log a person in."""
+        """Form; its key is in a cookie too, so that no other site can log a person in."""
         key = _cookie_of(request.headers, self._key_name) or secrets.token_urlsafe(32)
         asked = page("login.html", status, form_key=key, next=onwards, told=told)
         self._set(asked, request, self._key_name, key)

@@ -84,7 +84,7 @@ def contacts(visit: Visit) -> Response:
 
 
 def _attention(visit: Visit) -> list[_Attention]:
-    """The contacts with something that waits, the longest wait first."""
+    """Contacts with something that waits, the longest wait first."""
     agent = visit.agent
     by_contact: dict[str, _Attention] = {}
 
@@ -138,7 +138,7 @@ def _not_erased(agent: AgentMemory, contacts: Sequence[Contact]) -> list[Contact
 
 
 def _facts_like(agent: AgentMemory, query: str) -> dict[str, Any]:
-    """The facts that hold all words of a query; without any, those that are nearest."""
+    """Facts that hold all words of a query; without any, those that are nearest."""
     try:
         facts: Sequence[FoundFact] = agent.find(query, limit=_FOUND_MAX)
     except InvalidRequestError:  # without a model, contacts alone are found
@@ -173,14 +173,14 @@ def _instant(visit: Visit) -> datetime | None:
 
 
 def head_of(visit: Visit, about: ContactMemory) -> dict[str, Any]:
-    """The head of every page about a contact."""
+    """Head of every page about a contact."""
     agent = visit.memory.agent(about.scope.agent_id, tenant=about.scope.tenant)
     known = agent.contacts(about.scope.contact_id)
     return {"contact": known[0] if known else None, "ids": visit.ids}
 
 
 def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> dict[str, Any]:
-    """The timeline, and the facts that hold, by page."""
+    """Timeline, and the facts that hold, by page."""
     heads = [chain.facts[0] for chain in chains]
     held = [head for head in heads if not head.has_ended and not head.is_void]
     first = _number(visit.optional("from"))
@@ -216,7 +216,7 @@ def _number(given: str | None) -> int:
 
 
 def _now(about: ContactMemory) -> dict[str, Any]:
-    """The parts that only the present has: open questions, the profile, and the last decisions."""
+    """Parts that only the present has: open questions, the profile, and the last decisions."""
     waiting = about.pending(limit=_PAGE)
     disputes = [item for item in waiting if isinstance(item, Dispute)]
     return {
@@ -231,7 +231,7 @@ def _now(about: ContactMemory) -> dict[str, Any]:
 
 
 def _done(visit: Visit, about: ContactMemory) -> list[Decision]:
-    """The decision just made, which the address names."""
+    """Decision just made, which the address names."""
     return [about.decision(each) for each in visit.given.getlist("done")[:_ATTENTION_MAX]]
 
 
@@ -263,7 +263,7 @@ def fact(visit: Visit, problem: Problem | None = None) -> Response:
 
 
 def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None:
-    """The decision that wrote a fact; None if it is not among the newest of that moment."""
+    """Decision that wrote a fact; None if it is not among the newest of that moment."""
     begins = known.recorded_at.replace(microsecond=0)
     near = about.decisions(since=begins, until=begins + timedelta(seconds=2), limit=_READ_MAX)
     written = [each for each in near if each.fact_id == fact_id]
@@ -271,7 +271,7 @@ def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None
 
 
 def _ended_by(about: ContactMemory, chain: FactHistory, known: Fact) -> Decision | None:
-    """The decision that ended a fact; None if it was not found."""
+    """Decision that ended a fact; None if it was not found."""
     if not known.has_ended:
         return None
     by_persons = {each.decision_id for each in chain.events if each.fact_id == known.fact_id}
@@ -298,7 +298,7 @@ def decision(visit: Visit) -> Response:
 
 
 def decisions(visit: Visit) -> Response:
-    """The newest decisions of an agent, or of a contact, by outcome, reason, source and day.
+    """Newest decisions of an agent, or of a contact, by outcome, reason, source and day.
 
     The store cannot filter by source or outcome, so these are filtered among the newest.
     """
@@ -368,7 +368,7 @@ def _one_of_words(known: Collection[str], name: str, visit: Visit) -> str | None
 
 
 def health(visit: Visit) -> Response:
-    """The health of the agent's memory, or of the one contact, in numbers."""
+    """Health of the agent's memory, or of the one contact, in numbers."""
     whom = visit.about if visit.grant.contact_id else visit.agent
     report = ops.health(whom, check_records=visit.optional("records") == "check")
     worst = most_troubled(report.contacts)[:_ATTENTION_MAX]

@@ -85,12 +85,12 @@ class Logins:
         return secret
 
     def get(self, secret: str) -> OpenLogin | None:
-        """The login of this secret; None if there is none, or it is over."""
+        """Login of this secret; None if there is none, or it is over."""
         with self._lock:
             return self._open.get(secret)
 
     def find(self, secret: str) -> AccessToken | None:
-        """The valid token of the login of this secret; None without one."""
+        """Valid token of the login of this secret; None without one."""
         login = self.get(secret)
         return None if login is None else self._tokens.find_valid(login.token_id)
 
@@ -140,7 +140,7 @@ class Visit:
 
     @property
     def agent_id(self) -> str:
-        """The agent that is asked about; the first of the grant's if none is named.
+        """Agent that is asked about; the first of the grant's if none is named.
 
         Raises:
             NotGrantedError: the grant does not reach so far.
@@ -149,7 +149,7 @@ class Visit:
 
     @property
     def contact_id(self) -> str | None:
-        """The contact who is asked about, or the only one of the grant.
+        """Contact who is asked about, or the only one of the grant.
 
         Raises:
             NotGrantedError: the grant does not reach so far.
@@ -158,7 +158,7 @@ class Visit:
 
     @property
     def agent(self) -> AgentMemory:
-        """The agent's memory.
+        """Agent's memory.
 
         Raises:
             NotGrantedError: the grant does not reach so far.
@@ -169,7 +169,7 @@ class Visit:
 
     @property
     def about(self) -> ContactMemory:
-        """The contact's memory.
+        """Contact's memory.
 
         Raises:
             NotGrantedError: the grant does not reach so far.
@@ -179,7 +179,7 @@ class Visit:
 
     @property
     def by(self) -> str:
-        """The person recorded for a decision: the person who is logged in, or the contact."""
+        """Person recorded for a decision: the person who is logged in, or the contact."""
         return self.grant.person(self.given.get("answered_by") or "operator")
 
     @property
@@ -199,7 +199,7 @@ class Visit:
         return given_text or default or ""
 
     def reason(self, default: str | None = None) -> str:
-        """The reason, and who took the answer: a record of the contact's word names no one else.
+        """Reason, and who took the answer: a record of the contact's word names no one else.
 
         Raises:
             NotDoneError: it is empty, and there is no default.
@@ -255,7 +255,7 @@ Handler = Callable[[Visit], Response]
 
 
 def view(look: Handler) -> Callable[[Request], Any]:
-    """The endpoint of a page that only reads."""
+    """Endpoint of a page that only reads."""
 
     async def endpoint(request: Request) -> Response:
         given = ImmutableMultiDict(request.query_params.multi_items())
@@ -265,7 +265,7 @@ def view(look: Handler) -> Callable[[Request], Any]:
 
 
 def act(do: Handler) -> Callable[[Request], Any]:
-    """The endpoint of a form that settles something; it has to come from a page of this login."""
+    """Endpoint of a form that settles something; it has to come from a page of this login."""
 
     async def endpoint(request: Request) -> Response:
         given = form_of(await request.body())
@@ -289,7 +289,7 @@ def _visit(request: Request, given: Given) -> Visit:
 
 
 def login_of(request: Request) -> OpenLogin:
-    """The login of a request that was let in.
+    """Login of a request that was let in.
 
     Raises:
         NotDoneError: it ended a moment ago.
@@ -301,7 +301,7 @@ def login_of(request: Request) -> OpenLogin:
 
 
 def form_of(body: bytes) -> Given:
-    """The fields of a form.
+    """Fields of a form.
 
     Raises:
         NotDoneError: it is none.

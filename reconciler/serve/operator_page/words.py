@@ -109,12 +109,12 @@ def moment(at: datetime | None) -> str:
 
 
 def gist(why: Explanation) -> list[str]:
-    """The part of an explanation that a reader wants first; ``details`` has the rest."""
+    """Part of an explanation that a reader wants first; ``details`` has the rest."""
     return [each for each in (*why.remarks, *why.rule[:1]) if not each.startswith(_SCORE)]
 
 
 def details(why: Explanation) -> list[str]:
-    """The figures of an explanation, and the other compared facts."""
+    """Figures of an explanation, and the other compared facts."""
     first = [each for each in why.rule[:1] if each.startswith(_SCORE)]
     return [*first, *why.rule[1:], *why.neighbours, *why.differences, *why.arbiter]
 
@@ -139,7 +139,7 @@ def is_erased(contact: Contact, erasures: Iterable[Erasure]) -> bool:
 
 
 def tone(decision: Decision) -> str:
-    """The kind of notice for a decision."""
+    """Kind of notice for a decision."""
     return "warn" if decision.action in (Action.REJECT, Action.HOLD) else "good"
 
 
@@ -171,7 +171,7 @@ def action(decision: Decision) -> str:
 
 
 def replaced_by(decision: Decision) -> list[str]:
-    """The facts that a decision replaced, as far as its record says."""
+    """Facts that a decision replaced, as far as its record says."""
     if decision.action is not Action.UPDATE or decision.verdict.is_restatement:
         return []
     texts = {each.fact_id: each.text for each in decision.compared_with}
@@ -186,7 +186,7 @@ def is_declined(decision: Decision) -> bool:
 
 
 def answer(decision: Decision) -> str:
-    """The outcome for a person; ``Decision.answer`` is for an agent."""
+    """Outcome for a person; ``Decision.answer`` is for an agent."""
     if decision.action is Action.REVERT:
         return "What held before it holds again."
     if decision.action is Action.REJECT and is_declined(decision):
@@ -202,7 +202,7 @@ def answer(decision: Decision) -> str:
 
 
 def attribute(fact: Fact) -> str | None:
-    """The attribute that a fact is filed under; None without one."""
+    """Attribute that a fact is filed under; None without one."""
     return fact.slot.attribute if fact.slot else None
 
 
@@ -256,7 +256,7 @@ def since(about: ContactMemory, decision: Decision) -> Since:
 
 
 def settled_by(about: ContactMemory, held: Decision) -> Decision | None:
-    """The decision that answered a question; None while it waits."""
+    """Decision that answered a question; None while it waits."""
     try:
         return about.decision(settlement_id_of(held.proposal.held_id or held.decision_id))
     except UnknownDecisionError:
@@ -264,7 +264,7 @@ def settled_by(about: ContactMemory, held: Decision) -> Decision | None:
 
 
 def subject_of(memory: Memory, decision: Decision) -> str:
-    """The fact or facts that a decision was about; its own text if that says it."""
+    """Fact or facts that a decision was about; its own text if that says it."""
     scope = decision.scope
     about = memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
     if decision.action is Action.REVERT:
@@ -291,7 +291,7 @@ def subject_of(memory: Memory, decision: Decision) -> str:
 
 
 def _undone(about: ContactMemory, revert: Decision) -> Decision | None:
-    """The decision that a person asked to undo; later ones that were undone with it come first."""
+    """Decision that a person asked to undo; later ones that were undone with it come first."""
     ids = revert.undo.decision_ids if revert.undo else ()
     try:
         return about.decision(ids[-1]) if ids else None

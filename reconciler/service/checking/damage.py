@@ -93,7 +93,7 @@ class Damage:
     def read(
         self, scope: Scope, labels: Iterable[str], on_progress: Callable[[int], None]
     ) -> ReadRecords:
-        """The records of a contact of these labels, each read once.
+        """Records of a contact of these labels, each read once.
 
         Args:
             scope: the contact.
@@ -136,7 +136,7 @@ class Damage:
     def damaged_among(
         self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
     ) -> Iterator[str]:
-        """The contact's key of each damaged record of several contacts of these labels."""
+        """Contact's key of each damaged record of several contacts of these labels."""
         scopes = list(scopes)
         by_key = {scope.contact_key: scope for scope in scopes}
         for label in labels:
@@ -198,7 +198,7 @@ class Damage:
             self.archive_store.put_remains(label, nodes)
 
     def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
-        """The readable rest of a damaged record, without any words.
+        """Readable rest of a damaged record, without any words.
 
         Args:
             node: the record.
@@ -214,12 +214,12 @@ class Damage:
         return left
 
     def read_remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Any:
-        """The rest of a damaged record, as its store will read it; else as ``remains``."""
+        """Rest of a damaged record, as its store will read it; else as ``remains``."""
         left = self.remains(node, scope, at) | {KEY_OF[node.label]: node.node_id}
         return read_node(node.label, left, scope)
 
     def link_left(self, kind: str, held: Row, at: datetime) -> Row | None:
-        """The readable part of a link, as an export holds it; None if nothing of it is readable.
+        """Readable part of a link, as an export holds it; None if nothing of it is readable.
 
         Args:
             kind: the link's type.

@@ -137,12 +137,12 @@ class PropertyTypes:
             self._readers[name] = {key: _reader(told) for key, told in described.items()}
 
     def known(self, name: str, held: Row) -> Row:
-        """The properties of a node or a relationship that an export has a place for."""
+        """Properties of a node or a relationship that an export has a place for."""
         readers = self._readers[name]
         return {key: value for key, value in held.items() if key in readers}
 
     def node(self, line: Mapping[str, Any]) -> Node:
-        """The node in a line.
+        """Node in a line.
 
         Raises:
             InvalidArchiveError: the line holds no valid node.
@@ -156,7 +156,7 @@ class PropertyTypes:
         return Node(label=label, properties=properties, vector=_vector(line.get("vector")))
 
     def link(self, line: Mapping[str, Any]) -> Link:
-        """The relationship in a line.
+        """Relationship in a line.
 
         Raises:
             InvalidArchiveError: the line holds no valid relationship.
@@ -170,7 +170,7 @@ class PropertyTypes:
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
 
     def read(self, name: str, held: Any) -> Row:
-        """The properties of a node or a relationship, from a line or a store, with their types.
+        """Properties of a node or a relationship, from a line or a store, with their types.
 
         Raises:
             InvalidArchiveError: one is unknown, or has an impossible value.
@@ -254,7 +254,7 @@ def _as_json(value: Any) -> str:
 
 
 def _vector(text: Any) -> bytes | None:
-    """The vector in a line, of unit length; one engine takes NaN for equal to every vector.
+    """Vector in a line, of unit length; one engine takes NaN for equal to every vector.
 
     Raises:
         InvalidArchiveError: it cannot be compared.
@@ -294,7 +294,7 @@ def _reader(told: Mapping[str, Any]) -> _Reader:
 
 
 def _telling(column: Sequence[Any], reader: _Reader) -> Iterable[Any]:
-    """The values of a column that are enough to check all of it."""
+    """Values of a column that are enough to check all of it."""
     kinds = set(map(type, column)) - {NoneType}
     if kinds == {datetime} and reader is _time:
         times = [at for at in column if at is not None]
@@ -355,7 +355,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def load_export_schema() -> dict[str, Any]:
-    """The schema as it is shipped; ``tools/export_schema.py`` writes it from the tables."""
+    """Schema as it is shipped; ``tools/export_schema.py`` writes it from the tables."""
     text = files(__package__).joinpath("export.schema.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 

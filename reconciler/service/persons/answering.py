@@ -135,7 +135,7 @@ class PersonsAnswers:
     def _held(
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
-        """The held decision, and the decision that settled it, if there is one."""
+        """Held decision, and the decision that settled it, if there is one."""
         decision = self.decision_store.get_decision(scope, decision_id)
         if decision.proposal.held_id is not None:
             decision = self.decision_store.get_decision(scope, decision.proposal.held_id)
@@ -160,7 +160,7 @@ class PersonsAnswers:
         return decision, earlier and earlier.as_replay()
 
     def _answered_meanwhile(self, held: Decision) -> Decision | None:
-        """The answer that a person gave a moment ago; None for an open question.
+        """Answer that a person gave a moment ago; None for an open question.
 
         Raises:
             InvalidAnswerError: later words of the contact answered it already. A yes would replace
@@ -288,7 +288,7 @@ class PersonsAnswers:
 
 
 def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
-    """The decision that settled the note, if it is the wanted answer; another may have come first.
+    """Decision that settled the note, if it is the wanted answer; another may have come first.
 
     Raises:
         InvalidAnswerError: the note was settled in another way.
@@ -302,7 +302,7 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
 
 
 def came_first(settled: Decision, what: str, said: str, remedy: str) -> InvalidAnswerError:
-    """The error of a person who answers after another, and otherwise."""
+    """Error of a person who answers after another, and otherwise."""
     return InvalidAnswerError(
         f"{what}, by {settled.proposal.answered_by} on {settled.at:%Y-%m-%d, %H:%M} UTC: {said}. "
         f"Nothing was changed now; if that was wrong, {remedy}"

@@ -270,7 +270,7 @@ class PersonsDecisions:
     def _amended_before(
         self, amending: Submission, said_at: datetime | None, known: Fact | None
     ) -> Decision | None:
-        """The decision of the same amendment, if what it ended has ended or what it wrote holds.
+        """Decision of the same amendment, if what it ended has ended or what it wrote holds.
 
         Raises:
             UnknownFactError: the fact has ended, and not by this amendment.
@@ -336,7 +336,7 @@ class PersonsDecisions:
         return Archived(contact_id=scope.contact_id, facts=tuple(put_by), decision=made)
 
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
-        """The facts of the contact that a sweep would archive now, the most faded first."""
+        """Facts of the contact that a sweep would archive now, the most faded first."""
         conflicts = self.fact_store.list_conflicts(scope)
         disputed = [fact_id for pair in conflicts for fact_id in pair.ids]
         return faded(self.fact_store.list_facts(scope), disputed, self.clock(), policy)
@@ -399,7 +399,7 @@ class PersonsDecisions:
     def _none_kept(
         self, submission: Submission, sides: Sequence[Fact], seen: Seen
     ) -> Commit | None:
-        """The plan by which all sides end; None if one is in dispute with nothing."""
+        """Plan by which all sides end; None if one is in dispute with nothing."""
         side_ids = {fact.fact_id for fact in sides}
         conflicts = self.fact_store.list_conflicts(submission.note.scope)
         disputed_ids = set().union(*(one.ids for one in conflicts if one.ids & side_ids))
@@ -413,7 +413,7 @@ class PersonsDecisions:
         return self._revoked(submission, sides, seen)
 
     def _kept(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
-        """The plan; None if nothing is in dispute with the kept facts.
+        """Plan; None if nothing is in dispute with the kept facts.
 
         Raises:
             InvalidAnswerError: one of them has ended, perhaps by another person's answer.
@@ -458,7 +458,7 @@ class PersonsDecisions:
     def _taken_over(
         self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[Set[str]]
     ) -> list[tuple[Fact, Fact]]:
-        """The kept facts, each with the plans that were to end the disputed ones."""
+        """Kept facts, each with the plans that were to end the disputed ones."""
         if all(fact.valid_to is None for fact in ended):
             return []
         plans, now = self.reconciler.plans(scope), self.clock()
@@ -472,7 +472,7 @@ class PersonsDecisions:
         return [(fact, plan) for fact, plan in pairs if plan.is_upcoming(now) and fact != plan]
 
     def _earlier(self, scope: Scope, facts: Sequence[Fact], *, is_kept: bool) -> Decision:
-        """The answer that was given already: these facts hold, or none of them does.
+        """Answer that was given already: these facts hold, or none of them does.
 
         Raises:
             InvalidAnswerError: none was.
@@ -509,7 +509,7 @@ class PersonsDecisions:
             raise came_first(settled, "this has been settled already", said, remedy)
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
-        """The facts that stand for these facts now, each once: their newest restatements."""
+        """Facts that stand for these facts now, each once: their newest restatements."""
         for fact_id in fact_ids:
             check_identifier("keep", fact_id, UnknownFactError)
         after = {
@@ -559,7 +559,7 @@ class PersonsDecisions:
         return replace(judged, assessment=assessment, answered_by=by)
 
     def _word(self, scope: Scope, by: str, reason: str) -> Candidate:
-        """The reason as that person's word."""
+        """Reason as that person's word."""
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
@@ -604,7 +604,7 @@ def _key_of(note: Note) -> str | None:
 
 
 def _refusal(later: Sequence[Decision]) -> str:
-    """The error of a revert that later decisions prevent, and what to do."""
+    """Error of a revert that later decisions prevent, and what to do."""
     shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
     more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
     return (
@@ -614,7 +614,7 @@ def _refusal(later: Sequence[Decision]) -> str:
 
 
 def _moving(facts: Sequence[Fact], state: FactState) -> Effects:
-    """The effects of putting facts into a state."""
+    """Effects of putting facts into a state."""
     return Effects(moved=[(fact, replace(fact, state=state)) for fact in facts])
 
 

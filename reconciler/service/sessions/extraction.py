@@ -128,7 +128,7 @@ class SessionReader:
     def episodes(
         self, session: Session, now: datetime, kept: Sequence[Episode] = ()
     ) -> tuple[list[Episode], list[Episode]]:
-        """The handed-over turns as episodes, and the kept episodes, both without secrets.
+        """Handed-over turns as episodes, and the kept episodes, both without secrets.
 
         The id of a turn is the same each time it is handed over. A new turn may show that an
         earlier one held a secret; so the kept episodes are cleaned again.
@@ -173,7 +173,7 @@ class SessionReader:
     def _without_secrets(
         self, scope: Scope, kept: Sequence[Episode], episodes: Sequence[Episode]
     ) -> tuple[list[Episode], list[Episode]]:
-        """The new and the kept episodes without secrets, read as one conversation."""
+        """New and the kept episodes without secrets, read as one conversation."""
         clean = partial(self.cleaner.without_secrets, scope)
         again = {episode.episode_id for episode in episodes}
         earlier = [episode for episode in kept if episode.episode_id not in again]
@@ -189,7 +189,7 @@ class SessionReader:
         )
 
     def _placed(self, session: Session, kept: Sequence[Episode]) -> list[tuple[int, Turn, int]]:
-        """The turns without recalled facts: place, words, and which of its repetitions it is.
+        """Turns without recalled facts: place, words, and which of its repetitions it is.
 
         The same words at the same time, or with the same id, are the same turn. For other turns
         their order tells whether they are handed over again or said again.
@@ -212,7 +212,7 @@ class SessionReader:
         own: Sequence[tuple[int, Turn]],
         kept: Sequence[Episode],
     ) -> list[tuple[str, ...]]:
-        """The identity of each kept turn that is among these; the episode's id for the others."""
+        """Identity of each kept turn that is among these; the episode's id for the others."""
         ids = {episode.episode_id for episode in kept}
         known: dict[str, tuple[str, ...]] = {}
         for turn in {_identity(turn): turn for _, turn in own}.values():
@@ -242,7 +242,7 @@ class SessionReader:
     def shared_turns(
         self, scope: Scope, session_id: str, turns: Sequence[Turn], kept: Sequence[Episode]
     ) -> int:
-        """The number of last turns of a session with which these begin; 0 if with none."""
+        """Number of last turns of a session with which these begin; 0 if with none."""
         own = _own_words(turns)
         symbols = self._symbols(scope, session_id, own, kept)
         return shared_at_the_end(symbols, [_identity(turn) for _, turn in own])
@@ -283,11 +283,11 @@ class SessionReader:
         )
 
     def readable(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """The episodes as an extractor may read them: with what the policy keeps as a value."""
+        """Episodes as an extractor may read them: with what the policy keeps as a value."""
         return _uncleaned_as(episodes, partial(self.cleaner.readable_texts, scope))
 
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """The episodes without personal data and secrets; cleaned ones stay as they are."""
+        """Episodes without personal data and secrets; cleaned ones stay as they are."""
         made = _uncleaned_as(episodes, partial(self.cleaner.clean_texts, scope))
         return [replace(episode, is_cleaned=True) for episode in made]
 
@@ -298,7 +298,7 @@ class SessionReader:
         new_ids: frozenset[str],
         on_window: Callable[[], None] = lambda: None,
     ) -> ReadSession:
-        """The extractor's claims from all windows of a session, each once.
+        """Extractor's claims from all windows of a session, each once.
 
         Args:
             scope: the contact of the session and of the facts that are shown.
@@ -356,7 +356,7 @@ class SessionReader:
     def cleaned(
         self, read: ReadSession, session: SessionEpisodes
     ) -> tuple[ReadSession, list[Episode]]:
-        """The claims and episodes without personal data, and without what only a slot shows.
+        """Claims and episodes without personal data, and without what only a slot shows.
 
         A value that the gate takes out of a slot, such as a PIN, is taken out of all episodes and
         claims. One that it keeps stays in that slot alone, if the cited words hold it.
@@ -406,7 +406,7 @@ class SessionReader:
         )
 
     def _taken(self, proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, str]:
-        """The value that the texts lose, as said and as normalised, each with its token."""
+        """Value that the texts lose, as said and as normalised, each with its token."""
         before, after = given.note.slot, judged.note.slot
         if before is None or after is None or not after.value:
             return {}
@@ -421,7 +421,7 @@ class SessionReader:
         }
 
     def important(self, read: ReadSession, session: SessionEpisodes) -> list[Claim]:
-        """The claims worth proposing: important ones, and those that a person asked to remember."""
+        """Claims worth proposing: important ones, and those that a person asked to remember."""
         return [
             proposal
             for proposal in read.proposals
@@ -430,7 +430,7 @@ class SessionReader:
         ]
 
     def candidates(self, read: ReadSession, session: SessionEpisodes) -> list[Candidate]:
-        """The claims as candidates for the write gate, in the order in which they were last said.
+        """Claims as candidates for the write gate, in the order in which they were last said.
 
         Unimportant and unusable claims are left out. A candidate's idempotency key is made of its
         session, its spans and its claim, so that it takes effect only once.
@@ -493,7 +493,7 @@ class SessionReader:
         )
 
     def _in_time(self, candidate: Candidate, read: Extracted) -> Candidate:
-        """The candidate with its days, as its extractor or else its words name them.
+        """Candidate with its days, as its extractor or else its words name them.
 
         If it has ended, it ends what it names.
 
@@ -532,7 +532,7 @@ class SessionReader:
     def _known(
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
-        """The known facts near to a window's new words, for an extractor that reads them.
+        """Known facts near to a window's new words, for an extractor that reads them.
 
         And those that share a subject or an attribute with them: "my number" ends the old one.
         """
@@ -561,7 +561,7 @@ class SessionReader:
         return tuple(self.near(scope, said, _KNOWN_MAX, shares))
 
     def _slot(self, extracted: Extracted) -> Slot | None:
-        """The claim's slot; None if it is invalid, for the words still count."""
+        """Claim's slot; None if it is invalid, for the words still count."""
         is_known = self.attributes.find(extracted.attribute or "") is not None
         try:
             return self.attributes.slot(
@@ -704,7 +704,7 @@ class MemoryExtractor:
         return own
 
     def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str) -> tuple[int, bool]:
-        """The number of last turns of a session with which these begin, and whether that is all."""
+        """Number of last turns of a session with which these begin, and whether that is all."""
         kept = self.session_store.list_episodes(scope, session_id)
         shared = self.session_reader.shared_turns(scope, session_id, turns, kept)
         return shared, shared == len(kept)
@@ -759,13 +759,13 @@ _Clean = Callable[[Sequence[str], int], list[str]]
 
 
 def _uncleaned_as(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
-    """The episodes; those that are not cleaned yet with new words."""
+    """Episodes; those that are not cleaned yet with new words."""
     made = iter(_with_words([each for each in episodes if not each.is_cleaned], clean))
     return [episode if episode.is_cleaned else next(made) for episode in episodes]
 
 
 def _with_words(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
-    """The episodes, cleaned together: a secret that one shows is taken out of all."""
+    """Episodes, cleaned together: a secret that one shows is taken out of all."""
     if not episodes:
         return []
     references = [episode.reference or "" for episode in episodes]
@@ -779,7 +779,7 @@ def _with_words(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
 
 
 def _own_words(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
-    """The turns without recalled facts, each with its place; without turns that become empty."""
+    """Turns without recalled facts, each with its place; without turns that become empty."""
     cut = [(place, turn, without_recalled(turn.text)) for place, turn in enumerate(turns)]
     return [(place, replace(turn, text=text)) for place, turn, text in cut if text is not None]
 
@@ -792,7 +792,7 @@ def _identity(turn: Turn) -> tuple[str, ...]:
 def _as_said(
     candidate: Candidate, now: datetime, judge: Callable[[Candidate], Submission]
 ) -> Candidate:
-    """The candidate with the first and last day that its words name, or those that it quotes.
+    """Candidate with the first and last day that its words name, or those that it quotes.
 
     The end of a claim that ends other facts may be theirs, and is not read.
 

@@ -228,7 +228,7 @@ class ExtractionWorker:
     def _settled(
         self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
     ) -> Decision | None:
-        """The decision about a candidate; None if it could not even be judged."""
+        """Decision about a candidate; None if it could not even be judged."""
         self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
             decision = self.gate.propose(
@@ -316,7 +316,7 @@ class ExtractionWorker:
 def _own(
     job: Job, before: Sequence[Episode], after: Sequence[Episode]
 ) -> list[tuple[Episode, Episode]]:
-    """The turns of this job, each before and after; those of a later job are still to be read."""
+    """Turns of this job, each before and after; those of a later job are still to be read."""
     return [pair for pair in zip(before, after, strict=True) if pair[0].job_id == job.job_id]
 
 

@@ -35,7 +35,7 @@ class Introduced:
         self._values: dict[str, float] = {}
 
     def marked(self, window: Window, extraction: Extraction) -> Extraction:
-        """The extraction; a claim of the contact's introduced words alone is marked so.
+        """Extraction; a claim of the contact's introduced words alone is marked so.
 
         A claim that also rests on plain words of the contact rests only on those. Beside an
         extractor that was asked about quotations only their marks count: the head takes a quarter

@@ -29,7 +29,7 @@ TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024
 
 
 def turns_in(conversation: Conversation) -> list[Turn]:
-    """The turns of one conversation, oldest first, at least one.
+    """Turns of one conversation, oldest first, at least one.
 
     Raises:
         InvalidSessionError: a message cannot be read, or none holds any text.
@@ -41,7 +41,7 @@ def turns_in(conversation: Conversation) -> list[Turn]:
 
 
 def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list[Conversation]:
-    """The conversations of a file, at least one; their messages are read later, by ``turns``.
+    """Conversations of a file, at least one; their messages are read later, by ``turns``.
 
     Args:
         lines: the file's, either one JSON object a line, or one JSON document over all of them. An
@@ -65,7 +65,7 @@ def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list
 
 
 def too_large() -> InvalidSessionError:
-    """The message about a transcript that is larger than any accepted file."""
+    """Message about a transcript that is larger than any accepted file."""
     return InvalidSessionError(
         f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, at most so many are read; "
         "hand it over in parts, each with conversations of its own"
@@ -73,7 +73,7 @@ def too_large() -> InvalidSessionError:
 
 
 def _bounded(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, up to the largest accepted file; each is measured before it is read.
+    """Lines, up to the largest accepted file; each is measured before it is read.
 
     Raises:
         InvalidSessionError: the file is larger.
@@ -87,7 +87,7 @@ def _bounded(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _clean(number: int, line: object) -> str:
-    """The line without a byte order mark.
+    """Line without a byte order mark.
 
     A file that is not UTF-8 arrives with half surrogates in place of its undecodable bytes.
     """
@@ -105,7 +105,7 @@ def _clean(number: int, line: object) -> str:
 
 
 def _records(written: list[tuple[int, str]]) -> Iterator[Message]:
-    """The objects of the file, each with its place in words."""
+    """Objects of the file, each with its place in words."""
     if not written:
         return
     document = _document(written)
@@ -143,7 +143,7 @@ def _document(written: list[tuple[int, str]]) -> Any:
 
 
 def _where_broken(written: list[tuple[int, str]], error: InvalidRequestError) -> str:
-    """The complaint with the line number of the file; the parsed text has no blank lines."""
+    """Complaint with the line number of the file; the parsed text has no blank lines."""
     cause = error.__cause__
     if isinstance(cause, JSONDecodeError):
         return f"line {written[min(cause.lineno, len(written)) - 1][0]}: not JSON: {cause.msg}"

@@ -103,7 +103,7 @@ class BindingStore(Queries):
         _check_model(bound, embedding_model, embedding_dimension)
 
     def hash_key_check(self) -> str | None:
-        """The check value of the store's hash key; None before the first hash."""
+        """Check value of the store's hash key; None before the first hash."""
         [bound] = self.rows("find_store")
         check: str | None = bound["hash_key_check"]
         return check
@@ -148,7 +148,7 @@ class ModelStore(Store):
     """
 
     def move(self, *, counted: bool = True) -> ModelMove:
-        """The store's move to another model; moved facts are counted only on request."""
+        """Store's move to another model; moved facts are counted only on request."""
         [row] = self.rows("find_move")
         model, next_model = row["embedding_model"], row["next_embedding_model"]
         state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING
@@ -176,7 +176,7 @@ class ModelStore(Store):
         return bool(self.rows("cancel_move"))
 
     def list_unmoved(self, model: str, next_model: str, limit: int) -> list[tuple[str, str]]:
-        """The ids and texts of facts without a vector of the next model, up to the limit."""
+        """Ids and texts of facts without a vector of the next model, up to the limit."""
         return [
             (row["fact_id"], row["text"])
             for row in self.rows(
@@ -208,11 +208,11 @@ class ModelStore(Store):
         return bool(self.rows("switch_model", embedding_model=model, next_model=next_model))
 
     def count_restoring(self) -> int:
-        """The number of incomplete contacts: their restore was cut off, or is under way."""
+        """Number of incomplete contacts: their restore was cut off, or is under way."""
         return sum(int(row["contacts"]) for row in self.rows("count_restoring"))
 
     def list_next_ids(self, limit: int) -> list[str]:
-        """The ids of facts that still have a next vector, up to the limit."""
+        """Ids of facts that still have a next vector, up to the limit."""
         rows = self.rows("list_next_ids", limit=limit)
         return [row["fact_id"] for row in rows]
 
@@ -254,7 +254,7 @@ class HashKey:
         self._key: bytes | None = None
 
     def __call__(self) -> bytes:
-        """The key; the store is bound to it from now on.
+        """Key; the store is bound to it from now on.
 
         Raises:
             ConfigurationError: the store is bound to another one, or it cannot be read or made.

@@ -92,7 +92,7 @@ class Commit:
 
     @property
     def before(self) -> tuple[Standing, ...]:
-        """The earlier states of facts that it changes and that live on."""
+        """Earlier states of facts that it changes and that live on."""
         return self.decision.changes.before
 
 
@@ -126,7 +126,7 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
 
 
 def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
-    """The sessions that the evidence belongs to, each once, with its first and last time."""
+    """Sessions that the evidence belongs to, each once, with its first and last time."""
     known: dict[str, dict[str, Any]] = {}
     unknown: dict[str, dict[str, Any]] = {}
     for commit in commits:
@@ -201,7 +201,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 
 def supersessions_of(commit: Commit) -> dict[tuple[str, str], Supersession]:
-    """The supersessions: the new fact, or one that stays, and the facts that it replaces.
+    """Supersessions: the new fact, or one that stays, and the facts that it replaces.
 
     By the ids of the newer and the older fact.
     """
@@ -215,7 +215,7 @@ def supersessions_of(commit: Commit) -> dict[tuple[str, str], Supersession]:
 
 
 def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
-    """The supersession of one fact by another, for the reasons of a decision."""
+    """Supersession of one fact by another, for the reasons of a decision."""
     verdict, cosine = commit.decision.verdict, commit.decision.cosine
     return Supersession(
         new_id=new_id,
@@ -230,7 +230,7 @@ def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
 
 
 def states_of(commit: Commit) -> Iterator[dict[str, Any]]:
-    """The new states of older facts; one that was never true ends at its beginning."""
+    """New states of older facts; one that was never true ends at its beginning."""
     decision, void, kept = commit.decision, commit.voided_from, commit.kept
     for fact_id, valid_to in commit.lapsed.items():
         yield _state_map(fact_id, FactState.EXPIRED, valid_to)
@@ -262,7 +262,7 @@ def _with_slot(fact: Fact, names: Iterable[str]) -> dict[str, Any]:
 
 
 def decision_map(decision: Decision) -> dict[str, Any]:
-    """The record, and beside it what queries filter by and readers of the graph look for."""
+    """Record, and beside it what queries filter by and readers of the graph look for."""
     return {
         **taken(decision, "decision_id", "text", "cosine", "fact_id", "door", "at", "episode_id"),
         **taken(decision, "action", "decided_by", "reason"),
@@ -309,11 +309,11 @@ class OpenConflicts:
         self.linked_ids = frozenset(self._others).union(linked_ids)  # replaced, never changed
 
     def of(self, fact_id: str) -> tuple[str, ...]:
-        """The ids of the other sides of a fact's disputes; empty for most facts."""
+        """Ids of the other sides of a fact's disputes; empty for most facts."""
         return tuple(sorted(self._others.get(fact_id, ())))
 
     def as_mapping(self) -> dict[str, tuple[str, ...]]:
-        """The ids of the other sides, by the id of each fact in dispute."""
+        """Ids of the other sides, by the id of each fact in dispute."""
         return {fact_id: self.of(fact_id) for fact_id, others in self._others.items() if others}
 
     def copy(self) -> OpenConflicts:
@@ -395,7 +395,7 @@ def log_decision(decision: Decision, commit_ms: float) -> None:
 
 
 def _outcome(opinion: RecordedOpinion) -> str | None:
-    """The arbiter's outcome in a word; None if it was not asked."""
+    """Arbiter's outcome in a word; None if it was not asked."""
     if opinion.arbiter is None:
         return None
     if opinion.error is None:

@@ -41,7 +41,7 @@ class ContactStore(Store):
     def list_contact_ids(
         self, whose: Scope, after: str = "", limit: int | None = None
     ) -> list[tuple[str, datetime | None]]:
-        """The ids of an agent's contacts, in order, each with the time of its last decision.
+        """Ids of an agent's contacts, in order, each with the time of its last decision.
 
         Args:
             whose: any contact of the agent.
@@ -71,7 +71,7 @@ class ContactStore(Store):
         return [(row["tenant"], row["agent_id"]) for row in self.rows("list_agents")]
 
     def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
-        """The numbers of sessions and of episodes of each contact, by the contact's key."""
+        """Numbers of sessions and of episodes of each contact, by the contact's key."""
         return {
             row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
             for row in self.rows("count_episodes", **of_contacts(scopes))
@@ -96,7 +96,7 @@ class ContactStore(Store):
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
-        """The contacts that have disputes, in the order given."""
+        """Contacts that have disputes, in the order given."""
         for page in pages(scopes):
             rows = self.rows("list_disputed", **of_contacts(page))
             keys = {row["contact_key"] for row in rows}
@@ -178,15 +178,15 @@ class ArchiveStore(Store):
     """
 
     def describe(self) -> EngineDescription:
-        """The engine, its version, and where it keeps the store."""
+        """Engine, its version, and where it keeps the store."""
         return self.graph.describe()
 
     def schema_version(self) -> int:
-        """The version of the schema in the store."""
+        """Version of the schema in the store."""
         return self.graph.schema_version()
 
     def bound(self) -> BoundStore:
-        """The model and keys that the store is bound to."""
+        """Model and keys that the store is bound to."""
         [row] = self.rows("find_store")
         return BoundStore(**row)
 
@@ -195,11 +195,11 @@ class ArchiveStore(Store):
         self.rows("bind_store", id_key=id_key, at=at)
 
     def count_contacts(self) -> int:
-        """The number of contacts, also of those that are being restored."""
+        """Number of contacts, also of those that are being restored."""
         return sum(int(row["contacts"]) for row in self.rows("count_contacts"))
 
     def contact_keys(self, wanted: ContactFilter) -> Iterator[tuple[str, int]]:
-        """The keys of contacts with their versions, in the order of the keys."""
+        """Keys of contacts with their versions, in the order of the keys."""
         plain = {name: value or "" for name, value in asdict(wanted).items()}
         after = ""
         while rows := self.rows("list_contact_keys", **plain, after=after, limit=PAGE):
@@ -224,7 +224,7 @@ class ArchiveStore(Store):
         )
 
     def find_contact(self, contact_key: str) -> Row | None:
-        """The stored properties of a contact; None if there is none."""
+        """Stored properties of a contact; None if there is none."""
         rows = self.rows("find_whole_contact", contact_key=contact_key)
         return dict(rows[0]["node"]) if rows else None
 
@@ -273,7 +273,7 @@ class ArchiveStore(Store):
     def list_links(
         self, contact_key: str, kind: str, after: str, until: str
     ) -> Iterator[tuple[str, str, Row]]:
-        """The links of one type from the contact's nodes with ids between these two."""
+        """Links of one type from the contact's nodes with ids between these two."""
         for row in self.rows(_LINKS[kind], contact_key=contact_key, after=after, until=until):
             yield row["from_id"], row["to_id"], row.get("link") or {}
 
@@ -330,7 +330,7 @@ class ArchiveStore(Store):
         self.rows("restore_links", **_page(contact_key, version), type=kind, links=rows)
 
     def contact_version(self, contact_key: str) -> int | None:
-        """The contact's version; None if there is no such contact."""
+        """Contact's version; None if there is no such contact."""
         rows = self.rows("find_contact_version", contact_key=contact_key)
         return int(rows[0]["version"]) if rows else None
 

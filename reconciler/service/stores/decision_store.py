@@ -87,7 +87,7 @@ class DecisionStore(Store):
     """
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
-        """The decisions that were made on these turns, by the turn's id; in no order."""
+        """Decisions that were made on these turns, by the turn's id; in no order."""
         taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
         rows = self.rows("list_judged", episode_ids=list(taken_by))
         for row, taken in TAKEN.pairs(rows):
@@ -95,7 +95,7 @@ class DecisionStore(Store):
         return taken_by
 
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
-        """The number of decisions about each contact by action, by the contact's key."""
+        """Number of decisions about each contact by action, by the contact's key."""
         counts: dict[str, list[ActionCount]] = {}
         rows = self.rows("count_actions", **of_contacts(scopes))
         for row, count in ACTION_COUNTS.pairs(rows):
@@ -108,7 +108,7 @@ class DecisionStore(Store):
         return self._made(scope.contact_key, ids)
 
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
-        """The ids of the decisions that ended a fact without a successor, in no order.
+        """Ids of the decisions that ended a fact without a successor, in no order.
 
         With ``or_door`` also the ids of all decisions that came through that door.
         """
@@ -116,7 +116,7 @@ class DecisionStore(Store):
         return [row["decision_id"] for row in rows]
 
     def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
-        """The decisions of ``list_revocation_ids``, without comparisons."""
+        """Decisions of ``list_revocation_ids``, without comparisons."""
         ids = self.list_revocation_ids(scope, or_door)
         return self._made(scope.contact_key, ids)
 
@@ -128,7 +128,7 @@ class DecisionStore(Store):
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
-        """The newest decisions about some contacts, with comparisons."""
+        """Newest decisions about some contacts, with comparisons."""
         return self._decisions(self._newest_ids(scopes, limit, wanted))
 
     def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
@@ -142,7 +142,7 @@ class DecisionStore(Store):
         limit: int,
         wanted: DecisionFilter = _ALL,
     ) -> list[Decision]:
-        """The newest decisions about many contacts, as ``list_decisions``.
+        """Newest decisions about many contacts, as ``list_decisions``.
 
         Contacts are read in the order of their last decisions, until none that is left can have
         one of the newest.
@@ -186,18 +186,18 @@ class DecisionStore(Store):
                 yield from self._decisions(some)
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
-        """The earlier decisions about the same inference, oldest first."""
+        """Earlier decisions about the same inference, oldest first."""
         return EARLIER.all(self.rows_of(scope, "list_precedents", inference_key=inference_key))
 
     def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
-        """The episodes that a decision rests on, oldest first, once for each cited span."""
+        """Episodes that a decision rests on, oldest first, once for each cited span."""
         rows = self.rows("list_evidence", decision_id=decision_id)
         return EVIDENCE.all(row | {"scope": scope} for row in rows)
 
     def as_own_episodes(
         self, scope: Scope, given: Iterable[Evidence], cleaned: Sequence[Evidence]
     ) -> tuple[Evidence, ...]:
-        """The cleaned evidence, with ids that are the contact's own.
+        """Cleaned evidence, with ids that are the contact's own.
 
         An episode that is stored for the contact keeps its id. Any other id is replaced by one made
         of it and the contact: it may be the id of another contact's episode, and the caller must
@@ -264,7 +264,7 @@ class DecisionStore(Store):
                 )
 
     def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
-        """The decision of that id about the contact; None if there is none.
+        """Decision of that id about the contact; None if there is none.
 
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
@@ -274,7 +274,7 @@ class DecisionStore(Store):
         return next(iter(self._with_comparisons(made)), None)
 
     def get_decision(self, scope: Scope, decision_id: str, named: str | None = None) -> Decision:
-        """The decision of that id about the contact.
+        """Decision of that id about the contact.
 
         Args:
             scope: the contact.
@@ -297,7 +297,7 @@ class DecisionStore(Store):
         return {str(row["decision_id"]) for row in rows}
 
     def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
-        """The readable decisions of these ids, by id, without comparisons."""
+        """Readable decisions of these ids, by id, without comparisons."""
         asked = list(decision_ids)
         rows = self.rows("find_records", decision_ids=asked) if asked else []
         return {made.decision_id: made for made in DECISIONS.all(rows)}
@@ -341,12 +341,12 @@ class DecisionStore(Store):
         return {commit.decision.decision_id for key in written for commit in by_contact[key]}
 
     def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
-        """The ids of the newest decisions about some contacts, each with its time and contact."""
+        """Ids of the newest decisions about some contacts, each with its time and contact."""
         asked = _asked(limit, wanted)
         return first_rows(self.graph.run, "list_decision_ids", scopes, asked, _newest_first, limit)
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
-        """The decisions of these rows of ids and contact keys, with comparisons, newest first."""
+        """Decisions of these rows of ids and contact keys, with comparisons, newest first."""
         ids: dict[str, list[str]] = {}
         for wanted_row in wanted:
             ids.setdefault(wanted_row["contact_key"], []).append(wanted_row["decision_id"])
@@ -368,7 +368,7 @@ class DecisionStore(Store):
         return sorted(made, key=_place_of)
 
     def _comparisons(self, made: Iterable[Decision]) -> Iterator[Row]:
-        """The comparisons of these decisions; of a contact with many of them, all that it has."""
+        """Comparisons of these decisions; of a contact with many of them, all that it has."""
         ids: dict[str, list[str]] = {}
         for decision in made:
             ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)

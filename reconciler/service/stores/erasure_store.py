@@ -104,12 +104,12 @@ class ErasureStore(Queries):
     decision_store: DecisionStore
 
     def standing(self, scope: Scope) -> ContactState:
-        """The contact's version, and whether a writer must look for forgotten words."""
+        """Contact's version, and whether a writer must look for forgotten words."""
         rows = self.rows_of(scope, "find_contact_version")
         return ContactState(**rows[0]) if rows else ContactState()
 
     def list_tombstones(self, scope: Scope) -> list[str]:
-        """The keys of the forgotten words; a note with one of them is held."""
+        """Keys of the forgotten words; a note with one of them is held."""
         rows = self.rows_of(scope, "list_tombstones")
         return [row["tombstone_key"] for row in rows]
 
@@ -120,12 +120,12 @@ class ErasureStore(Queries):
         return [fact for fact in FACTS.all(rows) if fact.state is FactState.REVOKED]
 
     def list_erased_sessions(self, scope: Scope) -> list[str]:
-        """The ids of sessions that were erased."""
+        """Ids of sessions that were erased."""
         rows = self.rows_of(scope, "list_erased_sessions")
         return [row["session_id"] for row in rows]
 
     def list_emptied_episodes(self, scope: Scope) -> dict[str, str]:
-        """The rest of each episode that words were erased from, by id."""
+        """Rest of each episode that words were erased from, by id."""
         rows = self.rows_of(scope, "list_emptied_episodes")
         return {row["episode_id"]: row["text"] for row in rows}
 
@@ -150,7 +150,7 @@ class ErasureStore(Queries):
         return self.decision_store.list_decisions([scope], EVERYTHING, DecisionFilter())
 
     def list_session_keys(self, scope: Scope, *, handed_over: bool = False) -> list[str]:
-        """The keys of the contact's sessions, or only of those with turns (``handed_over``)."""
+        """Keys of the contact's sessions, or only of those with turns (``handed_over``)."""
         rows = self._sessions(scope)
         return [row["session_key"] for row in rows if row["turns"] or not handed_over]
 
@@ -282,7 +282,7 @@ class ErasureStore(Queries):
         return self.find(erasure)
 
     def find(self, erasure: Erasure) -> Erasure:
-        """The erasure as it is stored now."""
+        """Erasure as it is stored now."""
         kept = self.list_erasures([erasure.scope])
         return next(stored for stored in kept if stored.erasure_id == erasure.erasure_id)
 
@@ -317,7 +317,7 @@ class ErasureStore(Queries):
         return self.graph.purge(erasure.erasure_id)
 
     def ids_of(self, scope: Scope, label: str, session_keys: Iterable[str] | None) -> list[str]:
-        """The keys of the nodes of a label in these sessions; None for all of the contact's.
+        """Keys of the nodes of a label in these sessions; None for all of the contact's.
 
         A task that was resumed in one of them counts, even if it has no turn there yet.
         """
@@ -353,7 +353,7 @@ def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def _places(scope: Scope, row: Row) -> set[str]:
-    """The session of a node, and the one in which a task goes on."""
+    """Session of a node, and the one in which a task goes on."""
     goes_on = {scope.session_key(row["session_id"])} if "session_id" in row else set()
     return {row["session_key"], *goes_on}
 
@@ -363,7 +363,7 @@ def _node_words(label: str, key: str, words: Iterable[str]) -> Words:
 
 
 def _flat(parts: Iterable[Any]) -> Iterator[str]:
-    """The values of a row, those of its lists one by one."""
+    """Values of a row, those of its lists one by one."""
     for part in parts:
         yield from (str(item) for item in (part if isinstance(part, list) else [part]) if item)
 

@@ -57,7 +57,7 @@ class Near:
 
 
 def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
-    """The error for a fact that the contact does not have."""
+    """Error for a fact that the contact does not have."""
     return UnknownFactError(
         f"contact {scope.contact_id} has no fact {fact}; `history` lists those it has"
     )
@@ -108,7 +108,7 @@ class FactStore(Store):
         return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
 
     def load_vectors(self, scopes: Sequence[Scope], embedding_model: str) -> dict[str, Floats]:
-        """The vectors of all facts in scope, also of ended ones, by the facts' ids.
+        """Vectors of all facts in scope, also of ended ones, by the facts' ids.
 
         Args:
             scopes: the contacts.
@@ -126,7 +126,7 @@ class FactStore(Store):
     def list_live_facts(
         self, scopes: Sequence[Scope], embedding_model: str, now: datetime
     ) -> dict[str, list[LiveFact]]:
-        """The live facts of each contact by the contact's key; damaged ones are left out.
+        """Live facts of each contact by the contact's key; damaged ones are left out.
 
         Args:
             scopes: the contacts.
@@ -155,7 +155,7 @@ class FactStore(Store):
         )
 
     def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
-        """The contact's version, and its facts of these ids, live or ended.
+        """Contact's version, and its facts of these ids, live or ended.
 
         The version is at least that of each fact that was read with it.
         """
@@ -165,7 +165,7 @@ class FactStore(Store):
         return self.contact_version(scope) if version is None else int(version), facts
 
     def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
-        """The fact of that id about the contact, live or ended, if there is one.
+        """Fact of that id about the contact, live or ended, if there is one.
 
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
@@ -173,7 +173,7 @@ class FactStore(Store):
         return FACTS.first(self.rows_of(scope, "find_facts", fact_ids=[fact_id]))
 
     def get_fact(self, scope: Scope, fact_id: str, or_else: str = "") -> Fact:
-        """The fact of that id about the contact, live or ended.
+        """Fact of that id about the contact, live or ended.
 
         Args:
             scope: the contact.
@@ -192,7 +192,7 @@ class FactStore(Store):
     def find_nearest(
         self, scope: Scope, embedding_model: str, vector: Floats, limit: int
     ) -> list[Near]:
-        """The facts of the agent's contacts that an index finds near a vector, nearest first.
+        """Facts of the agent's contacts that an index finds near a vector, nearest first.
 
         They are approximate, and fewer than ``limit`` if other agents have facts as near. There are
         none if the engine has no such index, or has not built it yet.
@@ -208,7 +208,7 @@ class FactStore(Store):
         limit: int,
         contact_ids: Sequence[str],
     ) -> list[Near]:
-        """The exactly nearest facts to a vector, of these contacts of the agent.
+        """Exactly nearest facts to a vector, of these contacts of the agent.
 
         Some contacts are read at a time: the facts of ten thousand take longer than a query may.
         """
@@ -225,7 +225,7 @@ class FactStore(Store):
         return near
 
     def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
-        """The facts of these ids that are about any contact of the agent, by id."""
+        """Facts of these ids that are about any contact of the agent, by id."""
         rows = (
             self.rows("find_agents_facts", agent_key=scope.agent_key, fact_ids=list(fact_ids))
             if fact_ids
@@ -236,7 +236,7 @@ class FactStore(Store):
     def list_mentions(
         self, scope: Scope, word: str, offset: int, limit: int
     ) -> list[tuple[str, Fact]]:
-        """The facts of all contacts of the agent that contain a word, last said first.
+        """Facts of all contacts of the agent that contain a word, last said first.
 
         Args:
             scope: any contact of the agent.
@@ -252,7 +252,7 @@ class FactStore(Store):
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
     def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
-        """The turns that these facts rest on, once for each fact; in no order.
+        """Turns that these facts rest on, once for each fact; in no order.
 
         The caller has checked that the facts are the contact's; so it has for ``list_taken``.
         """
@@ -267,7 +267,7 @@ class FactStore(Store):
         return not resting.isdisjoint(restated_beneath(fact_id, self.list_supersessions(scope)))
 
     def list_predecessors(self, facts: Iterable[Neighbour], vector: Floats) -> list[Predecessor]:
-        """The facts that these superseded, each with its cosine to a vector; in no order."""
+        """Facts that these superseded, each with its cosine to a vector; in no order."""
         asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
         return PREDECESSORS.all(self._compared("list_predecessors", asked))
 
@@ -278,7 +278,7 @@ class FactStore(Store):
     def list_newest_facts(
         self, scope: Scope, after: PlaceInHistory | None, limit: int | None
     ) -> list[PlaceInHistory]:
-        """The facts in scope, live and ended, in the order of a history, the newest first.
+        """Facts in scope, live and ended, in the order of a history, the newest first.
 
         Args:
             scope: the contact.
@@ -296,7 +296,7 @@ class FactStore(Store):
         return PLACES.all(rows)
 
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
-        """The agent's facts with this subject, of all contacts, first recorded first."""
+        """Agent's facts with this subject, of all contacts, first recorded first."""
         return [
             FiledFact(row["contact_id"], row["contact_name"], fact)
             for row, fact in FACTS.pairs(
@@ -318,11 +318,11 @@ class FactStore(Store):
         return CONFLICTS.all(rows)
 
     def count_conflicts(self, now: datetime) -> int:
-        """The number of open disputes between live facts in the whole store."""
+        """Number of open disputes between live facts in the whole store."""
         return sum(row["conflicts"] for row in self.rows("count_conflicts", now=now))
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
-        """The supersessions in scope, with their reasons; in no order."""
+        """Supersessions in scope, with their reasons; in no order."""
         rows = self.rows_of(scope, "list_supersessions")
         return SUPERSESSIONS.all(rows)
 
@@ -335,7 +335,7 @@ class FactStore(Store):
         *,
         also_expired: bool,
     ) -> list[tuple[str, Fact]]:
-        """The facts that expire from now until then, soonest first, with their contacts' keys.
+        """Facts that expire from now until then, soonest first, with their contacts' keys.
 
         With ``also_expired`` also those that expired already and are still recalled. At most
         ``limit``; None for all.
@@ -357,7 +357,7 @@ class FactStore(Store):
         return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
-        """The number of facts in the store by current state."""
+        """Number of facts in the store by current state."""
         counted = self.rows("count_facts", now=now)
         facts = {row["state"]: int(row["facts"]) for row in counted}
         return {state: facts.get(state, 0) for state in FactState}
@@ -384,7 +384,7 @@ class FactStore(Store):
         return lambda: _version(answer())
 
     def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
-        """The rows of a query that compares vectors.
+        """Rows of a query that compares vectors.
 
         Raises:
             SchemaError: the store has moved to another model.
@@ -405,5 +405,5 @@ def _version(rows: Sequence[Row]) -> int:
 
 
 def _wanted(vector: Floats, embedding_model: str, limit: int) -> dict[str, Any]:
-    """The parameters of a query for the nearest facts."""
+    """Parameters of a query for the nearest facts."""
     return {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}

@@ -106,7 +106,7 @@ class PatientGraph:
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
     ) -> list[Row]:
-        """The rows of one named query; with ``seconds_max`` it is tried only once.
+        """Rows of one named query; with ``seconds_max`` it is tried only once.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable. Whether the last try was written

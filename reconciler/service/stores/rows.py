@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The things in their order, so many at a time; the last batch may be smaller."""
+    """Things in their order, so many at a time; the last batch may be smaller."""
     rest = iter(things)
     while batch := list(islice(rest, size)):
         yield batch
@@ -74,7 +74,7 @@ class RowReader(Generic[T]):
     make: Callable[[Row], T]
 
     def one(self, row: Row) -> T:
-        """The value of a row.
+        """Value of a row.
 
         Raises:
             DamagedRecordError: it cannot be read.
@@ -85,7 +85,7 @@ class RowReader(Generic[T]):
             raise self._damaged([row]) from None
 
     def first(self, rows: Sequence[Row]) -> T | None:
-        """The value of the first row; None without rows.
+        """Value of the first row; None without rows.
 
         Raises:
             DamagedRecordError: it cannot be read.
@@ -93,7 +93,7 @@ class RowReader(Generic[T]):
         return self.one(rows[0]) if rows else None
 
     def all(self, rows: Iterable[Row]) -> list[T]:
-        """The values of the rows that can be read; the log names the others."""
+        """Values of the rows that can be read; the log names the others."""
         return [value for _, value in self.pairs(rows)]
 
     def pairs(self, rows: Iterable[Row]) -> list[tuple[Row, T]]:
@@ -104,7 +104,7 @@ class RowReader(Generic[T]):
         return read
 
     def apart(self, rows: Iterable[Row]) -> tuple[list[tuple[Row, T]], list[Row]]:
-        """The readable rows, each with its value, and the damaged ones."""
+        """Readable rows, each with its value, and the damaged ones."""
         read: list[tuple[Row, T]] = []
         damaged: list[Row] = []
         for row in rows:
@@ -115,7 +115,7 @@ class RowReader(Generic[T]):
         return read, damaged
 
     def key_of(self, row: Row) -> str:
-        """The id of a row's record."""
+        """Id of a row's record."""
         return str(row[self.key])
 
     def _damaged(self, rows: Iterable[Row]) -> DamagedRecordError:
@@ -152,7 +152,7 @@ def validated(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def adapter_of(kind: type[T]) -> TypeAdapter[T]:
-    """The validator of such records; it is made at first use, because that takes milliseconds."""
+    """Validator of such records; it is made at first use, because that takes milliseconds."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]
@@ -178,12 +178,12 @@ _KNOWN_CONTRADICTIONS = (
 
 
 def vectors_of(rows: Sequence[Row]) -> Floats:
-    """The rows' vectors, float32, shape (rows, dimension); dimension 0 without a model."""
+    """Rows' vectors, float32, shape (rows, dimension); dimension 0 without a model."""
     return vectors_in([row["embedding_bytes"] for row in rows])
 
 
 def vectors_in(held: Sequence[bytes | None]) -> Floats:
-    """The vectors in these bytes, as ``vectors_of``."""
+    """Vectors in these bytes, as ``vectors_of``."""
     import numpy as np
 
     vectors = np.frombuffer(b"".join(filter(None, held)), dtype=np.float32)
@@ -224,7 +224,7 @@ def no_vectors(*shape: int) -> Floats:
 
 
 def _slot(row: Row) -> Row | None:
-    """The columns of a row that has a slot; None if it has none."""
+    """Columns of a row that has a slot; None if it has none."""
     return None if row["subject"] is None else row
 
 
@@ -251,27 +251,27 @@ def _fact(row: Row) -> Fact:
 
 
 def _counts(row: Row) -> Row:
-    """The numbers of a contact's facts; the row has them by state."""
+    """Numbers of a contact's facts; the row has them by state."""
     facts: Mapping[str, int] = row["facts"]
     counts = {f"{state}_facts": facts.get(state, 0) for state in FactState}
     return {**counts, "facts": sum(facts.values())}
 
 
 def _decision(row: Row) -> Decision:
-    """The decision in a row, without comparisons."""
+    """Decision in a row, without comparisons."""
     made = decision_records().validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
 
 
 def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
-    """The decision with its comparisons; a fact is marked as expired if it was so then."""
+    """Decision with its comparisons; a fact is marked as expired if it was so then."""
     expired_ids = decision.expired_ids
     as_then = tuple(replace(fact, is_expired=fact.fact_id in expired_ids) for fact in compared)
     return replace(decision, compared_with=as_then)
 
 
 def _cited(row: Row) -> Row:
-    """The cited words of a turn, and where it can be looked up."""
+    """Cited words of a turn, and where it can be looked up."""
     spans = row["span"].split(SPANS_JOINED) if row["span"] else ()
     return {"spans": spans, "source_reference": row["source_reference"] or None}
 
@@ -324,7 +324,7 @@ class Queries:
         return self.graph.run(query, given)
 
     def rows_of(self, scope: Scope, query: str, /, **given: Any) -> list[Row]:
-        """The rows of a query about one contact."""
+        """Rows of a query about one contact."""
         return self.rows(query, contact_key=scope.contact_key, **given)
 
 
@@ -343,12 +343,12 @@ class Store(Queries):
 
 
 def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:
-    """The parameter of a query about several contacts."""
+    """Parameter of a query about several contacts."""
     return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
 def pages(things: Iterable[T]) -> Iterator[list[T]]:
-    """The contacts or decisions in their order, as many at a time as one query reads."""
+    """Contacts or decisions in their order, as many at a time as one query reads."""
     return batches(things, _PAGE)
 
 

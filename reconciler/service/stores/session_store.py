@@ -134,14 +134,14 @@ class SessionStore(Store):
     def list_last_sessions(
         self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
-        """The last sessions with ids of this beginning, and the end of each, latest first."""
+        """Last sessions with ids of this beginning, and the end of each, latest first."""
         rows = self.rows(
             "list_last_sessions", contact_key=scope.contact_key, beginning=beginning, limit=count
         )
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
-        """The turns of a session, in order."""
+        """Turns of a session, in order."""
         rows = self.rows("list_session_episodes", **_session(scope, session_id))
         return EPISODES.all(rows)
 
@@ -156,7 +156,7 @@ class SessionStore(Store):
             self.rows("clean_episodes", **given)
 
     def find_job(self, scope: Scope, job_id: str) -> Job | None:
-        """The contact's job of that id; None if there is none.
+        """Contact's job of that id; None if there is none.
 
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
@@ -164,14 +164,14 @@ class SessionStore(Store):
         return JOBS.first(self.rows("find_job", job_id=job_id, **asdict(scope)))
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
-        """The jobs that read these turns, each with its state, newest first."""
+        """Jobs that read these turns, each with its state, newest first."""
         rows = self.rows(
             "find_jobs_of_episodes", episode_ids=[episode.episode_id for episode in episodes]
         )
         return [(row["job_id"], state) for row, state in _STATES.pairs(rows)]
 
     def get_job(self, scope: Scope, job_id: str) -> Job:
-        """The contact's job of that id.
+        """Contact's job of that id.
 
         Raises:
             UnknownJobError: the contact has none of that id.
@@ -211,7 +211,7 @@ class SessionStore(Store):
         )
 
     def list_due_jobs(self, now: datetime) -> list[str]:
-        """The ids of at most 20 jobs that may be started now, longest due first."""
+        """Ids of at most 20 jobs that may be started now, longest due first."""
         return [row["job_id"] for row in self.rows("list_due_jobs", now=now)]
 
     def is_waited_for(self, leased_until: datetime, due_until: datetime) -> bool:
@@ -308,7 +308,7 @@ class SessionStore(Store):
         return bool(self.rows("retry_job", job_id=job_id, **asdict(scope), at=at))
 
     def count_jobs(self) -> QueueReport:
-        """The numbers of jobs in the store, by state, with their attempts and outcomes."""
+        """Numbers of jobs in the store, by state, with their attempts and outcomes."""
         rows = dict(_COUNTS.all(self.rows("count_jobs")))
         unfinished = [
             row["oldest_at"]
@@ -332,7 +332,7 @@ class SessionStore(Store):
 
 
 def _cleanings(cleaned: Iterable[Cleaning]) -> dict[str, list[Any]]:
-    """The episodes that their cleaning changed, as a query takes them."""
+    """Episodes that their cleaning changed, as a query takes them."""
     changed = [(old, new) for old, new in cleaned if old != new]
     return {
         "episode_ids": [new.episode_id for _, new in changed],
@@ -416,7 +416,7 @@ class TaskStore(Store):
             ) from None
 
     def find_task(self, scope: Scope, task_id: str) -> Task | None:
-        """The task of that id; None if there is none.
+        """Task of that id; None if there is none.
 
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
@@ -426,7 +426,7 @@ class TaskStore(Store):
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
     ) -> list[Task]:
-        """The tasks of some contacts in these states, last changed first."""
+        """Tasks of some contacts in these states, last changed first."""
         by_key = {scope.contact_key: scope for scope in scopes}
         given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
         rows = self.rows("list_tasks", **given, limit=limit)
@@ -500,7 +500,7 @@ class TaskStore(Store):
         )
 
     def list_sessions(self, scope: Scope, task_id: str) -> list[str]:
-        """The ids of the task's sessions, in the order in which they began."""
+        """Ids of the task's sessions, in the order in which they began."""
         rows = self.rows("list_task_sessions", task_key=_key(scope, task_id))
         return [row["session_id"] for row in rows]
 

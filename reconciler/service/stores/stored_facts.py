@@ -38,7 +38,7 @@ class LazyFacts(Sequence[Fact]):
 
     @abstractmethod
     def at(self, place: int) -> Fact:
-        """The fact at a place."""
+        """Fact at a place."""
 
 
 class StoredFacts(LazyFacts):
@@ -53,13 +53,13 @@ class StoredFacts(LazyFacts):
         return len(self._columns["fact_id"])
 
     def at(self, place: int) -> Fact:
-        """The fact at a place, made at its first use."""
+        """Fact at a place, made at its first use."""
         if place not in self._made:
             self._made[place] = self._fact(place)
         return self._made[place]
 
     def slot_at(self, place: int) -> Slot | None:
-        """The slot of the fact at a place."""
+        """Slot of the fact at a place."""
         if self._columns["subject"][place] is None:
             return None
         return Slot(**{name: self._columns[name][place] for name in SLOT_COLUMNS})
@@ -81,7 +81,7 @@ class StoredFacts(LazyFacts):
 
 
 def facts_in(columns: Columns) -> StoredFacts:
-    """The facts in columns.
+    """Facts in columns.
 
     Raises:
         ValueError: one cannot be read.
@@ -90,7 +90,7 @@ def facts_in(columns: Columns) -> StoredFacts:
 
 
 def readable(rows: Sequence[Row]) -> Columns:
-    """The columns of the facts that can be read, with their values as records have them.
+    """Columns of the facts that can be read, with their values as records have them.
 
     A fact can be read if each of its values can. So whole columns are read, and single facts only
     if that fails; the log names those that cannot be read.
@@ -109,7 +109,7 @@ def readable(rows: Sequence[Row]) -> Columns:
 
 
 def _read(columns: Columns) -> Columns:
-    """The values of facts and slots; what was not written has the default of the record.
+    """Values of facts and slots; what was not written has the default of the record.
 
     Raises:
         ValueError: one of them cannot be read.
@@ -145,5 +145,5 @@ def _kinds() -> dict[str, tuple[Any, Any]]:
 
 @cache
 def _own_columns() -> tuple[str, ...]:
-    """The columns that are not of a slot."""
+    """Columns that are not of a slot."""
     return tuple(name for name in _kinds() if name not in SLOT_COLUMNS)

@@ -168,7 +168,7 @@ class AgentTools:
     def definitions(
         self, style: Style = "anthropic", *, strict: bool = False
     ) -> list[dict[str, Any]]:
-        """The tools as a model is told of them.
+        """Tools as a model is told of them.
 
         Args:
             style: for which API: ``anthropic``, ``openai`` (Chat Completions),
@@ -224,7 +224,7 @@ class AgentTools:
     def _key_of(
         self, name: str, given: Mapping[str, Any], call_id: str | None, message_id: str | None
     ) -> str | None:
-        """The idempotency key of a call that has an identity; None for a call without one."""
+        """Idempotency key of a call that has an identity; None for a call without one."""
         if not call_id or (message_id is None and _COUNTED.fullmatch(call_id)):
             return None
         told = [self._session_id, message_id, call_id, name, given]
@@ -271,7 +271,7 @@ class AgentTools:
         )
 
     def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments, with the source as the door knows it, and where it was said."""
+        """Arguments, with the source as the door knows it, and where it was said."""
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
         reference = ": ".join(filter(None, (speaker, given.get("source_reference")))) or None
@@ -326,7 +326,7 @@ class AgentTools:
         write: Callable[[str, Callable[[], datetime]], Decision],
         key: str | None,
     ) -> Decision:
-        """The decision; its key and the time of its first call are kept until its fate is known."""
+        """Decision; its key and the time of its first call are kept until its fate is known."""
         said = json.dumps(given, sort_keys=True)
         with self._lock:
             first = self._unsettled.pop(said, None)
@@ -341,7 +341,7 @@ class AgentTools:
             raise
 
     def _with_ids(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments with facts' ids in place of handles.
+        """Arguments with facts' ids in place of handles.
 
         Raises:
             InvalidRequestError: a handle was not shown in this conversation.
@@ -390,7 +390,7 @@ class AgentTools:
             return self._shown.tell(safe, self._door.now())
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
-        """The found facts, by handles, within the budget."""
+        """Found facts, by handles, within the budget."""
         handles = self._show(shown_ids(recalled))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
@@ -412,7 +412,7 @@ _NOTHING_DONE = {
 
 
 def _told_of(name: str, error: ReconcilerError) -> str:
-    """The reply about a failure that the model did not cause; no path, address or cause."""
+    """Reply about a failure that the model did not cause; no path, address or cause."""
     is_note = name != RECALL_CONTACT
     if isinstance(error, GraphClosedError | EmbedderClosedError):  # perhaps while it was written
         done = "Not confirmed as stored" if is_note else "Nothing was recalled"
@@ -432,7 +432,7 @@ def _told_of(name: str, error: ReconcilerError) -> str:
 
 
 def _as_object(arguments: object) -> Mapping[Any, Any]:
-    """The arguments as an object; none at all is an empty one.
+    """Arguments as an object; none at all is an empty one.
 
     Raises:
         InvalidRequestError: they are something else.
@@ -447,7 +447,7 @@ def _as_object(arguments: object) -> Mapping[Any, Any]:
 
 
 def _with_times(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments with instants in place of words for them.
+    """Arguments with instants in place of words for them.
 
     Raises:
         InvalidRequestError: one is none.
@@ -456,7 +456,7 @@ def _with_times(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """The arguments with their times; that it is true since the date of today says nothing.
+    """Arguments with their times; that it is true since the date of today says nothing.
 
     The day begins before all that was said today, which the note would then be older than. Nor does
     that facts end today: they end now.
@@ -483,7 +483,7 @@ def _is_date_of(given: str | None, now: datetime) -> bool:
 
 
 def _time(name: str, given: str) -> datetime:
-    """The instant that a model wrote down; without an offset it is in UTC.
+    """Instant that a model wrote down; without an offset it is in UTC.
 
     Raises:
         InvalidRequestError: it is none.

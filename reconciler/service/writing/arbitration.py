@@ -66,7 +66,7 @@ class Opinion:
 
     @property
     def reasoning(self) -> str | None:
-        """The arbiter's reasoning, even if its answer was not used."""
+        """Arbiter's reasoning, even if its answer was not used."""
         return self.answer.reasoning if self.answer else None
 
 
@@ -137,7 +137,7 @@ class Arbitration:
     def ask(
         self, note: Note, neighbours: Sequence[Neighbour], *, is_patient: bool = False
     ) -> Opinion:
-        """The arbiter's judgement on a note, or the reason why there is none.
+        """Arbiter's judgement on a note, or the reason why there is none.
 
         Args:
             note: what to remember.
@@ -162,7 +162,7 @@ class Arbitration:
         return replace(opinion, milliseconds=took, by=opinion.by or self.name)
 
     def _spared(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion | None:
-        """The answer of the first judge, if the arbiter need not be asked."""
+        """Answer of the first judge, if the arbiter need not be asked."""
         if self.first is None:
             return None
         try:
@@ -231,7 +231,7 @@ class Arbitration:
             self._breaker.succeed()
 
     def _fault(self, answer: Judgement, neighbour_count: int) -> str | None:
-        """The reason for which the answer may not be used, or None."""
+        """Reason for which the answer may not be used, or None."""
         try:
             check_judgement(answer, neighbour_count)
         except ArbiterAnswerError as error:
@@ -256,7 +256,7 @@ class _Budget:
         self._asked_at: deque[float] = deque()
 
     def obstacle(self, now: float) -> str | None:
-        """The bound that is reached, or None."""
+        """Bound that is reached, or None."""
         while self._asked_at and now - self._asked_at[0] >= DAY_SECONDS:
             self._asked_at.popleft()
         for count_max, seconds, unit in self._bounds:
@@ -310,19 +310,19 @@ class _Breaker:
             self._open_until = now + self._reset_seconds
 
     def succeed(self) -> None:
-        """The arbiter answered: close the circuit."""
+        """Arbiter answered: close the circuit."""
         self._failures = 0
         self._open_until = -math.inf
 
     def fail(self, now: float) -> None:
-        """The arbiter failed: open the circuit if it failed too often."""
+        """Arbiter failed: open the circuit if it failed too often."""
         self._failures += 1
         if self._failures >= self._failures_max:
             self._open_until = now + self._reset_seconds
 
 
 def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
-    """The key of a question: a digest of the arbiter's name and of all that it judges by.
+    """Key of a question: a digest of the arbiter's name and of all that it judges by.
 
     Equal questions have equal answers. The tenant is part of the key, so that a quick answer never
     tells one tenant what another asked; agent and contact are not. It is a digest, so that no text

@@ -41,7 +41,7 @@ class Cleaner:
     gate_policy: GatePolicy
 
     def policy_of(self, scope: Scope) -> GatePolicy:
-        """The policy that holds for the agent of this scope."""
+        """Policy that holds for the agent of this scope."""
         return self.gate_policy.of_agent(scope.agent_id)
 
     def clean(self, candidate: Candidate) -> Cleaned:
@@ -50,7 +50,7 @@ class Cleaner:
         return clean(candidate, self.finder.find, self.token_of, policy)
 
     def clean_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """The texts without the data that the policy removes; in the same order.
+        """Texts without the data that the policy removes; in the same order.
 
         Args:
             scope: the contact's.
@@ -61,7 +61,7 @@ class Cleaner:
         return clean_texts(texts, self.finder.find, self.token_of, policy, turns)
 
     def readable_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """The texts with the data that the policy keeps as a value; see ``clean_texts``."""
+        """Texts with the data that the policy keeps as a value; see ``clean_texts``."""
         policy = self.policy_of(scope)
 
         def find(text: str) -> Sequence[SensitiveSpan]:
@@ -71,12 +71,12 @@ class Cleaner:
         return clean_texts(texts, find, self.token_of, policy, turns)
 
     def token(self, attribute: str | None, value: str) -> str:
-        """The token in place of the value of an attribute that asks for personal data."""
+        """Token in place of the value of an attribute that asks for personal data."""
         kind = kind_of_name(attribute)
         return value if kind is None else self.token_of(kind, value)
 
     def without_secrets(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """The texts without secrets and the numbers of cards and accounts; see ``clean_texts``.
+        """Texts without secrets and the numbers of cards and accounts; see ``clean_texts``.
 
         Such data may never be stored, not even until a text is read.
         """

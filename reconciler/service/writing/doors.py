@@ -150,7 +150,7 @@ class LiveDoor:
     clock: Callable[[], datetime]
 
     def now(self) -> datetime:
-        """The time now, the date of every undated note (UTC)."""
+        """Time now, the date of every undated note (UTC)."""
         return self.clock()
 
     @traced("door")
@@ -190,7 +190,7 @@ class LiveDoor:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
     ) -> Relations | None:
-        """The relations to facts that are named by id or handle; None without any.
+        """Relations to facts that are named by id or handle; None without any.
 
         Raises:
             UnknownFactError: no fact, or more than one, has a handle.
@@ -207,7 +207,7 @@ class LiveDoor:
         return self._with_ids(scope, given)
 
     def fact_id(self, scope: Scope, name: str) -> str:
-        """The id of the fact that is named by its id or its handle.
+        """Id of the fact that is named by its id or its handle.
 
         Raises:
             UnknownFactError: no fact, or more than one, has that handle.
@@ -216,7 +216,7 @@ class LiveDoor:
         return named_by(name, [*self.live(scope)]) if is_handle else name
 
     def _with_ids(self, scope: Scope, given: Relations) -> Relations | None:
-        """The relations with every fact by its id.
+        """Relations with every fact by its id.
 
         Raises:
             As ``relations``.
@@ -227,7 +227,7 @@ class LiveDoor:
         return given.renamed({name: named_by(name, known) for name in given.named_ids})
 
     def with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
-        """The candidate with its effects on facts, and with its end.
+        """Candidate with its effects on facts, and with its end.
 
         Relations that it has already stay as they are.
 
@@ -309,7 +309,7 @@ class LiveDoor:
         return all(fact.valid_from < ends_at for fact in over)
 
     def _ending_its_value(self, candidate: Candidate) -> tuple[Candidate, bool]:
-        """The candidate as the end of the facts that hold its value, and whether any does.
+        """Candidate as the end of the facts that hold its value, and whether any does.
 
         Raises:
             InvalidNoteError: the note has neither an attribute nor facts that it ends.
@@ -350,7 +350,7 @@ class LiveDoor:
 
 
 def over_in_words(ends_at: datetime) -> str:
-    """The fault of a note that is over by its own words."""
+    """Fault of a note that is over by its own words."""
     return (
         f"the words say that it was over on {ends_at:%Y-%m-%d}; leave it, or give a valid_from "
         "before that day to keep it as history"
@@ -358,7 +358,7 @@ def over_in_words(ends_at: datetime) -> str:
 
 
 def _never_true(note: Note, ends_at: datetime) -> str:
-    """The fault of a note that ends before it begins."""
+    """Fault of a note that ends before it begins."""
     if note.valid_from is None:
         return f"valid_to {ends_at.isoformat()} is over; give valid_from as well, and before it"
     begins_at = note.valid_from.isoformat()
@@ -368,7 +368,7 @@ def _never_true(note: Note, ends_at: datetime) -> str:
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
-    """The facts that are named; one may be given by itself.
+    """Facts that are named; one may be given by itself.
 
     Raises:
         InvalidRequestError: it is no list.
@@ -443,7 +443,7 @@ def end_in_words(candidate: Candidate, said_at: datetime | None = None) -> datet
 
 
 def beginning(note: Note, begins_at: datetime | None) -> Note:
-    """The note with the start that its words name; one that was given stays.
+    """Note with the start that its words name; one that was given stays.
 
     A day that is the value itself is no start: "The contract starts on 1 March."
     """
@@ -458,7 +458,7 @@ def beginning(note: Note, begins_at: datetime | None) -> Note:
 def note_of(
     scope: Scope, text: str, fields: Mapping[str, Any], attributes: AttributeBook, now: datetime
 ) -> Note:
-    """The checked note of a text and its fields; a time that is not given is now.
+    """Checked note of a text and its fields; a time that is not given is now.
 
     Args:
         scope: the contact's.

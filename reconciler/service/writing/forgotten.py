@@ -37,7 +37,7 @@ _DETAIL = "it was forgotten or revoked before, and comes back only after a yes"
 
 
 def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
-    """The keyed hashes of some words; the words cannot be read from them."""
+    """Keyed hashes of some words; the words cannot be read from them."""
     return frozenset(digest(saying) for one in said for saying in sayings(scope, one))
 
 
@@ -62,7 +62,7 @@ class Forgotten:
     digest: Digest = str
 
     def speaks_against(self, submission: Submission, known: Iterable[Fact]) -> GateReason | None:
-        """The reason for which a submission may not be written as it is; None if it may.
+        """Reason for which a submission may not be written as it is; None if it may.
 
         Args:
             submission: the submission.
@@ -110,7 +110,7 @@ class ForgottenLook:
     digest: Digest
 
     def __call__(self, scope: Scope) -> tuple[int, Forgotten]:
-        """The contact's version, and the words forgotten then or since."""
+        """Contact's version, and the words forgotten then or since."""
         standing = self.store.standing(scope)
         if not standing.has_forgotten:
             return standing.version, NOTHING
@@ -191,7 +191,7 @@ def earlier_decisions(
     inference_key: str,
     now: datetime,
 ) -> list[EarlierDecision]:
-    """The decisions about an inference about the contact, the oldest first.
+    """Decisions about an inference about the contact, the oldest first.
 
     Args:
         fact_store: has what may answer a held note.

@@ -56,7 +56,7 @@ _NAMES = {SensitiveKind.IBAN: "a bank account", SensitiveKind.CREDIT_CARD: "a ca
 
 
 def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
-    """The kind of the first sensitive part of an id; None without one.
+    """Kind of the first sensitive part of an id; None without one.
 
     An id of digits alone does not count as a card: one in ten ids of sixteen digits would look like
     one. An id of hexadecimal digits alone does not count as a key: many callers use a hash. A short
@@ -94,13 +94,13 @@ class DecisionIds:
     key: bytes
 
     def of(self, note: Note) -> str:
-        """The id of a note's decision: the same for the same key in a scope, else a random one."""
+        """Id of a note's decision: the same for the same key in a scope, else a random one."""
         if note.idempotency_key is None:
             return str(uuid.uuid4())
         return self.of_key(note.scope, note.idempotency_key)
 
     def of_key(self, scope: Scope, idempotency_key: str) -> str:
-        """The id of the decision for an idempotency key, whether or not it was made."""
+        """Id of the decision for an idempotency key, whether or not it was made."""
         said = f"{scope.contact_key}/{idempotency_key}".encode()
         digest = hmac.new(self.key, said, hashlib.sha256).digest()
         return str(uuid.UUID(bytes=digest[:16]))
@@ -110,7 +110,7 @@ class DecisionIds:
 
 
 def settlement_id_of(decision_id: str) -> str:
-    """The id of the decision that settles a held or admitted one; there is at most one.
+    """Id of the decision that settles a held or admitted one; there is at most one.
 
     It cannot be guessed without the first id.
     """

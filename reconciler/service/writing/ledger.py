@@ -201,7 +201,7 @@ class Seen:
     is_late: bool = False
 
     def placed(self, submission: Submission) -> Submission:
-        """The submission with its note as the contact's facts place it."""
+        """Submission with its note as the contact's facts place it."""
         return submission if self.note is None else submission.about(self.note)
 
 
@@ -232,7 +232,7 @@ class Ledger:
         self._commits = GatheredCommits(self.decision_store)
 
     def find_earlier(self, submission: Submission) -> Decision | None:
-        """The decision if an earlier call made it, marked as returned again."""
+        """Decision if an earlier call made it, marked as returned again."""
         if not submission.is_repeatable:
             return None
         earlier = self._find(submission)
@@ -334,7 +334,7 @@ class Ledger:
         plan: Callable[[Submission, Seen], object],
         forks: dict[str, Neighbourhood],
     ) -> object:
-        """The plan of one note of a batch; None if it must be decided again, alone."""
+        """Plan of one note of a batch; None if it must be decided again, alone."""
         scope = submission.scope
         try:
             if scope.contact_key not in forks:
@@ -347,7 +347,7 @@ class Ledger:
             return None
 
     def _write_batch(self, commits: list[Commit]) -> dict[str, Decision]:
-        """The decisions that were written, by their ids."""
+        """Decisions that were written, by their ids."""
         started = time.perf_counter()
         try:
             with span("commit"):

@@ -248,7 +248,7 @@ class MemoryReconciler:
         return self._written(decision, submission, seen, effects)
 
     def _reconciled(self, submission: Submission, tried: int = 0) -> Decision:
-        """The decision; an arbiter that may take seconds is asked between two turns.
+        """Decision; an arbiter that may take seconds is asked between two turns.
 
         It is asked again only if the neighbours that it saw changed meanwhile: another writer came
         first, as with a commit that lost. The first question does not count as a lost race.
@@ -272,13 +272,13 @@ class MemoryReconciler:
         )
 
     def _plan_of_many(self, submission: Submission, seen: Seen) -> Commit | _Question | None:
-        """The plan in a batch; None for a late note: what it is told with must be in the store."""
+        """Plan in a batch; None for a late note: what it is told with must be in the store."""
         return None if seen.is_late else self._plan({}, submission, seen)
 
     def _plan_in_order(
         self, opinions: _Opinions, submission: Submission, seen: Seen
     ) -> Commit | _Question:
-        """The plan; for a late note, as if all had been told in order.
+        """Plan; for a late note, as if all had been told in order.
 
         A model and a person who names facts know what is true now, and so does who gives an end.
         """
@@ -303,7 +303,7 @@ class MemoryReconciler:
         *,
         asks_within: bool = True,
     ) -> Commit | _Question:
-        """The plan for a note, or the question to ask the arbiter first.
+        """Plan for a note, or the question to ask the arbiter first.
 
         A quick judge is asked within one plan, not within those of a whole story told again.
         """
@@ -381,7 +381,7 @@ class MemoryReconciler:
     def _in_time(
         self, verdict: Verdict, note: Note, submission: Submission
     ) -> tuple[Verdict, tuple[Neighbour, ...]]:
-        """The verdict as of today, and the facts that end on the day that the note names."""
+        """Verdict as of today, and the facts that end on the day that the note names."""
         if note.is_ahead(self.clock()):
             return announced(verdict, note)
         if submission.amendment is not None:
@@ -406,7 +406,7 @@ class MemoryReconciler:
         return as_past(verdict, ended_at, known)
 
     def _still_held(self, submission: Submission, seen: Seen) -> Relations | None:
-        """The candidate's relations to facts that have not ended; None if none is left.
+        """Candidate's relations to facts that have not ended; None if none is left.
 
         A proposal that was admitted earlier is related only to the facts that are left.
 
@@ -452,7 +452,7 @@ class MemoryReconciler:
         )
 
     def _taken_back(self, submission: Submission, seen: Seen) -> frozenset[str]:
-        """The ids of the near permissions that the note's words take back, in English."""
+        """Ids of the near permissions that the note's words take back, in English."""
         note, vector, reads = submission.note, submission.vector, self.reads_consent
         if reads is None or vector is None or note.trust not in OWN_WORDS:
             return frozenset()
@@ -565,7 +565,7 @@ class MemoryReconciler:
     def _facts(
         self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
     ) -> tuple[Fact | None, Fact | None]:
-        """The new fact, and the known fact with one more observation; either may be None."""
+        """New fact, and the known fact with one more observation; either may be None."""
         if verdict.action is Action.REVOKE:
             return None, None
         known = seen.facts[verdict.target.fact_id] if verdict.target else None
@@ -598,7 +598,7 @@ class MemoryReconciler:
     def _written(
         self, decision: Decision, submission: Submission, seen: Seen, effects: Effects
     ) -> Commit:
-        """The commit of a decision, with what follows from its effects for plans and disputes.
+        """Commit of a decision, with what follows from its effects for plans and disputes.
 
         Plans are read only if they may matter.
         """
@@ -633,14 +633,14 @@ class MemoryReconciler:
         )
 
     def plans(self, scope: Scope) -> Plans:
-        """The plans for a contact."""
+        """Plans for a contact."""
         facts = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
         return Plans(self.decision_store.list_made(scope), facts)
 
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
     ) -> tuple[tuple[Conflict, ...], tuple[Conflict, ...]]:
-        """The disputes between plans and facts that hold until their day, before and after closing.
+        """Disputes between plans and facts that hold until their day, before and after closing.
 
         A plan takes over the disputes of the facts that it replaces.
         """
@@ -660,7 +660,7 @@ class MemoryReconciler:
         return tuple(were), tuple(are)
 
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
-        """The arbiter's recorded opinion; its target is a rank among all compared facts."""
+        """Arbiter's recorded opinion; its target is a rank among all compared facts."""
         if opinion is None:
             return RecordedOpinion()
         told = RecordedOpinion(
@@ -685,7 +685,7 @@ class MemoryReconciler:
 
 
 def _fact_id(verdict: Verdict, new_id: str) -> str | None:
-    """The fact that says it from now on."""
+    """Fact that says it from now on."""
     if verdict.action is Action.SKIP:
         return verdict.targets[0].fact_id
     return None if verdict.action is Action.REVOKE else new_id

@@ -128,7 +128,7 @@ class Neighbourhood:
 
     @property
     def linked_ids(self) -> Set[str]:
-        """The facts that may have a link of a dispute, open or settled; no other one has."""
+        """Facts that may have a link of a dispute, open or settled; no other one has."""
         return self._conflicts.linked_ids
 
     def fork(self) -> Neighbourhood:
@@ -166,7 +166,7 @@ class Neighbourhood:
             return self._placing
 
     def recallable(self) -> Recallable:
-        """The contact's facts for recall, at this version; kept until the version moves."""
+        """Contact's facts for recall, at this version; kept until the version moves."""
         with self._lock:
             if self._recallable is None:
                 kept = np.array(self._kept(), dtype=np.intp)
@@ -216,7 +216,7 @@ class Neighbourhood:
         *,
         is_wide: bool = False,
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
-        """The version, the neighbours that a note is decided on, and their facts by id.
+        """Version, the neighbours that a note is decided on, and their facts by id.
 
         Args:
             note: what is compared, with its slot.
@@ -258,23 +258,23 @@ class Neighbourhood:
         return bool(is_later or self.forgotten.keys)
 
     def vector_of(self, fact_id: str) -> Floats | None:
-        """The fact's vector; None if it has ended, or is not compared."""
+        """Fact's vector; None if it has ended, or is not compared."""
         with self._lock:
             row = self._places.get(fact_id)
             return None if row is None else self._vectors[row]
 
     def cosine_of(self, fact_id: str, other_id: str) -> float:
-        """The raw cosine of two facts, in [-1, 1]; 0 if one has ended, or is not compared."""
+        """Raw cosine of two facts, in [-1, 1]; 0 if one has ended, or is not compared."""
         one, other = self.vector_of(fact_id), self.vector_of(other_id)
         return 0.0 if one is None or other is None else float(one @ other)
 
     def answers(self, question: str) -> list[Fact]:
-        """The facts with a slot for this question that have not ended, in no order."""
+        """Facts with a slot for this question that have not ended, in no order."""
         with self._lock:
             return [self._fact_of(row) for row in self._answering(question)]
 
     def lapsed(self, now: datetime) -> dict[str, datetime | None]:
-        """The facts that are written as live but have expired by now (UTC).
+        """Facts that are written as live but have expired by now (UTC).
 
         The values are the ends of the facts, if they are known.
         """
@@ -287,11 +287,11 @@ class Neighbourhood:
         return fact is not None and fact.fact_id in self._places
 
     def _read_fact(self, fact_id: str) -> Fact:
-        """The fact; if it is kept without a slot, with the one that was read from its words."""
+        """Fact; if it is kept without a slot, with the one that was read from its words."""
         return self._filed.get(fact_id) or self._kept_fact(fact_id)
 
     def _kept_fact(self, fact_id: str) -> Fact:
-        """The fact as it is kept."""
+        """Fact as it is kept."""
         return _one(self._facts[fact_id], self._loaded)
 
     def _some(self, fact_ids: Iterable[str]) -> Sequence[Fact]:
@@ -372,26 +372,26 @@ class Neighbourhood:
             self._words = self._words_of_rows()
 
     def _kept(self) -> list[int]:
-        """The rows of facts that have not ended."""
+        """Rows of facts that have not ended."""
         return [row for row, fact_id in enumerate(self._rows) if fact_id]
 
     def _compared(self, vector: Floats) -> Floats:
-        """The cosine of each row, in single precision."""
+        """Cosine of each row, in single precision."""
         if not self._rows:
             return np.empty(0, dtype=np.float32)
         return cosines_to(self._vectors[: len(self._rows)], vector)
 
     def _holding(self, now: datetime) -> NDArray[np.bool_]:
-        """The rows of facts that have neither ended nor expired."""
+        """Rows of facts that have neither ended nor expired."""
         return holding(self._numbers[: len(self._rows)], now)
 
     def _expired(self, now: datetime) -> NDArray[np.bool_]:
-        """The rows of facts that have expired and not ended."""
+        """Rows of facts that have expired and not ended."""
         is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _ENDED
         return is_there & ~self._holding(now)
 
     def _looked_at(self, note: Note, vector: Floats, now: datetime) -> list[int]:
-        """The rows of the ten facts to look at: those with the same slot first, then the nearest.
+        """Rows of the ten facts to look at: those with the same slot first, then the nearest.
 
         If any facts expired, ten of those as well.
         """
@@ -405,7 +405,7 @@ class Neighbourhood:
         return rows
 
     def _alike(self, note: Note, now: datetime) -> set[int]:
-        """The rows of live facts that share the most words with the note or answer its question."""
+        """Rows of live facts that share the most words with the note or answer its question."""
         is_outcome = self._numbers["is_outcome"][: len(self._rows)]
         wanted = self._holding(now) & (is_outcome == (note.category is Category.OUTCOME))
         rows = np.flatnonzero(wanted)
@@ -420,7 +420,7 @@ class Neighbourhood:
         return chosen
 
     def _first_of(self, note: Note, closeness: Floats, wanted: NDArray[np.bool_]) -> list[int]:
-        """The best of the wanted rows: rivals first, then the nearest; the older one in a tie."""
+        """Best of the wanted rows: rivals first, then the nearest; the older one in a tie."""
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         nearest = _nearest(closeness, np.flatnonzero(wanted), _READ_COUNT_MAX)
@@ -442,7 +442,7 @@ class Neighbourhood:
         return [*rows, *others][:NEIGHBOUR_COUNT_MAX]
 
     def _answering(self, question: str) -> list[int]:
-        """The rows of all facts that answer a question."""
+        """Rows of all facts that answer a question."""
         if self._by_question is None:
             self._by_question = defaultdict(set)
             for fact_id in self._facts.keys() - self._unread:
@@ -475,7 +475,7 @@ class Neighbourhood:
 
 
 def _nearest(closeness: Floats, rows: NDArray[np.intp], count: int) -> list[int]:
-    """The nearest of these rows, the nearest first; the rows must be in ascending order."""
+    """Nearest of these rows, the nearest first; the rows must be in ascending order."""
     distance = -closeness[rows]
     if len(rows) > count:
         near = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
@@ -493,7 +493,7 @@ class _Some(LazyFacts):
         return len(self._held)
 
     def at(self, place: int) -> Fact:
-        """The fact at a place."""
+        """Fact at a place."""
         return _one(self._held[place], self._loaded)
 
 
@@ -530,12 +530,12 @@ class Neighbourhoods:
         self._kept: LRUCache[str, Neighbourhood] = LRUCache(facts_max, lambda held: held.size)
 
     def of(self, scope: Scope) -> Neighbourhood:
-        """The contact's neighbourhood as this process last saw it, or loaded now."""
+        """Contact's neighbourhood as this process last saw it, or loaded now."""
         held = self.used(scope)
         return self._loaded(scope) if held is None else held
 
     def current(self, scope: Scope) -> Neighbourhood:
-        """The contact's present neighbourhood, even if another process wrote about it last.
+        """Contact's present neighbourhood, even if another process wrote about it last.
 
         The cached one is compared with the contact's version. If a writer of this process changed
         the version, it applies its commit in a moment; so the cached one is kept until the next
@@ -585,7 +585,7 @@ class Neighbourhoods:
         return loaded
 
     def standing(self, scope: Scope) -> tuple[int, Forgotten]:
-        """The contact's version and its forgotten words, as last seen or from the store."""
+        """Contact's version and its forgotten words, as last seen or from the store."""
         held = self.used(scope)
         return self._forgotten(scope) if held is None else (held.version, held.forgotten)
 
@@ -617,7 +617,7 @@ class Neighbourhoods:
                 del self._kept[key]
 
     def used(self, scope: Scope) -> Neighbourhood | None:
-        """The contact's cached neighbourhood, marked as used last; None without one."""
+        """Contact's cached neighbourhood, marked as used last; None without one."""
         with self._lock:
             return self._kept.get(scope.contact_key)
 

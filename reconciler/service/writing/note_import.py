@@ -89,22 +89,22 @@ class ImportReport:
 
     @property
     def added(self) -> int:
-        """The number of notes that became new facts, including history."""
+        """Number of notes that became new facts, including history."""
         return self._count(Action.ADD)
 
     @property
     def merged(self) -> int:
-        """The number of notes that replaced a fact, repeated it, or took it back."""
+        """Number of notes that replaced a fact, repeated it, or took it back."""
         return self._count(Action.UPDATE, Action.SKIP, Action.REVOKE)
 
     @property
     def held(self) -> int:
-        """The number of notes that wait for an answer; see ``ContactMemory.pending``."""
+        """Number of notes that wait for an answer; see ``ContactMemory.pending``."""
         return self._count(Action.HOLD, Action.ADMIT)
 
     @property
     def refused(self) -> int:
-        """The number of notes that the gate refused; ``ContactMemory.refusals`` says why."""
+        """Number of notes that the gate refused; ``ContactMemory.refusals`` says why."""
         return self._count(Action.REJECT)
 
     def _count(self, *actions: Action) -> int:
@@ -213,7 +213,7 @@ class NoteImport:
                 yield coming.popleft().result()
 
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
-        """The batch; each note that is compared, or read as a whole, has its vector."""
+        """Batch; each note that is compared, or read as a whole, has its vector."""
         wanted = [is_compared(one) or self.gate.reader.is_read(one) for one in batch]
         texts = [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
         vectors = iter(self.embed(texts))
@@ -223,7 +223,7 @@ class NoteImport:
         ]
 
     def _read(self, submission: Submission) -> Submission:
-        """The note, judged as a whole; with its vector if it is compared."""
+        """Note, judged as a whole; with its vector if it is compared."""
         read = self.gate.reread(submission)
         return read if is_compared(read) else replace(read, vector=None)
 
@@ -234,7 +234,7 @@ class NoteImport:
         on_progress: Callable[[int], None],
         keyed: dict[str, int],
     ) -> Iterator[Sequence[Submission]]:
-        """The gate's assessments of the notes; those of one contact stand together, in order."""
+        """Gate's assessments of the notes; those of one contact stand together, in order."""
         for batch in chunks:
             new = self._new(batch, keyed)
             report.errors.extend(batch.errors)
@@ -257,7 +257,7 @@ class NoteImport:
         return True
 
     def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[Candidate]:
-        """The notes without a decision by an earlier run or line."""
+        """Notes without a decision by an earlier run or line."""
         ids = [self.gate.decision_ids.of(candidate.note) for candidate in batch.candidates]
         done = self.decision_store.find_decided(ids)
         numbers = [
@@ -290,7 +290,7 @@ class NoteImport:
         source: str,
         keyed: dict[str, int],
     ) -> Iterator[_LineBatch]:
-        """The lines in batches; ``keyed`` takes the number of each that came with a key.
+        """Lines in batches; ``keyed`` takes the number of each that came with a key.
 
         They are found there by the id of their own evidence.
         """
@@ -312,7 +312,7 @@ class NoteImport:
     def _candidate(
         self, line: str, defaults: Mapping[str, str], seen: Counter[str], source: str
     ) -> tuple[Candidate, bool]:
-        """The candidate of a line, and whether the line has a key of its own."""
+        """Candidate of a line, and whether the line has a key of its own."""
         values = _given(line, defaults)
         is_dated = not values.keys().isdisjoint(_TIME_KEYS)
         digest = self.digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
@@ -363,7 +363,7 @@ def source_of(lines: Iterable[str], named: str | None) -> str:
 
 
 def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | None]:
-    """The place of a line among others: its contact's key, and its time, if it has one.
+    """Place of a line among others: its contact's key, and its time, if it has one.
 
     Raises:
         InvalidRequestError: it cannot be imported. Not all possible errors are checked here.

@@ -100,7 +100,7 @@ class Rejudging:
     clock: Callable[[], datetime]
 
     def run(self, scopes: Iterable[Scope], *, is_patient: bool = True) -> Iterator[Rejudged]:
-        """The result of each unjudged decision about these contacts, the newest first.
+        """Result of each unjudged decision about these contacts, the newest first.
 
         A fact that a newer one ends needs no question of its own.
 
@@ -157,13 +157,13 @@ class Rejudging:
             return self._kept(decision, opinion.judgement, Upheld.UPHELD, str(error))
 
     def _ended(self, decision: Decision) -> Sequence[Neighbour]:
-        """The facts that the decision ended, as they were then."""
+        """Facts that the decision ended, as they were then."""
         return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
 
     def _beside(
         self, decision: Decision, facts: Neighbourhood, vector: Floats
     ) -> Sequence[Neighbour]:
-        """The facts that the judge would be shown today, without the fact itself."""
+        """Facts that the judge would be shown today, without the fact itself."""
         _, near, _ = facts.look(decision.note, vector, self.clock(), is_wide=True)
         others = [fact for fact in near if fact.fact_id != decision.fact_id]
         return shown_to_judge(decision.note, others, self.policy)
@@ -248,7 +248,7 @@ def _key_of(decision: Decision) -> str:
 
 
 def _relations(decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]) -> Relations:
-    """The judge's relations, by the facts' ids."""
+    """Judge's relations, by the facts' ids."""
     if judgement.target is None:
         return Relations(both_hold=decision.conflicting_ids)
     numbers = dict.fromkeys((judgement.target, *judgement.also))

@@ -193,7 +193,7 @@ class Relating:
         return self.ledger.write(submission, plan)
 
     def _word(self, scope: Scope, said: str, session_id: str | None, key: str | None) -> Note:
-        """The model's reason as a note."""
+        """Model's reason as a note."""
         return Note(
             scope=scope,
             text=said,
@@ -231,7 +231,7 @@ class Relating:
         facts: Mapping[str, Fact],
         trust: SourceKind | None,
     ) -> Relations:
-        """The relations; what a fact with an end only suspends holds beside it."""
+        """Relations; what a fact with an end only suspends holds beside it."""
         fact = facts[fact_id]
         if fact.valid_to is None:
             return told
@@ -272,7 +272,7 @@ class Relating:
         trust: SourceKind | None,
         open_: Sequence[Conflict],
     ) -> _Outcome:
-        """The result of the relations.
+        """Result of the relations.
 
         Raises:
             InvalidRequestError: they may change nothing; the text says why.
@@ -359,7 +359,7 @@ class Relating:
 
 
 def _as_note(fact: Fact, trust: SourceKind | None) -> Note:
-    """The fact as a note, so that the rule decides about it as about any note."""
+    """Fact as a note, so that the rule decides about it as about any note."""
     return Note(
         scope=_ANY,
         text=fact.text,
@@ -385,7 +385,7 @@ def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Out
 def _links(
     outcome: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
 ) -> tuple[Conflict, ...]:
-    """The new disputes of the fact that stays: its own, and those of the facts that end."""
+    """New disputes of the fact that stays: its own, and those of the facts that end."""
     stays_id, gone = outcome.stays.fact_id, {one.fact_id for one in outcome.ended}
     linked = {one.ids for one in open_}
     settled = {*gone, stays_id, *_ids_of(outcome.closed)}
@@ -424,7 +424,7 @@ def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
 
 
 def _in_words(fact_id: str, relations: Relations) -> str:
-    """The relation in words, without a word of the facts."""
+    """Relation in words, without a word of the facts."""
     repeated = () if relations.repeats is None else (relations.repeats,)
     said = (
         ("takes the place of", relations.replaces),

@@ -82,7 +82,7 @@ class _Story:
 
     @property
     def live(self) -> set[str]:
-        """The ids of the facts that have not ended."""
+        """Ids of the facts that have not ended."""
         return {fact_id for fact_id, fact in self.facts.items() if not fact.has_ended}
 
     def with_told(self, commit: Commit) -> _Story:
@@ -99,7 +99,7 @@ class _Story:
 
     @property
     def disputes(self) -> set[Pair]:
-        """The pairs of facts in dispute."""
+        """Pairs of facts in dispute."""
         others = self.conflicts.as_mapping()
         return {frozenset((one, other)) for one in others for other in others[one]}
 
@@ -123,7 +123,7 @@ class Retelling:
     def plan(
         self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]
     ) -> Commit | Other:
-        """The commit of a late note; ``plain`` if that does the same, or no story can be told.
+        """Commit of a late note; ``plain`` if that does the same, or no story can be told.
 
         Args:
             submission: the late note.
@@ -178,7 +178,7 @@ def _is_near(note: Note, vector: Floats, fact: Fact, vectors: Mapping[str, Float
 
 
 def _concerned(ids: set[str], made: Sequence[Decision]) -> tuple[list[Decision], set[str]]:
-    """The notes about these facts and those tied to them, as said; and the ids of all of them."""
+    """Notes about these facts and those tied to them, as said; and the ids of all of them."""
     retold_ids = {decision.decision_id for decision in made}
     while True:
         chosen = [decision for decision in made if ids & touched_by(decision)]
@@ -215,7 +215,7 @@ def _commit(
     links: Mapping[Pair, Conflict],
     supersessions: Iterable[Supersession],
 ) -> Commit:
-    """The late note's commit with all that it changes."""
+    """Late note's commit with all that it changes."""
     above_it = {(link.new_id, link.old_id): link for link in supersessions}
     links_after, after = dict(then.links), dict(then.facts)
     for decision_id, told in now.made.items():
@@ -270,7 +270,7 @@ def _commit(
 
 
 def _alone(told: Commit, fact: Fact, version: int) -> Commit:
-    """The commit of a note that was only counted, and in order is a fact of its own."""
+    """Commit of a note that was only counted, and in order is a fact of its own."""
     made = told.decision
     verdict: Verdict[str] = Verdict(
         action=Action.ADD, decided_by=made.decided_by, reason=made.reason
@@ -294,7 +294,7 @@ def _alone(told: Commit, fact: Fact, version: int) -> Commit:
 
 
 def _moved(known: Fact, now: Fact, then: Fact) -> Fact:
-    """The known fact, changed in what differs between the two stories."""
+    """Known fact, changed in what differs between the two stories."""
     pairs = ((each.name, getattr(then, each.name)) for each in fields(Standing))
     return replace(known, **{name: new for name, new in pairs if new != getattr(now, name)})
 
@@ -302,7 +302,7 @@ def _moved(known: Fact, now: Fact, then: Fact) -> Fact:
 def _as_history(
     own: Commit, above: Sequence[Supersession], facts: Mapping[str, Fact], plain: Commit
 ) -> Commit:
-    """The commit of a late note that is over: beneath a newer fact, or as never true."""
+    """Commit of a late note that is over: beneath a newer fact, or as never true."""
     reason, is_again = own.decision.reason, any(link.is_restatement for link in above)
     for link in above:
         reason = f"older than the fact from {facts[link.new_id].valid_from:%Y-%m-%d} ({reason})"
@@ -326,7 +326,7 @@ def _as_history(
 def _redrawn(
     now: _Story, then: _Story, links: Mapping[Pair, Conflict], own: Decision
 ) -> tuple[Conflict, ...]:
-    """The disputes that open or close with the late note, except those that it opens itself."""
+    """Disputes that open or close with the late note, except those that it opens itself."""
     own_pairs = {frozenset((str(own.fact_id), other)) for other in own.conflicting_ids}
     opened = (
         Conflict(

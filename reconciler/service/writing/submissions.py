@@ -101,17 +101,17 @@ class Submission:
 
     @property
     def note(self) -> Note:
-        """The note to remember."""
+        """Note to remember."""
         return self.candidate.note
 
     @property
     def episode_id(self) -> str:
-        """The id of the note's own evidence; by it an attempt recognises its own decision."""
+        """Id of the note's own evidence; by it an attempt recognises its own decision."""
         return self.candidate.evidence[0].episode_id
 
     @property
     def scope(self) -> Scope:
-        """The scope of the contact that it is about."""
+        """Scope of the contact that it is about."""
         return self.note.scope
 
     @property
@@ -131,7 +131,7 @@ class Submission:
 
     @property
     def named_ids(self) -> tuple[str, ...]:
-        """The facts that it names; they are compared at any distance."""
+        """Facts that it names; they are compared at any distance."""
         amended = () if self.amended_id is None else (self.amended_id,)
         related = self.candidate.relations
         return (*amended, *(related.named_ids if related else ()))
@@ -153,7 +153,7 @@ class Submission:
         return is_answer or self.is_relating
 
     def disposed(self, action: Action) -> Verdict[str]:
-        """The verdict of a decision that writes no fact: a disposal of the gate, or an answer."""
+        """Verdict of a decision that writes no fact: a disposal of the gate, or an answer."""
         return Verdict(
             action=action,
             decided_by=DecidedBy.ANSWER if self.answered_by else DecidedBy.GATE,
@@ -161,7 +161,7 @@ class Submission:
         )
 
     def embedded(self, embed: Callable[[Sequence[str]], Floats]) -> Submission:
-        """The submission with its vector."""
+        """Submission with its vector."""
         if self.vector is not None:
             return self
         started = time.perf_counter()
@@ -169,12 +169,12 @@ class Submission:
         return replace(self, vector=vector, embed_ms=(time.perf_counter() - started) * 1000)
 
     def about(self, note: Note) -> Submission:
-        """The submission with another note, worded or dated differently."""
+        """Submission with another note, worded or dated differently."""
         return replace(self, candidate=replace(self.candidate, note=note))
 
 
 def withheld(submission: Submission, reason: GateReason) -> Submission:
-    """The submission as a refusal, without any of its words.
+    """Submission as a refusal, without any of its words.
 
     Args:
         submission: what is refused.
@@ -201,7 +201,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
 
 
 def resubmitted(decision: Decision, vector: Floats) -> Submission:
-    """The note of a decision by the rule, as it came from the gate, dated as it was decided on."""
+    """Note of a decision by the rule, as it came from the gate, dated as it was decided on."""
     note, told = replace(decision.note, is_dated=True), decision.proposal
     return Submission(
         candidate=Candidate(
@@ -282,7 +282,7 @@ def _begins_as_said(note: Note) -> bool:
 
 
 def _differing_slot(note: Note, kept: Note) -> str | None:
-    """The part of the slot that differs; two that were read from the same text are the same."""
+    """Part of the slot that differs; two that were read from the same text are the same."""
     is_read = note.slot is None or note.slot_read_from is not None
     if is_read and kept.slot_read_from is not None:
         return None
@@ -330,7 +330,7 @@ def is_same_text(text: str, kept: str) -> bool:
 
 
 def own_episode_of(note: Note) -> Evidence:
-    """The note as an episode: the evidence of a note or a refusal that cites no conversation."""
+    """Note as an episode: the evidence of a note or a refusal that cites no conversation."""
     return Evidence(
         episode_id=str(uuid.uuid4()),
         session_id=note.session,
@@ -344,7 +344,7 @@ def own_episode_of(note: Note) -> Evidence:
 
 
 def recorded_policy(policy: ReconcilePolicy, embedding_model: str) -> RecordedPolicy:
-    """The thresholds as decisions record them, with the embedding model that they belong to."""
+    """Thresholds as decisions record them, with the embedding model that they belong to."""
     return RecordedPolicy(
         profile=policy.profile,
         cosine_update_min=policy.cosine_update_min,
@@ -365,7 +365,7 @@ def recorded(
     timings: Timings,
     neighbours: Sequence[Neighbour] = (),
 ) -> Decision:
-    """The record of a verdict about a submission.
+    """Record of a verdict about a submission.
 
     Args:
         submission: the submission.

@@ -84,7 +84,7 @@ class NoteReader:
         )
 
     def with_vector(self, submission: Submission) -> Submission:
-        """The submission with its vector, if its sense matters; without one if the model fails.
+        """Submission with its vector, if its sense matters; without one if the model fails.
 
         Then its words alone are judged; what needs the vector fails on its own.
         """
@@ -138,7 +138,7 @@ class Judging:
 
     @traced("gate")
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
-        """The gate's assessment of a candidate by its words, without precedents.
+        """Gate's assessment of a candidate by its words, without precedents.
 
         Args:
             candidate: what is proposed; its agent chooses the domain.
@@ -165,7 +165,7 @@ class Judging:
         return self.reread(self.reader.with_vector(self.judge(candidate, door)))
 
     def reread(self, submission: Submission) -> Submission:
-        """The submission, assessed again if the note as a whole says more than its words.
+        """Submission, assessed again if the note as a whole says more than its words.
 
         Args:
             submission: as ``judge`` left it; without a vector it stays so.
@@ -267,7 +267,7 @@ class WriteGate(Judging):
         return decision
 
     def find_earlier(self, candidate: Candidate, door: str) -> Decision | None:
-        """The decision of an earlier call with the candidate's key, as a replay; None without one.
+        """Decision of an earlier call with the candidate's key, as a replay; None without one.
 
         Raises:
             InvalidNoteError: the key belongs to another note or relation.
@@ -283,13 +283,13 @@ class WriteGate(Judging):
         return earlier
 
     def outcome_of(self, note: Note) -> Decision | None:
-        """The last decision about a proposed note, by its key; None if it was never proposed."""
+        """Last decision about a proposed note, by its key; None if it was never proposed."""
         decision_id = self.decision_ids.of(note)
         settled = self.decision_store.find_decision(note.scope, settlement_id_of(decision_id))
         return settled or self.decision_store.find_decision(note.scope, decision_id)
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        """The candidates of one session that the contact may be asked about, by idempotency key.
+        """Candidates of one session that the contact may be asked about, by idempotency key.
 
         They are as many as the session still has room for beside its waiting questions: those that
         contradict a live fact first, then the most important ones. Of two values of one attribute
@@ -325,7 +325,7 @@ class WriteGate(Judging):
         return frozenset(key for _, key in by_weight[: max(room - waiting, 0)])
 
     def _question_of(self, candidate: Candidate) -> list[tuple[float, str]]:
-        """The candidate's weight and key, if the contact would be asked about it."""
+        """Candidate's weight and key, if the contact would be asked about it."""
         note = candidate.note
         try:
             submission = self._with_precedents(self.judge_whole(candidate))
@@ -385,7 +385,7 @@ class WriteGate(Judging):
         return self._settled(submission, may_commit=False)
 
     def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
-        """The decision about a candidate that is not reconciled as it stands."""
+        """Decision about a candidate that is not reconciled as it stands."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
         if earlier := self.ledger.find_earlier(submission):
@@ -429,7 +429,7 @@ class WriteGate(Judging):
         return replace(submission, assessment=assess(cleaned, policy, self.clock()))
 
     def _with_precedents(self, submission: Submission) -> Submission:
-        """The submission, judged again by earlier decisions on its inference if they may matter."""
+        """Submission, judged again by earlier decisions on its inference if they may matter."""
         first, cleaned, note = submission.assessment, submission.cleaned, submission.note
         is_thin = first.is_held or first.reason is GateReason.BELOW_FLOOR
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
@@ -462,7 +462,7 @@ class WriteGate(Judging):
 def _next_of_each_contact(
     submissions: Sequence[Submission],
 ) -> tuple[list[Submission], list[Submission], list[Submission]]:
-    """The candidates that can be settled next: recorded only, then reconciled; and the rest.
+    """Candidates that can be settled next: recorded only, then reconciled; and the rest.
 
     A candidate that is only recorded depends on earlier decisions. So it waits until the earlier
     candidates of its contact are written, and the later ones wait for it.
@@ -491,7 +491,7 @@ def is_compared(submission: Submission) -> bool:
 
 
 def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
-    """The candidate with the gate's findings about it, and an episode that it rests on.
+    """Candidate with the gate's findings about it, and an episode that it rests on.
 
     If an extractor only passes on the contact's word, the note is the contact's word from here on.
     """
@@ -508,7 +508,7 @@ def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
 
 
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
-    """The candidate of a decision, made again from the record."""
+    """Candidate of a decision, made again from the record."""
     judged = decision.judged
     own = [item for item in evidence if item.episode_id == decision.episode_id]
     others = [item for item in evidence if item.episode_id != decision.episode_id]
@@ -530,7 +530,7 @@ def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
 
 
 def _extractors_confidence(assessment: Assessment) -> float | None:
-    """The extractor's own confidence, if the score began with it; 1 for the contact's own word."""
+    """Extractor's own confidence, if the score began with it; 1 for the contact's own word."""
     if assessment.is_contacts_word:
         return 1.0
     first = next(iter(assessment.parts), None)
@@ -538,7 +538,7 @@ def _extractors_confidence(assessment: Assessment) -> float | None:
 
 
 def _agreeing(submission: Submission) -> Submission:
-    """The submission as admitted, because it repeats a known fact."""
+    """Submission as admitted, because it repeats a known fact."""
     assessment = submission.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, ALL_PASSED)
     return replace(submission, assessment=assessment)
 
