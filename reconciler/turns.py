@@ -60,7 +60,7 @@ class Ticket:
 
     @property
     def is_taken(self) -> bool:
-        """True if the caller has its turn."""
+        """True if it is the caller's turn now."""
         return self in self._turns._first()
 
     def take(self, timeout_seconds: float, *, while_moving: bool = False) -> bool:

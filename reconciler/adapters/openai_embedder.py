@@ -25,7 +25,7 @@ from reconciler.reading.canonical import canonical_text
 
 
 class TooLongReplyError(Exception):
-    """The reply is longer than any expected one, or is compressed and so may be."""
+    """A reply that is longer than any expected one, or compressed, so that it may be."""
 
 
 class _Bounded(httpx2.AsyncByteStream):

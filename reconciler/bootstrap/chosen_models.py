@@ -442,7 +442,7 @@ def build_decay(settings: Settings, floor: float | None = None) -> DecayPolicy:
 
 @cache
 def build_secret_finder(*, of_ids: bool = False) -> SensitiveDataFinder:
-    """Finds secrets and account numbers, in texts or in ids, which may be drawn at random.
+    """Finds secrets and account numbers, in texts or in ids. Ids may be random characters.
 
     Patterns are loaded when a text may hold one. Account numbers are looked for with the secrets,
     before a text is even stored for a person to read: overwritten text stays in the bytes of the

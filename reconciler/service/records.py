@@ -359,7 +359,7 @@ class Records:
         )
 
     def has_answered(self, decision: Decision) -> bool:
-        """True if a note that was written answered a question to the contact."""
+        """True if a note was written and it answered a question that the contact was asked."""
         if decision.fact_id is None or decision.note.trust not in OWN_WORDS:
             return False
         asked = list(self.decision_store.list_pending([decision.scope], self.clock()))

@@ -173,7 +173,7 @@ def _statements(text: str, refers_back: bool) -> Iterator[str]:
 
 
 def _ends_with(text: str, match: re.Match[str]) -> bool:
-    """True if a turn ends with the name of a secret, as what introduces it does."""
+    """True if a turn ends with the name of a secret, as a turn does that introduces a secret."""
     return len(text) - match.end() <= 12 and "." not in text[match.end() :].rstrip(". ")
 
 

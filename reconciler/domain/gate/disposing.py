@@ -1,4 +1,4 @@
-"""Disposing: from all checks' findings to what becomes of a candidate. Pure.
+"""Disposing: decides, from the findings of all checks, what happens to a candidate. Pure.
 
 The order of precedence: what forbids a write, then quarantine, then any other refusal, then
 consent, then confirmation. Whatever decides, every check's finding stays on record.

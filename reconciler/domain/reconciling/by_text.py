@@ -133,7 +133,7 @@ def _nearest(seen: RuleInput) -> Neighbour:
 
 
 def decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
-    """Nearest live fact, unless that is far, and an expired one is not."""
+    """Nearest live fact; but not if it is far away and an expired fact is near."""
     for bound in (policy.cut, policy.cosine_add_max):
         for candidate in candidates:
             if candidate.cosine >= bound:

@@ -449,7 +449,7 @@ def with_value_named(note: Note) -> Note:
 
 
 def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
-    """Verdict, unless the fact that it ends says more than the note.
+    """Verdict, except when the fact that the verdict would end says more than the note.
 
     Such a fact stays. If the note restates it and all of the note's words stand in it, the fact is
     counted again. Any other note is written beside it: a word that only the note has may be news,

@@ -320,7 +320,7 @@ _SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?\s*+(?:(?:also|now|still)\
 
 
 def find_hedge_of(claim: str, said: str) -> str | None:
-    """The words of what was said that leave the claim open; None where they leave it certain.
+    """Words in a statement that make the claim uncertain; None if the claim stays certain.
 
     A hedge that opens a later clause says nothing of the clauses before it. So the claim is certain
     if all that it states, beside what it hedges itself, stands in those: behind "I think she moved

@@ -218,7 +218,7 @@ def _token() -> re.Pattern[str]:
 
 @cache
 def _closed() -> dict[str, tuple[str, str]]:
-    """Words that a table gives a kind and a value.
+    """Words for which a table has a kind and a value.
 
     "One" has a kind of its own, as it is a pronoun more often than a number.
     """

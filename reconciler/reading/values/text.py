@@ -119,7 +119,7 @@ def identifier(said: str) -> str:
 
 
 def boolean(said: str) -> str:
-    """``yes`` or ``no`` for what machines write for them too."""
+    """``yes`` or ``no``, also where machines write these two in another form."""
     key = text(said)
     if key in {"yes", "y", "true", "1", "on"}:
         return "yes"

@@ -140,7 +140,7 @@ class Visit:
 
     @property
     def agent_id(self) -> str:
-        """Agent that is asked about; the first of the grant's if none is named.
+        """Agent that is asked about; if none is named, the first agent of the grant.
 
         Raises:
             NotGrantedError: the grant does not reach so far.

@@ -207,7 +207,7 @@ def attribute(fact: Fact) -> str | None:
 
 
 def answerers(held: Decision, name: str) -> dict[str, str]:
-    """Who may answer a question: the form's value, and the name for a reader."""
+    """Who may answer a question: the value that the form sends, and the name that a reader sees."""
     me, contact = {"operator": f"I, {name}"}, {"contact": "the contact told me"}
     if held.disposal is Disposal.CONSENT:
         return contact

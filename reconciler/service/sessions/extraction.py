@@ -583,7 +583,7 @@ class SessionReader:
 
 @frozen
 class MemoryExtractor:
-    """The background door: takes a session over at once; a worker reads it later.
+    """Background door: it accepts a session immediately; a worker reads the session later.
 
     Attributes:
         session_store: the store of sessions and jobs.

@@ -130,7 +130,7 @@ class RowReader(Generic[T]):
 def reader_of(
     kind: type[T], label: str, key: str, also: Callable[[Row], Row] = lambda _: {}
 ) -> RowReader[T]:
-    """Makes records of one kind of rows that name its fields.
+    """Makes records of one kind from rows; the rows name the fields of that kind.
 
     Args:
         kind: the record.

@@ -403,7 +403,7 @@ def _links(
 
 
 def _check_own(fact_id: str, outcome: _Outcome, decided_by: DecidedBy) -> None:
-    """Refuse to end, as a mere repetition, a fact that a model may not end.
+    """If a model may not end a fact, refuse to end that fact as a mere repetition.
 
     Raises:
         InvalidRequestError: the fact that relates would end, and binds or is an operator's.
