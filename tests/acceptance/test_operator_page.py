@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +19,8 @@ import httpx2
 import pytest
 
 from reconciler import AgentMemory, ContactMemory, Memory
-from reconciler.serve.operator_page import views
+from reconciler.domain.records.decisions import Decision
+from reconciler.serve.operator_page import exports, views
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder
 from tests import faults
@@ -47,7 +50,7 @@ FAULTS_OF_ACCESS = """axe.run(document, %s).then(found => found.violations.map(
 FIELDS = ("answered_by", "keep", "never", "reason", "side", "text", "true_from", "value")
 ASKED = ("agent", "contact", "q", "at", "after", "from", "since", "disposal", "source", "fact",
          "decision", "done", "erasure")  # fmt: skip
-PATHS = ("/", "/contact", "/fact", "/decision", "/decisions", "/erase", "/erasure")
+PATHS = ("/", "/contact", "/fact", "/decision", "/decisions", "/questions", "/erase", "/erasure")
 HOSTILE = {
     "script": SCRIPT,
     "10,000 characters": "ab " * 3_400,
@@ -391,7 +394,7 @@ def test_each_page_of_decisions_is_read_on_from_the_one_before(
         page, shown = anna.get("/decisions", agent="crm", source=source), list[str]()
         while True:
             shown += [link for link in page.links if link.startswith("/decision?")]
-            following = [link for link in page.links if "after=" in link]
+            following = [link for link in page.links if "after=" in link and "as=" not in link]
             if not following:
                 break
             page = Page(anna.client.get(following[0]))
@@ -566,6 +569,240 @@ def test_no_button_leads_to_a_yes_to_what_a_tool_says(anna: Browser, memory: Ten
     assert "A tool says this, not the contact." in page.text
     yes = [given for tag, given in page.elements if tag == "button" and given.get("value") == "yes"]
     assert [given.get("class") for given in yes] == [None]
+
+
+# Lists as files, and several answers at once.
+
+
+def questions_page(browser: Browser, **query: str) -> Page:
+    return browser.get("/questions", agent="crm", **query)
+
+
+def ticks(page: Page) -> list[str]:
+    return [
+        str(given["value"])
+        for tag, given in page.elements
+        if tag == "input" and given.get("name") == "ticked"
+    ]
+
+
+def answered(browser: Browser, ticked: Iterable[str], choice: str = "yes", **filled: Any) -> Page:
+    form = questions_page(browser).form("/answers")
+    form.fields += [("ticked", each) for each in ticked]
+    return browser.send(form, answer=choice, **filled)
+
+
+def test_a_list_of_decisions_is_saved_as_it_is_shown(anna: Browser, memory: Tenant) -> None:
+    memory.contact("crm", "bob").note("=HYPERLINK(evil) is what he typed.")
+    memory.contact("crm", "bob").note("He said \u202eevil, and\nmore.")
+    page = anna.get("/decisions", agent="crm", source="user_explicit", contact="bob")
+    sheet, plain = (
+        anna.client.get(each) for each in page.links if each.endswith(("as=csv", "as=json"))
+    )
+    assert sheet.headers["content-type"] == "text/csv; charset=utf-8"
+    assert sheet.headers["content-disposition"] == "attachment; filename=memory.csv"
+    rows = [*csv.DictReader(io.StringIO(sheet.text))]
+    assert [each["contact_id"] for each in rows] == ["bob"] * 3
+    assert rows[1]["about"] == "'=HYPERLINK(evil) is what he typed."
+    assert "\u202e" not in sheet.text
+    told = plain.json()
+    assert [each["about"] for each in told][1:] == [
+        ["=HYPERLINK(evil) is what he typed."],
+        ["Keeps bees."],
+    ]
+    shown = [link for link in page.links if link.startswith("/decision?")]
+    assert all(each["ids"][0] in link for each, link in zip(told, shown, strict=True))
+    assert "form_key" not in sheet.text + plain.text
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(1)", " =1"])
+def test_no_cell_is_a_formula(text: str) -> None:
+    assert exports._cell([text]).startswith("'")
+
+
+@pytest.mark.parametrize("text", ["Likes 1+1=2.", "", "5 - 3"])
+def test_a_cell_that_is_no_formula_stays_as_it_is(text: str) -> None:
+    assert exports._cell(text) == text
+
+
+def test_questions_and_disputes_are_saved_as_they_are_shown(anna: Browser) -> None:
+    page = questions_page(anna, contact="priya")
+    [link] = [each for each in page.links if each.endswith("as=json")]
+    told = anna.client.get(link).json()
+    assert [each["outcome"] for each in told] == ["held"] * 3 + ["dispute"]
+    assert told[3]["about"] == ["Works at Initech.", "Works at Hooli."]
+    assert f"{told[0]['ids'][0]} priya" == ticks(page)[0]
+    rows = [*csv.DictReader(io.StringIO(anna.client.get(link.replace("json", "csv")).text))]
+    assert rows[3]["about"] == "Works at Initech. · Works at Hooli."
+    assert anna.get("/questions", agent="crm", **{"as": "xls"}).status == 422
+    assert [*anna.client.get("/questions?agent=crm&contact=bob&as=json").json()] == []
+    assert anna.client.get("/questions?agent=crm&contact=bob&as=csv").status_code == 200
+
+
+@pytest.mark.on_neo4j_too
+def test_each_page_of_questions_is_read_on_from_the_one_before(
+    anna: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "_PAGE", 2)
+    first = questions_page(anna)
+    [link] = [each for each in first.links if "after=" in each and "as=" not in each]
+    second = Page(anna.client.get(link))
+    assert len({*ticks(first), *ticks(second)}) == 3
+    assert "Works at Hooli." in second.text
+    [file] = [each for each in second.links if each.endswith("as=json")]
+    assert len(anna.client.get(file).json()) == 2
+
+
+@pytest.mark.on_neo4j_too
+def test_ticked_questions_are_answered_one_after_the_other(anna: Browser, memory: Tenant) -> None:
+    memory.contact("crm", "bob").note(HELD[0][0], importance=0.8)
+    by_text = {
+        made.text: f"{made.decision_id} {made.scope.contact_id}"
+        for made in memory.agent("crm").pending()
+        if isinstance(made, Decision) and made.scope.contact_id == "priya"
+    }
+    window, aisle, diabetic = (by_text[text] for text, _ in HELD)
+    [bob] = {*ticks(questions_page(anna))} - {*by_text.values()}
+    page = answered(anna, [window, bob, window, diabetic])
+    assert page.status == 200
+    assert page.text.count("Remembered as a new fact.") == 2
+    assert "not done" in page.text.partition(HELD[2][0])[0][-40:]
+    assert "consent" in page.text.partition(HELD[2][0])[2]
+    for name in ("priya", "bob"):
+        [made] = memory.contact("crm", name).decisions(limit=1)
+        assert (made.text, made.proposal.answered_by) == (HELD[0][0], "anna")
+    page = answered(anna, [aisle], "no", answered_by="contact")
+    assert "answered no" in page.text
+    assert [ticks(questions_page(anna))] == [[diabetic]]
+
+
+def test_of_several_answers_the_late_one_names_who_was_first(
+    api: Tenant, anna: Browser, memory: Tenant
+) -> None:
+    with Browser(api.url) as bea:
+        bea.log_in(api.token(granted("operator", name="bea")))
+        seen = ticks(questions_page(bea))
+        anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="no")
+        late = answered(bea, seen)
+        told = late.text.partition(HELD[0][0])[2]
+        assert "This question has been answered already, by anna on" in told
+        assert "undo or correct it on the contact's page" in told
+        again = answered(bea, seen, "no")
+        assert "This had been settled already by anna" in again.text
+
+
+@pytest.mark.parametrize(
+    ("ticked", "choice", "status", "told"),
+    [
+        ([], "yes", 422, "tick the questions that you answer"),
+        (["{known}"], "", 422, "choose yes or no"),
+        (["{known}"], "words", 422, "choose yes or no"),
+        (["x priya"], "yes", 409, "no decision"),
+        (["x"], "yes", 409, "contact_id is empty"),
+        ([""], "yes", 409, "contact_id is empty"),
+        (["{known} zoe"], "yes", 409, "no decision"),
+        (["{id} bob"], "yes", 409, "no decision"),
+        ([f"x{number} priya" for number in range(500)], "yes", 400, "the form cannot be read"),
+    ],
+)
+def test_bad_ticks_answer_nothing(
+    reader: Browser, still_api: Tenant, ticked: list[str], choice: str, status: int, told: str
+) -> None:
+    known = ticks(questions_page(reader))[0]
+    given = [each.format(known=known, id=known.partition(" ")[0]) for each in ticked]
+    page = answered(reader, given, choice)
+    assert (page.status, told in page.text.lower()) == (status, True), page.text
+    assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+
+
+@pytest.mark.parametrize("key", [None, "", "wrong"])
+def test_ticks_without_the_key_of_the_form_answer_nothing(
+    reader: Browser, still_api: Tenant, key: str | None
+) -> None:
+    page = answered(reader, ticks(questions_page(reader)), form_key=key)
+    assert (page.status, "this form is not from this login" in page.text.lower()) == (403, True)
+    assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        granted("operator", name="eve", tenant="other"),
+        granted("operator", "sales", name="eve"),
+        granted("operator", name="eve", contact_id="bob"),
+    ],
+)
+def test_a_token_without_the_right_lists_saves_and_answers_nothing(
+    still_api: Tenant, reader: Browser, grant: object
+) -> None:
+    form = questions_page(reader).form("/answers")
+    form.fields += [("ticked", each) for each in ticks(questions_page(reader))]
+    with Browser(still_api.url) as eve:
+        first = eve.log_in(still_api.token(grant))  # type: ignore[arg-type]
+        key = dict(first.form("/logout").fields)["form_key"]
+        seen = [
+            eve.client.get(path, params={"as": kind, **query}).text
+            for path in ("/questions", "/decisions")
+            for kind in ("csv", "json", "")
+            for query in ({"agent": "crm"}, PRIYA, {})
+        ]
+        page = eve.send(form, form_key=key, answer="yes")
+    assert page.status in (403, 409)
+    told = " ".join([*seen, page.text])
+    assert [each for each in ("window seats", "Initech", "Goa") if each in told] == []
+    assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+
+
+# What an operator is asked, and what a list says of a value that ended.
+
+
+def test_an_operator_is_asked_in_words_for_operators(anna: Browser, memory: Tenant) -> None:
+    bob = memory.contact("crm", "bob")
+    bob.note("Lives in Pune.", attribute="city", value="Pune")
+    by_tool = {"source_kind": "tool_output", "importance": 0.8}
+    bob.note("Lives in Goa.", attribute="city", value="Goa", **by_tool)
+    shown = anna.get("/contact", agent="crm", contact="bob").text
+    for told in (shown, priya(anna).text, questions_page(anna).text):
+        assert "just as good" not in told
+        assert "May I keep" not in told
+    assert "A tool or a document says this, not the contact." in shown
+    assert "Is this true, and shall it be kept?" in priya(anna).text
+    assert "Known until now: “Lives in Pune”." in shown
+    assert "Does the contact agree that this is kept?" in priya(anna).text
+
+
+def test_what_is_looked_at_again_is_asked_in_words_for_operators(
+    anna: Browser, memory: Tenant
+) -> None:
+    memory.contact("crm", "bob").note("The lift is broken this week.", category="volatile")
+    page = anna.get("/contact", agent="crm", contact="bob")
+    assert "Does it still hold?" in page.text
+    assert "just as good" not in page.text
+
+
+@pytest.mark.parametrize("word", ["user_explicit", "operator"])
+def test_said_again_never_hides_a_value_that_ended(
+    anna: Browser, memory: Tenant, word: str
+) -> None:
+    contact = memory.contact("crm", "priya")
+    fields = {"attribute": "employer", "value": "Initech", "source_kind": word}
+    made = contact.note("Works at Initech.", **fields)
+    assert held_values(memory, "employer") == {"Initech"}
+    decided, done = decision_page(anna, memory, made.text), priya(anna, done=made.decision_id)
+    fact = anna.get("/fact", **PRIYA, fact=made.fact_id)
+    whys = [fact.text.partition("Its evidence")[0]] if word == "user_explicit" else []
+    for told in (decided.text, done.text, *whys):  # what only repeats a fact did not write it
+        assert "ook the place of “Works at Hooli.”" in told
+    assert "Changed" in decided.text
+    assert "Changed." in done.text
+
+
+def test_the_filters_are_folded_until_one_is_set(reader: Browser) -> None:
+    def details(page: Page) -> list[bool]:
+        return ["open" in given for tag, given in page.elements if tag == "details"]
+
+    assert details(reader.get("/decisions", agent="crm")) == [False]
+    assert details(reader.get("/decisions", agent="crm", disposal="reject")) == [True]
 
 
 # Who sees what.

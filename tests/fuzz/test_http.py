@@ -220,10 +220,12 @@ FIELDS = {
     "/decisions": (
         *("agent", "contact", "disposal", "gate_reason", "source", "since", "until", "from"),
     ),
+    "/questions": ("agent", "contact", "after"),
     "/health": ("agent",),
     "/erase": ("agent", "contact", "fact", "session", "confirm", "reason", "answered_by"),
     "/erasure": ("agent", "contact", "erasure"),
     "/answer": ("agent", "contact", "decision", "answer", "answered_by", "text"),
+    "/answers": ("agent", "contact", "ticked", "ticked", "answer", "answered_by"),
     "/settle": ("agent", "contact", "side", "side", "keep", "reason", "answered_by"),
     "/renew": ("agent", "contact", "fact", "answer", "reason", "answered_by"),
     "/note": ("agent", "contact", "decision", "text", "answered_by"),

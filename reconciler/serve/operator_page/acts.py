@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from starlette.responses import Response
 
@@ -18,11 +20,16 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, Disposal, SourceKind
 from reconciler.domain.records.notes import Slot
-from reconciler.errors import InvalidAnswerError, InvalidRequestError, RevertRefusedError
-from reconciler.serve.access.problems import problem_of
+from reconciler.errors import (
+    InvalidAnswerError,
+    InvalidRequestError,
+    ReconcilerError,
+    RevertRefusedError,
+)
+from reconciler.serve.access.problems import Problem, problem_of
 from reconciler.serve.operator_page import views, words
 from reconciler.serve.operator_page.views import head_of
-from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit
+from reconciler.serve.operator_page.visits import Given, Handler, NotDoneError, Visit
 from reconciler.serve.operator_page.words import settled_by
 
 _LOOKED_AT_MAX = 200
@@ -32,9 +39,46 @@ _CHOICES = "choose yes, no, or give the answer in other words"
 
 def answer(visit: Visit) -> Response:
     """Yes, no, or other words to a question."""
+    return visit.to_contact(_answered_first(visit))
+
+
+def answers(visit: Visit) -> Response:
+    """Yes or no to each question that is ticked, one after the other, as ``answer`` does.
+
+    A failed one does not prevent the others; the page has a line for each.
+    """
+    ticked = [*dict.fromkeys(visit.given.getlist("ticked"))]
+    if not ticked or visit.given.get("answer") not in ("yes", "no"):
+        raise NotDoneError(422, "tick the questions that you answer, and choose yes or no for them")
+    results = [_result(visit, *each.partition(" ")) for each in ticked]
+    status = 200 if any("made" in each for each in results) else 409
+    return visit.page("answered.html", status, results=results, contact_id=visit.contact_id)
+
+
+def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> dict[str, Any]:
+    """The decision that answered one question, or the problem; a tick names its contact, too."""
+    named = {"decision": decision_id, "contact": contact_id}
+    one, told = replace(visit, given=Given({**visit.given, **named})), decision_id
+    try:
+        told = one.about.decision(one.text("decision")).text
+        return {**named, "told": told, "made": _answered_first(one)}
+    except (NotDoneError, ReconcilerError) as error:
+        return {**named, "told": told, "problem": _problem(error)}
+
+
+def _problem(error: NotDoneError | ReconcilerError) -> Problem:
+    return error.problem if isinstance(error, NotDoneError) else problem_of(error)
+
+
+def _answered_first(visit: Visit) -> Decision:
+    """The decision that answers a question.
+
+    Raises:
+        NotDoneError: it was answered otherwise before.
+    """
     about, decision_id = visit.about, visit.text("decision")
     try:
-        return visit.to_contact(_answered(visit, about, decision_id))
+        return _answered(visit, about, decision_id)
     except InvalidAnswerError:
         settled = settled_by(about, about.decision(decision_id))
         if settled is None:
@@ -148,7 +192,7 @@ def amend(visit: Visit) -> Response:
     try:
         return visit.to_contact(_amended(visit))
     except (NotDoneError, InvalidRequestError) as error:
-        problem = error.problem if isinstance(error, NotDoneError) else problem_of(error)
+        problem = _problem(error)
         if problem.status != 422:  # the fact is missing or has ended, so it has no form
             raise
         return views.fact(visit, problem)
@@ -237,8 +281,7 @@ def undo(visit: Visit) -> Response:
 def look(visit: Visit) -> Response:
     """What an erasure would remove, and the form to confirm it."""
     about, target = visit.about, _target(visit)
-    asked = {"by": visit.by, "reason": "Looked at before."}
-    planned = about.forget(**target, **asked, dry_run=True)  # type: ignore[arg-type]
+    planned = about.forget(**target, by=visit.by, reason="Looked at before.", dry_run=True)  # type: ignore[arg-type]
     known = about.evidence(target["fact_id"]).fact if target.get("fact_id") else None
     gone = {*planned.plan.fact_ids} if known and planned.plan else set()
     chains = about.history() if gone else []
@@ -277,16 +320,17 @@ def erase(visit: Visit) -> Response:
     """Erase a fact, a session or the whole contact, after the person typed its id."""
     about = visit.about
     if visit.text("confirm") != about.scope.contact_id:
-        told = (
-            "the contact's id is not what you wrote; nothing was erased. Go back and write it out"
+        raise NotDoneError(
+            422,
+            "the contact's id is not what you wrote; nothing was erased. Go back and write it out",
         )
-        raise NotDoneError(422, told)
     done = about.forget(by=visit.by, reason=visit.reason(), **_target(visit))  # type: ignore[arg-type]
     return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
 
 
 FORMS: Mapping[str, Handler] = {
     "/answer": answer,
+    "/answers": answers,
     "/settle": settle,
     "/renew": renew,
     "/note": note,

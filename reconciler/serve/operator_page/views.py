@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,8 +20,8 @@ from reconciler.domain.records.kinds import Disposal, FactState, GateReason, Sou
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem
-from reconciler.serve.http_api.answering import place_of, read_place
-from reconciler.serve.operator_page import words
+from reconciler.serve.http_api.answering import place_of, read_place, read_waiting_place
+from reconciler.serve.operator_page import exports, words
 from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit, address
 from reconciler.serve.operator_page.words import since
 from reconciler.serve.wording import most_troubled
@@ -47,7 +48,6 @@ class _Attention:
     """What waits for a person about one contact."""
 
     contact_id: str
-    name: str | None = None
     questions: int = 0
     disputes: int = 0
     expiring: int = 0
@@ -72,11 +72,9 @@ def contacts(visit: Visit) -> Response:
     waiting = [] if after else _attention(visit)
     return visit.page(
         "contacts.html",
-        waiting=waiting[:_ATTENTION_MAX],
-        waiting_left_out=len(waiting[_ATTENTION_MAX:]),
-        questions=sum(each.questions for each in waiting),
-        disputes=sum(each.disputes for each in waiting),
-        expiring=sum(each.expiring for each in waiting),
+        waiting=waiting,
+        waiting_max=_ATTENTION_MAX,
+        names=_names(visit, (each.contact_id for each in waiting[:_ATTENTION_MAX])),
         contacts=_not_erased(agent, listed[:_PAGE]),
         next=listed[_PAGE - 1].contact_id if len(listed) > _PAGE else None,
         is_first=after is None,
@@ -103,13 +101,7 @@ def _attention(visit: Visit) -> list[_Attention]:
         of(ending.contact_id).expiring += 1
     # The longest wait comes first; contacts with only possibly changed facts come last.
     never = datetime.max.replace(tzinfo=UTC)
-    ordered = sorted(
-        by_contact.values(), key=lambda each: (each.oldest_at or never, each.contact_id)
-    )
-    names = _names(visit, (each.contact_id for each in ordered[:_ATTENTION_MAX]))
-    for each in ordered[:_ATTENTION_MAX]:
-        each.name = names.get(each.contact_id)
-    return ordered
+    return sorted(by_contact.values(), key=lambda each: (each.oldest_at or never, each.contact_id))
 
 
 def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
@@ -218,11 +210,10 @@ def _number(given: str | None) -> int:
 def _now(about: ContactMemory) -> dict[str, Any]:
     """Parts that only the present has: open questions, the profile, and the last decisions."""
     waiting = about.pending(limit=_PAGE)
-    disputes = [item for item in waiting if isinstance(item, Dispute)]
+    sides = (item.facts for item in waiting if isinstance(item, Dispute))
     return {
-        "questions": [item for item in waiting if isinstance(item, Decision)],
-        "disputes": disputes,
-        "disputed": {fact.fact_id for dispute in disputes for fact in dispute.facts},
+        "waiting": waiting,
+        "disputed": {fact.fact_id for facts in sides for fact in facts},
         "expiring": about.expiring(days=_DAYS_AHEAD, limit=_PAGE),
         "profile": about.profile(),
         "recent": about.decisions(limit=_RECENT),
@@ -308,8 +299,7 @@ def decisions(visit: Visit) -> Response:
     if since and until and since > until:
         raise NotDoneError(422, "the first day is after the last; exchange them")
     is_counted = after is None and any(visit.optional(name) for name in _FILTERS[2:])
-    whom = visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
-    read = whom.decisions(
+    read = _whom(visit).decisions(
         disposal=_one_of(Disposal, "disposal", visit),
         reason=_one_of(GateReason, "gate_reason", visit),
         since=since,
@@ -324,17 +314,16 @@ def decisions(visit: Visit) -> Response:
     ]
     shown, is_cut = fitting[:_PAGE], len(read) == _READ_MAX
     last = shown[-1] if len(fitting) > _PAGE else read[-1] if is_cut else None
-    return visit.page(
+    return _listed(
+        visit,
         "decisions.html",
+        shown,
         given=visit.given,
-        decisions=shown,
         is_counted=is_counted,
         count=len(fitting),
         is_cut=is_cut,
-        by_source=_counted(each.note.trust for each in fitting),
+        by_source=Counter(each.note.trust for each in fitting),
         next=place_of(last) if last else None,
-        contact_id=visit.contact_id,
-        names=_names(visit, (each.scope.contact_id for each in shown)),
         choices={
             "became": _OUTCOMES,
             "disposal": Disposal,
@@ -345,9 +334,32 @@ def decisions(visit: Visit) -> Response:
     )
 
 
-def _counted(kinds: Iterable[SourceKind]) -> dict[SourceKind, int]:
-    listed = list(kinds)
-    return {kind: listed.count(kind) for kind in SourceKind if kind in listed}
+def _whom(visit: Visit) -> AgentMemory | ContactMemory:
+    """The contact that is asked about, or the whole agent."""
+    return visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
+
+
+def questions(visit: Visit) -> Response:
+    """The questions and disputes of an agent, or of a contact; questions are ticked to answer."""
+    after = visit.optional("after")
+    read = _whom(visit).pending(after=read_waiting_place(after) if after else None, limit=_PAGE + 1)
+    return _listed(
+        visit,
+        "questions.html",
+        read[:_PAGE],
+        after=after,
+        next=place_of(read[_PAGE - 1]) if len(read) > _PAGE else None,
+    )
+
+
+def _listed(
+    visit: Visit, template: str, shown: Sequence[Decision | Dispute], **values: Any
+) -> Response:
+    """A list as a page, or as the file that is asked for."""
+    if kind := _one_of_words(exports.KINDS, "as", visit):
+        return exports.exported(visit.memory, kind, shown)
+    names = _names(visit, (each.scope.contact_id for each in shown))
+    return visit.page(template, shown=shown, names=names, contact_id=visit.contact_id, **values)
 
 
 def _one_of(choices: type[WordT], name: str, visit: Visit) -> WordT | None:
@@ -392,6 +404,7 @@ PAGES: Mapping[str, Handler] = {
     "/fact": fact,
     "/decision": decision,
     "/decisions": decisions,
+    "/questions": questions,
     "/health": health,
 }
 """Each by its address."""

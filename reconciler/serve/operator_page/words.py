@@ -31,6 +31,7 @@ from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.memory import Memory
 from reconciler.ops.review.timeline import why_of as why_of
+from reconciler.reading.lexicon import lexicon
 from reconciler.reading.quoting import in_marks
 from reconciler.service.writing.ids import settlement_id_of
 
@@ -44,6 +45,8 @@ _TABLES: Mapping[str, Mapping[str, str]] = tomllib.loads(
 )
 FIELDS, ACTIONS, DISPOSALS = _TABLES["fields"], _TABLES["actions"], _TABLES["disposals"]
 SENSITIVITIES, _PLAIN = _TABLES["sensitivities"], _TABLES["plain"]
+QUESTIONS = _TABLES["questions"]
+_UNTIL_NOW = " ".join(lexicon("questions").words("beside")).partition("“")[0]
 
 REVERSIBLE = frozenset(
     {
@@ -164,18 +167,22 @@ def person(decision: Decision) -> str | None:
 
 
 def action(decision: Decision) -> str:
-    """What was done, in a word or two."""
-    if decision.action is Action.UPDATE and decision.verdict.is_restatement:
-        return ACTIONS[Action.SKIP]
-    return ACTIONS[decision.action]
+    """What was done, in a word or two; what ended another fact is never only said again."""
+    done = decision.action
+    if done in (Action.SKIP, Action.UPDATE):
+        is_change = decision.verdict.is_replacement or replaced_by(decision)
+        done = Action.UPDATE if is_change else Action.SKIP
+    return ACTIONS[done]
 
 
 def replaced_by(decision: Decision) -> list[str]:
-    """Facts that a decision replaced, as far as its record says."""
-    if decision.action is not Action.UPDATE or decision.verdict.is_restatement:
+    """Facts that a note ended, without the one that it says again."""
+    if not decision.action.is_reconciled:
         return []
-    texts = {each.fact_id: each.text for each in decision.compared_with}
-    return [texts[fact_id] for fact_id in decision.superseded_ids if fact_id in texts]
+    ended = {*decision.superseded_ids} - {
+        *decision.verdict.targets[: decision.verdict.is_restatement]
+    }
+    return [each.text for each in decision.compared_with if each.fact_id in ended]
 
 
 def is_declined(decision: Decision) -> bool:
@@ -199,6 +206,13 @@ def answer(decision: Decision) -> str:
     if decision.action is Action.REJECT:
         return f"Not remembered: {decision.reason.rstrip('.')}."
     return decision.answer
+
+
+def question(held: Decision) -> str:
+    """What a held note asks an operator; ``Decision.question`` is mostly for the contact."""
+    asked = QUESTIONS.get(held.disposal) or QUESTIONS.get(held.judged.reason, QUESTIONS["other"])
+    _, found, known = (held.question or "").rpartition(_UNTIL_NOW)
+    return f"{asked} Known until now: {known.rpartition('”')[0]}”." if found else asked
 
 
 def attribute(fact: Fact) -> str | None:
