@@ -194,7 +194,7 @@ class Recallable:
         answered = (hit for page in pages for hit in self._ordered(page, near, how, now))
         if (least := wanted.min_score) is not None:
             answered = (hit for hit in answered if hit.score >= least)
-        best = list(islice(answered, limit))
+        best = list(islice(answered, min(limit, len(answering))))
         left = self._ids(answering) if least is None else {hit.fact.fact_id for hit in answered}
         left -= {hit.fact.fact_id for hit in best}
         touched = self._ids(standing[np.isin(standing, fitting)]) | left
