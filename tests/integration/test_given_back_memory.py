@@ -6,6 +6,7 @@ import ctypes
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,14 @@ def no_other_writer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that another test left in the middle of a write counts in that test alone."""
     monkeypatch.setattr(cleared_memory_module, "_writers", cleared_memory_module._Writers())
     cleared_memory_module._fill_with(cleared_memory_module._hosts_own())
+
+
+def is_left_as_is() -> bool:
+    """True if memory is left as is, now or soon: a pause of writes may just move a store's log."""
+    until = time.monotonic() + 5
+    while _filling() is not None and time.monotonic() < until:
+        time.sleep(0.01)
+    return _filling() is None
 
 
 def resident_mb() -> float:
@@ -79,12 +88,12 @@ def test_memory_is_cleared_while_the_engine_writes_and_at_no_other_time(
     monkeypatch.setattr(EmbeddedGraph, "_tidy_up", looking)
     given = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
     with Memory.open(embedder=HashingEmbedder(16), **given) as memory:
-        assert _filling() is None
+        assert is_left_as_is()
         memory.add_contact_note("crm", "priya", "Likes tea.")
-        assert (set(seen), _filling()) == ({0}, None)
+        assert set(seen) == {0} and is_left_as_is()
         memory.contact("crm", "priya").forget(**ASKED)
-        assert _filling() is None
-    assert (set(seen), _filling()) == ({0}, None)
+        assert is_left_as_is()
+    assert set(seen) == {0} and is_left_as_is()
 
 
 def test_the_last_of_several_writers_puts_the_setting_back_also_after_an_error() -> None:
