@@ -90,10 +90,12 @@ def test_memory_is_cleared_while_the_engine_writes_and_at_no_other_time(
     with Memory.open(embedder=HashingEmbedder(16), **given) as memory:
         assert is_left_as_is()
         memory.add_contact_note("crm", "priya", "Likes tea.")
-        assert set(seen) == {0} and is_left_as_is()
+        assert set(seen) == {0}
+        assert is_left_as_is()
         memory.contact("crm", "priya").forget(**ASKED)
         assert is_left_as_is()
-    assert set(seen) == {0} and is_left_as_is()
+    assert set(seen) == {0}
+    assert is_left_as_is()
 
 
 def test_the_last_of_several_writers_puts_the_setting_back_also_after_an_error() -> None:
