@@ -19,10 +19,10 @@ from reconciler.adapters.onnx_minilm import session_of
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Slot
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
-from reconciler.reading.guard import is_foreign
+from reconciler.reading.guard import is_foreign, names_what_is_gone
 from reconciler.reading.sensitive_data import without_hashes
 
 FILE = Path(__file__).with_name("judge.onnx")
@@ -56,6 +56,15 @@ class PairReading(NamedTuple):
     def both(self) -> float:
         """That both hold."""
         return 1 - self.ended - self.same
+
+    def or_as(self, before: PairReading) -> PairReading:
+        """Reading of a fact, of which the note may speak as of the one that it replaced."""
+        ended = max(self.ended, before.ended, before.same)
+        return PairReading(ended=ended, same=min(self.same, 1 - ended))
+
+
+_ANSWERED = PairReading(ended=1.0, same=0.0)
+"""The note answers anew what the fact stands in the place of: "Lives in Bath." after a move."""
 
 
 class JudgeBounds(NamedTuple):
@@ -104,8 +113,22 @@ class PackagedArbiter:
         text = without_hashes(note.text)
         is_read = _is_readable(text)
         facts = {number: each for number, each in near.items() if is_read and _is_readable(each)}
-        reads = zip(facts, model.read(text, list(facts.values())), strict=True)
-        return _judgement({number: read for number, read in reads if read}, len(near), model.bounds)
+        before = [
+            (number, earlier)
+            for number, now in facts.items()
+            for earlier in (without_hashes(told) for told, _ in neighbours[number - 1].replaced)
+            if _is_readable(earlier) and not names_what_is_gone(text, earlier, now)
+        ]
+        pairs = [*facts.items(), *before]
+        read = model.read(text, [each for _, each in pairs])
+        reads: dict[int, PairReading] = {}
+        for (number, _), each in zip(pairs, read, strict=True):
+            if each:
+                reads[number] = reads[number].or_as(each) if number in reads else each
+        for number in reads:
+            if any(_is_answered(note, slot) for _, slot in neighbours[number - 1].replaced):
+                reads[number] = _ANSWERED
+        return _judgement(reads, len(near), model.bounds)
 
     def load(self) -> _Loaded:
         """Model, ready to read.
@@ -192,6 +215,10 @@ def _is_told_apart(note: Note, fact: Neighbour) -> bool:
     """True if each has an attribute, and not the same one: then each is a matter of its own."""
     here, there = (slot.attribute if slot else None for slot in (note.slot, fact.slot))
     return here is not None and there is not None and here != there
+
+
+def _is_answered(note: Note, slot: Slot | None) -> bool:
+    return note.slot is not None and slot is not None and note.slot.decides_about(slot)
 
 
 def _is_readable(text: str) -> bool:

@@ -1017,6 +1017,7 @@ def test_all_that_lies_beneath_a_fact_is_found_with_its_cosine(graph: Graph) -> 
     asked = {"fact_ids": [three["fact_id"]], "embedding": EAST}
     found = {row["fact_id"]: row for row in graph.run("list_predecessors", asked)}
     assert set(found) == {one["fact_id"], two["fact_id"]}
+    assert {row["head_id"] for row in found.values()} == {three["fact_id"]}
     first = found[one["fact_id"]]
     assert first["cosine"] == pytest.approx(0.3, abs=1e-6)
     assert (first["value_key"], first["decided_by"], first["is_restatement"]) == (

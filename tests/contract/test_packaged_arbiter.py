@@ -6,13 +6,14 @@ How often it is right is measured (``python -m benchmarks relations``).
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import ArbiterUnavailableError
+from reconciler.reading.kinds import Category
 from reconciler.reading.sensitive_data import SensitiveKind, keyed_token
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.settings import load_settings
@@ -90,6 +92,24 @@ def test_the_hash_of_a_value_is_not_read(judge: PackagedArbiter) -> None:
         old, new = (keyed_token(key, SensitiveKind.PHONE, number) for number in ("1", "2"))
         answers.add(judged(judge, f"Call her on {new} now.", f"Her mobile is {old}.").reasoning)
     assert len(answers) == 1
+
+
+def after(replaced: str, now: str) -> Neighbour:
+    """Fact that stands in the place of another one."""
+    [fact] = facts(now)
+    return replace(fact, replaced=((replaced, None),))
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("Settled in Hull now.", True), ("Sold the house in Leeds.", False), (OTHERS[0], False)],
+)
+def test_a_fact_ends_as_the_one_that_it_replaced_would(
+    judge: PackagedArbiter, text: str, *, ends: bool
+) -> None:
+    assert judged(judge, text, YORK).action is Action.ADD
+    made = judge.judge(note(text), [after(LEEDS, YORK)])
+    assert (made.action is Action.UPDATE) is ends
 
 
 def test_another_matter_ends_nothing(judge: PackagedArbiter) -> None:
@@ -217,11 +237,14 @@ def test_meanwhile_the_rule_decides_and_the_record_says_why(tmp_path: Path) -> N
 # As a part of a memory
 
 
-def told(tmp_path: Path, *texts: str) -> tuple[Sequence[str], DecidedBy, float | None]:
-    settings = load_settings(
-        embedded_path=tmp_path / "memory.lbug", arbiter={"provider": "packaged"}
+def opened(tmp_path: Path) -> Memory:
+    return Memory.open(
+        load_settings(embedded_path=tmp_path / "memory.lbug", arbiter={"provider": "packaged"})
     )
-    with Memory.open(settings) as memory:
+
+
+def told(tmp_path: Path, *texts: str) -> tuple[Sequence[str], DecidedBy, float | None]:
+    with opened(tmp_path) as memory:
         ann = memory.contact("crm", "ann")
         made = [ann.note(text) for text in texts]
         live = [chain.facts[0].text for chain in ann.history() if chain.facts[0].is_live]
@@ -232,6 +255,43 @@ def test_a_change_that_no_value_tells_ends_the_old_fact(tmp_path: Path) -> None:
     live, decided_by, cost = told(tmp_path, LEEDS, OTHERS[0], YORK)
     assert live == sorted([OTHERS[0], YORK])
     assert (decided_by, cost) == (DecidedBy.ARBITER, 0.0)
+
+
+MOVES = [LEEDS, "Moved to York.", "Settled in Hull now.", "Lives in Bath."]
+
+
+def test_of_a_chain_of_changes_the_last_is_live(tmp_path: Path) -> None:
+    assert told(tmp_path, *MOVES[:3])[0] == [MOVES[2]]
+    assert told(tmp_path, MOVES[3])[0] == [MOVES[3]]  # another process, which reads the store
+
+
+def test_of_a_chain_that_is_imported_the_last_is_live(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        days = (SAID_AT + timedelta(days=number) for number, _ in enumerate(MOVES))
+        lines = [
+            json.dumps({"text": text, "said_at": day.isoformat()})
+            for text, day in zip(MOVES, days, strict=True)
+        ]
+        memory.import_notes(lines, agent_id="crm", contact_id="ann")
+        chains = memory.contact("crm", "ann").history()
+        live = [fact.text for chain in chains for fact in chain.facts if fact.is_live]
+        assert live == MOVES[-1:]
+
+
+SOLD = "Sold the Seat, it's a Cupra Born from today"
+
+
+def test_a_change_in_passing_ends_a_lasting_fact_and_lasts(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        ann, passing = (memory.contact("crm", name) for name in ("ann", "bob"))
+        assert passing.note(SOLD).judged.lifetime_days == 7
+        known = ann.note("Drives a red Seat Ibiza.")
+        made = ann.note(SOLD)
+        assert (made.action, made.superseded_ids) == (Action.UPDATE, (known.fact_id,))
+        assert made.judged.category is Category.FACT
+        assert made.judged.lifetime_days == known.judged.lifetime_days
+        # What the caller calls passing, or the words do, ends nothing that lasts.
+        assert ann.note("Is in Linz today, the Cupra is gone.").superseded_ids == ()
 
 
 def test_it_is_not_asked_where_the_rule_ends_a_fact_by_itself(tmp_path: Path) -> None:

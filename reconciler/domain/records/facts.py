@@ -228,7 +228,8 @@ class Neighbour:
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts that share the most words with the note, however far its meaning is; never on record.
     ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
-    never on record. ``is_vital``: no budget of a recall cuts it; never on record.
+    never on record. ``is_vital``: no budget of a recall cuts it; never on record. ``replaced``: the
+    facts that it replaced, for a judge, each with its slot; never on record.
     """
 
     fact_id: str
@@ -246,6 +247,7 @@ class Neighbour:
     is_upcoming: bool = False
     is_start_given: bool = False
     is_vital: bool = False
+    replaced: tuple[tuple[str, Slot | None], ...] = ()
 
     @property
     def word(self) -> SourceKind:
@@ -264,6 +266,7 @@ class Predecessor:
             judgement; a midpoint cannot tell.
         followed_from: since when the successor held (UTC).
         was_live: whether it ever held here; False where it was history when it came.
+        head_id: the live fact.
     """
 
     fact_id: str
@@ -273,6 +276,7 @@ class Predecessor:
     was_contradicted: bool
     followed_from: datetime
     was_live: bool = True
+    head_id: str = ""
 
 
 @frozen

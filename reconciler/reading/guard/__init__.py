@@ -95,7 +95,7 @@ from reconciler.reading.guard.matters import (
     tell_apart,
     tells_of_end as tells_of_end,
 )
-from reconciler.reading.guard.reading import Reading, lowered, read
+from reconciler.reading.guard.reading import VALUE_KINDS, Reading, lowered, read
 from reconciler.reading.guard.tokens import vocabulary
 from reconciler.reading.text_reading import read_text
 
@@ -341,6 +341,18 @@ def named_in(text: str, value: str) -> str:
     if not value or not is_denial or not stems_of(value).isdisjoint(reading.stems):
         return text
     return vocabulary().stand_in.sub(lambda _: value, text, count=1)
+
+
+def names_what_is_gone(note: str, earlier: str, now: str) -> bool:
+    """True if the note names what the earlier of two facts names, and not the one that holds now.
+
+    "Sold the flat in Graz." speaks of the time before the move to Linz.
+    """
+    note_, before, after = (
+        {*reading.names} | {each.value for each in reading.tokens if each.kind in VALUE_KINDS}
+        for reading in map(read, (note, earlier, now))
+    )
+    return not note_.isdisjoint(before - after)
 
 
 def exchange_names(note: str, fact: str) -> bool:

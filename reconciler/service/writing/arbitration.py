@@ -333,8 +333,8 @@ def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> byt
         note.scope.tenant,
         (note.text, _day(note.said_at), _day(note.holds_from), note.trust, note.slot),
         *(
-            (neighbour.text, _day(neighbour.valid_from), neighbour.trust, neighbour.slot)
-            for neighbour in neighbours
+            (fact.text, _day(fact.valid_from), fact.trust, fact.slot, fact.replaced)
+            for fact in neighbours
         ),
     )
     return hashlib.sha256(repr(asked).encode()).digest()

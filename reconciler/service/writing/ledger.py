@@ -24,7 +24,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -34,7 +34,7 @@ from typing import TypeVar
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.notes import Note, Scope
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
@@ -182,6 +182,7 @@ class Seen:
         linked_ids: the facts that may have a link of a dispute; None if that is not known.
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: the contact's forgotten words, and those about to be.
+        replaced: what each of those facts replaced, with its slot, as far as that is known.
         note: the note as the contact's facts place it; None for one that is not compared.
         compare_ms: milliseconds that looking took.
         is_late: whether the note was said before something that is known.
@@ -196,6 +197,7 @@ class Seen:
     linked_ids: Set[str] | None = None
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
+    replaced: MutableMapping[str, tuple[tuple[str, Slot | None], ...]] = field(default_factory=dict)
     note: Note | None = None
     compare_ms: float = 0.0
     is_late: bool = False
@@ -407,6 +409,7 @@ class Ledger:
             linked_ids=known.linked_ids,
             sessions=known.sessions,
             forgotten=known.forgotten,
+            replaced=known.replaced,
             note=note,
             is_late=note.is_dated and known.is_told_since(note.said_at),
         )

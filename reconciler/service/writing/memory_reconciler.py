@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 
+from reconciler.domain.gate.checks import IN_PASSING
 from reconciler.domain.reconciling.ahead import (
     NO_EFFECTS,
     Effects,
@@ -54,14 +55,23 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Relations, check_not_ended
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import OWN_WORDS, PATIENT_DOORS, Action, DecidedBy, FactState
+from reconciler.domain.records.kinds import (
+    OWN_WORDS,
+    PATIENT_DOORS,
+    Action,
+    DecidedBy,
+    FactState,
+    Relation,
+)
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.ports.embedder import Embedder
+from reconciler.reading.cues.classification import infer_category
 from reconciler.reading.guard import is_english
+from reconciler.reading.kinds import Category
 from reconciler.reading.linear_head import LinearHead
 from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
@@ -314,7 +324,7 @@ class MemoryReconciler:
         submission, seen, beside = self._apart(submission, note, seen)
         verdict, opinion = self._verdict(submission, note, seen), None
         if self.arbitration and seen.neighbours and self.arbitration.is_open_to(verdict):
-            shown = self._shown(note, seen)
+            shown = self._with_replaced(self._shown(note, seen), submission, seen)
             if (key := (submission.decision_id, shown)) not in opinions:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
@@ -331,6 +341,8 @@ class MemoryReconciler:
                 opinions[key] = self.arbitration.ask(asked, shown)
             opinion = opinions[key]
             if opinion.judgement:
+                submission = _lasting(submission, opinion.judgement, shown, seen)
+                note = replace(note, category=submission.note.category)
                 verdict = self._decided(submission, note, seen, opinion.judgement)
         if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed, self.policy)
@@ -474,6 +486,25 @@ class MemoryReconciler:
 
     def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
         return tuple(shown_to_judge(note, seen.neighbours, self.policy))
+
+    def _with_replaced(
+        self, shown: tuple[Neighbour, ...], submission: Submission, seen: Seen
+    ) -> tuple[Neighbour, ...]:
+        """Facts with those that they replaced: the packaged judge reads these, too.
+
+        "Moved to Linz." stands in the place of "Lives in Graz.", and ends as that would.
+        """
+        if self.arbitration is None or not self.arbitration.is_free or submission.vector is None:
+            return shown
+        if unasked := [fact for fact in shown if fact.fact_id not in seen.replaced]:
+            beneath = self.fact_store.list_predecessors(unasked, submission.vector)
+            for fact in unasked:
+                seen.replaced[fact.fact_id] = tuple(
+                    (each.text, each.slot)
+                    for each in beneath
+                    if each.head_id == fact.fact_id and each.was_contradicted and each.was_live
+                )
+        return tuple(replace(fact, replaced=seen.replaced[fact.fact_id]) for fact in shown)
 
     def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
         submission = seen.placed(submission)
@@ -682,6 +713,27 @@ class MemoryReconciler:
             also=tuple(ranks[number - 1] for number in answer.also),
             confidence=answer.confidence,
         )
+
+
+def _lasting(
+    submission: Submission, judgement: Judgement, shown: Sequence[Neighbour], seen: Seen
+) -> Submission:
+    """Submission; a note lasts as long as the lasting fact that a judge says it replaces.
+
+    The gate took it for a passing remark by its kind alone. Where its words tell of a moment, it
+    stays one.
+    """
+    note, target = submission.note, judgement.target
+    if judgement.relation is not Relation.REPLACES or target is None:
+        return submission
+    fact = seen.facts[shown[target - 1].fact_id]
+    is_remark = any(part.name == IN_PASSING for part in submission.assessment.parts)
+    is_told = infer_category(note.text) is Category.VOLATILE
+    if is_told or not is_remark or Category.VOLATILE not in {note.category} - {fact.category}:
+        return submission
+    lasts = (fact.expires_at - fact.last_confirmed_at).days if fact.expires_at else None
+    assessment = replace(submission.assessment, category=Category.FACT, lifetime_days=lasts)
+    return replace(submission, assessment=assessment).about(replace(note, category=Category.FACT))
 
 
 def _fact_id(verdict: Verdict, new_id: str) -> str | None:
