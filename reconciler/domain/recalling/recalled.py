@@ -457,6 +457,7 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     return ends_own_value(fact.text, slot)
 
 
+@lru_cache(maxsize=4096)
 def ends_own_value(text: str, slot: Slot) -> bool:
     """True if a text denies the value under which it is filed: it does not hold, or no longer.
 

@@ -215,9 +215,11 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
     return (naming[-1] if naming else None), stems
 
 
-def _stating_clauses(text: str) -> Iterator[_Clause]:
+@lru_cache(maxsize=4096)
+def _stating_clauses(text: str) -> tuple[_Clause, ...]:
     """Clauses of a text that state something; none that asks or supposes."""
     known, told = vocabulary(), True
+    clauses: list[_Clause] = []
     clause: list[Token] = []
     # "Evening courses: over" says that they are over.
     for token in (*tokens_of(LABELLED.sub(r"\1 is \2", text)), Token("mark", ".", ".")):
@@ -225,8 +227,9 @@ def _stating_clauses(text: str) -> Iterator[_Clause]:
             clause += [] if token.kind == "mark" else [token]
             continue
         if clause and told and token.value != "?":
-            yield _Clause(tuple(clause))
+            clauses.append(_Clause(tuple(clause)))
         told, clause = token.value not in known.suppositions, []
+    return tuple(clauses)
 
 
 def are_other_matters(
