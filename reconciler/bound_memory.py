@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         Contact,
         Dispute,
         ExpiringFact,
+        Fact,
         FactHistory,
         FoundFact,
         RefusalCount,
@@ -678,43 +679,56 @@ class ContactMemory(BoundMemory):
         Raises:
             As ``recall``.
         """
+        return self._briefing(query, limit)
+
+    def _briefing(self, query: str = "", limit: int | None = None, **ordered: Any) -> Briefing:
+        """As ``briefing``; ``Recallable.everything`` documents how its facts may be ordered."""
         from reconciler.domain.recalling.briefing import (
             ASKED_MAX,
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
             is_put_by,
-            most_important_first,
+            opens_conversations,
             unconfirmed,
         )
 
-        # As kept, for what this process has in mind does not say when others recalled it.
-        services = self._services
-        kept = services.fact_store.list_facts(self._scope)
-        conflicts = services.fact_store.list_conflicts(self._scope)
+        services, now = self._services, self._services.clock()
+        known = services.recall.known(self._scope)
         least, book = self._settings.recall.confidence_min, services.attributes
-        profile = services.records.values_of(kept, conflicts, least, book)
+
+        def opening(facts: Sequence[Fact]) -> tuple[list[SlotValue], frozenset[str]]:
+            profile = services.records.values_of(facts, known.conflicts, least, book)
+            return profile, opens_conversations(facts, profile, now)
+
+        pairs = frozenset(conflict.pair for conflict in known.conflicts)
+        profile, opens = known.lasting((pairs, least, book, now.date()), now, opening)
         if query.strip() if isinstance(query, str) else query:
             facts = self.recall(query, limit=limit)
         else:
             count = self._settings.recall.limit if limit is None else positive("limit", limit)
-            known = services.recall.everything(self._scope, kept, conflicts)
-            facts = most_important_first(known, profile, count, services.clock())
-            services.use_trace.note(hit.fact.fact_id for hit in facts)
+            ordered |= {
+                "opens": opens,
+                "current": {value.fact_id for value in profile},
+                "limit": count,
+            }
+            facts, fact_ids = services.recall.everything(self._scope, known, ordered)
+            services.use_trace.note(fact_ids)
         held: list[Decision | Dispute] = [*services.records.held([self._scope])]
-        if conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
+        if known.conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
             from reconciler.domain.reconciling.disputes import disputes_of
 
-            held += disputes_of(self._scope, kept, conflicts, services.clock())
+            held += disputes_of(self._scope, known.disputed(), known.conflicts, services.clock())
         policy = services.policy
         pending = tuple(item for item in held if is_for_the_contact(item, policy))
-        renewals = tuple(services.records.to_renew(self._scope, kept, ASKED_MAX))
+        lapsed = known.lapsed(services.clock())
+        renewals = tuple(services.records.to_renew(self._scope, lapsed, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
             facts=facts,
             profile=tuple(profile),
-            changed=changed_since_last_time(kept, services.clock()),
+            changed=changed_since_last_time(known.uses, services.clock()),
             pending=pending,
             renewals=renewals,
             put_by=tuple(item for item in waiting if is_put_by(item, heard)),
@@ -751,6 +765,7 @@ class ContactMemory(BoundMemory):
             GraphUnavailableError: the engine stayed unavailable.
         """
         from reconciler.domain.recalling.briefing import following, last_words, opening
+        from reconciler.domain.recalling.prompting import lines_max
         from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled
         from reconciler.service.tools.agent_tools import BUDGET_TOKENS
 
@@ -767,7 +782,10 @@ class ContactMemory(BoundMemory):
             fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
         if given:
             return following(fitting, given, budget)
-        return opening(self.briefing(limit=budget), (hit for hit in fitting if hit.fits), budget)
+        fits = [hit for hit in fitting if hit.fits]
+        first = [hit.fact.fact_id for hit in fits]
+        briefing = self._briefing(limit=budget, first=first, most=lines_max(budget))
+        return opening(briefing, fits, budget)
 
     def value(
         self,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import partial
@@ -25,17 +26,24 @@ from reconciler.domain.recalling.procedures import (
     needles,
 )
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.recalling.ranking import cosines_to
+from reconciler.domain.recalling.ranking import (
+    Numbers,
+    cosines_to,
+    holding,
+    numbers_of,
+    telling,
+)
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery, told
-from reconciler.domain.records.facts import Conflict, Fact, FoundFact, RankedFact
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.facts import Conflict, Fact, FactUse, FoundFact, RankedFact
+from reconciler.domain.records.kinds import LASTING, FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
-from reconciler.errors import InvalidRequestError
+from reconciler.errors import InvalidRequestError, SchemaError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, in_order
 from reconciler.reading.question_words import ENGLISH, AskedWords, WordIndex, without_names
 from reconciler.service.embedding import AskedAttributes, embed, question_of
 from reconciler.service.stores.commits import OpenConflicts
+from reconciler.service.stores.stored_facts import RecalledFacts
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import Recalled
@@ -54,6 +62,36 @@ _SHARING_LOOKED_AT_MAX = 2_000
 
 _ORDINARY = "Where does she live?"
 _NOWHERE = Scope("any", "any", "any")
+
+
+@in_order
+class Known:
+    """A contact's facts as they are kept.
+
+    Attributes:
+        facts: those that have not ended, the newest first, with their recalls.
+        numbers: what ranks them.
+        conflicts: the open conflicts.
+        uses: the recalls of all facts, ended ones too.
+        lasting: gives what is made of the facts, by a key and at a time; kept while it holds.
+    """
+
+    facts: Sequence[Fact]
+    numbers: Numbers
+    conflicts: Sequence[Conflict]
+    uses: Sequence[Fact | FactUse]
+    lasting: Callable[[object, datetime, Callable[[Sequence[Fact]], Any]], Any]
+
+    def lapsed(self, now: datetime) -> list[Fact]:
+        """Facts that are still told although their lifetime is over."""
+        rows = np.flatnonzero(telling(self.numbers, now) & ~holding(self.numbers, now))
+        return [self.facts[row] for row in rows.tolist()]
+
+    def disputed(self) -> list[Fact]:
+        """Facts in dispute."""
+        ids = {fact_id for conflict in self.conflicts for fact_id in conflict.pair}
+        held = enumerate(self.numbers["fact_id"].tolist())
+        return [self.facts[row] for row, fact_id in held if fact_id in ids]
 
 
 @frozen
@@ -151,14 +189,35 @@ class Recall:
         recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
+    def known(self, scope: Scope) -> Known:
+        """Contact's facts as they are kept; only the store says when others recalled them."""
+        with suppress(SchemaError, ValueError):  # facts of another model, or a damaged one
+            uses = self.fact_store.list_uses(scope)
+            own = [use for use in uses if use.state in LASTING]
+            held = self.neighbourhoods.current(scope)
+            if kept := held.kept([use.fact_id for use in own]):
+                version, facts, numbers = kept
+                numbers["recall_count"] = [use.recall_count for use in own]
+                conflicts = self.fact_store.list_conflicts(scope) if held.linked_ids else []
+                lasting = partial(held.lasting, version, facts)
+                return Known(RecalledFacts(facts, own), numbers, conflicts, uses, lasting)
+        found = self.fact_store.list_facts(scope)
+        facts = _held(found)
+        conflicts = self.fact_store.list_conflicts(scope)
+        return Known(
+            facts, numbers_of(facts), conflicts, found, lambda _key, _now, make: make(facts)
+        )
+
     def everything(
-        self, scope: Scope, facts: Sequence[Fact], conflicts: Iterable[Conflict]
-    ) -> Recalled:
-        """Answer to an empty query, from facts and open conflicts that are already read."""
-        known = _recallable(facts, conflicts)
-        recalled = known.answer(RecallQuery(""), EVERYTHING, self.how, self.clock(), len(facts))
+        self, scope: Scope, known: Known, ordered: Mapping[str, Any]
+    ) -> tuple[Recalled, list[str]]:
+        """Facts that are known, as ``Recallable.everything`` orders them, and the ids of all."""
+        recallable = Recallable(
+            known.facts, disputes=open_disputes(known.conflicts), numbers=known.numbers
+        )
+        recalled, ids = recallable.everything(self.how, self.clock(), **ordered)
         self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)
-        return recalled
+        return recalled, ids
 
     def warm_up(self) -> None:
         """Recall about a contact that does not exist, so that everything is loaded beforehand.

@@ -478,6 +478,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_fact_evidence": {"fact_ids": [FIRST["fact_id"]]},
     "list_judged": {"episode_ids": [FIRST["episode_id"]]},
     "list_facts": CONTACT,
+    "list_uses": CONTACT,
     "list_filed_facts": {"agent_key": ALICE.agent_key, "subject": "contact"},
     "list_made_ids": CONTACT,
     "list_revocation_ids": CONTACT | {"door": ""},

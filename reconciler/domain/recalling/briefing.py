@@ -26,11 +26,11 @@ from reconciler.domain.recalling.prompting import (
     within_budget,
     without_recalled,
 )
-from reconciler.domain.recalling.recalled import Recalled, SlotValue, holds_always, is_never_cut
+from reconciler.domain.recalling.recalled import Recalled, SlotValue, is_never_cut
 from reconciler.domain.reconciling.disputes import is_ruled
 from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact, RankedFact
+from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact, FactUse, RankedFact
 from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason
 from reconciler.domain.records.notes import CONTACT_SUBJECT, TEXT_LENGTH_MAX, has_words
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -186,41 +186,21 @@ def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], i
     return tuple(kept), taken
 
 
-def most_important_first(
-    recalled: Recalled, profile: Collection[SlotValue], limit: int | None, now: datetime
-) -> Recalled:
-    """All known facts, the most important first, cut at a limit.
+def opens_conversations(
+    facts: Iterable[Fact], profile: Iterable[SlotValue], now: datetime
+) -> frozenset[str]:
+    """Ids of what opens each conversation.
 
-    What opens each conversation comes before all: who the contact is, how to reach them, and the
-    dates of the next 30 days; no limit cuts these. Among equals the current values of slots come
-    first. The limit does not count standing constraints and facts that no budget cuts.
+    That is who the contact is, how to reach them, and the dates of the next 30 days.
 
     Args:
-        recalled: the facts.
+        facts: the contact's.
         profile: the current values among them.
-        limit: at most so many others; None for all.
         now: the time now (UTC).
     """
-    current = {value.fact_id for value in profile}
-    opens = {
-        value.fact_id
-        for value in profile
-        if value.subject == CONTACT_SUBJECT and value.attribute in _OPENING
-    } | {hit.fact.fact_id for hit in recalled if _is_due(hit.fact, now)}
-    ordered = sorted(
-        recalled,
-        key=lambda hit: (
-            hit.fact.fact_id not in opens,
-            -hit.fact.importance,
-            hit.fact.fact_id not in current,
-        ),
-    )
-    stays = {hit.fact.fact_id for hit in recalled if holds_always(hit)}
-    others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in stays]
-    kept = {*others[:limit], *stays, *opens}
-    answer = copy(recalled)
-    answer[:] = ordered
-    return answer.only(kept)
+    own = (value for value in profile if value.subject == CONTACT_SUBJECT)
+    due = (fact.fact_id for fact in facts if _is_due(fact, now))
+    return frozenset(due).union(each.fact_id for each in own if each.attribute in _OPENING)
 
 
 def _is_due(fact: Fact, now: datetime) -> bool:
@@ -244,7 +224,7 @@ def _named_days(text: str, said: date) -> tuple[date, ...]:
     return tuple(days)
 
 
-def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str, ...]:
+def changed_since_last_time(facts: Collection[Fact | FactUse], now: datetime) -> tuple[str, ...]:
     """Ids of the facts that were learned since the contact was last asked about.
 
     What was asked for within the hour is this conversation. None where it was never asked about:

@@ -8,7 +8,7 @@ found.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -298,10 +298,71 @@ class Recallable:
         }
         return [name for name in self.attributes if name in holds]
 
+    def everything(
+        self,
+        how: Recalling,
+        now: datetime,
+        opens: Collection[str],
+        current: Collection[str],
+        limit: int | None,
+        first: Sequence[str] = (),
+        most: int | None = None,
+    ) -> tuple[Recalled, list[str]]:
+        """All that is told, the most important first, cut at a limit; and the ids of it.
+
+        What opens each conversation comes before all, and no limit cuts it. Among equals the
+        current values of slots come first. The limit does not count standing constraints and facts
+        that no budget cuts.
+
+        Args:
+            how: how facts are ordered.
+            now: the time now (UTC).
+            opens: the ids of the facts that open each conversation.
+            current: the ids of the facts with the current values.
+            limit: at most so many others; None for all.
+            first: the ids of those that come before all others, in order.
+            most: the number of others that are needed at most; None for all.
+        """
+        held = self._held(how, now)
+        numbers = self._numbers[held]
+        ids, is_standing = numbers["fact_id"].tolist(), numbers["is_standing"]
+        best, hit = self._scored(held, None, how, now)
+        standing = {
+            place: self._facts[int(held[place])] for place in np.flatnonzero(is_standing).tolist()
+        }
+        stood = sorted(standing, key=lambda place: (standing[place].valid_from, ids[place]))
+        ranks = np.empty(len(held), dtype=np.intp)
+        ranks[best] = np.arange(len(held))
+        ranks[stood] = np.arange(len(stood)) + len(held)
+        is_open, is_current = (
+            np.array([fact_id in among for fact_id in ids], dtype=np.bool_)
+            for among in (opens, current)
+        )
+        order = np.lexsort((ranks, ~is_current, -numbers["importance"], ~is_open))
+        stays = is_standing | numbers["is_never_cut"]
+        is_kept = stays | is_open
+        is_kept[order[~stays[order]][:limit]] = True
+        places = {fact_id: place for place, fact_id in enumerate(first)}
+        kept = order[is_kept[order]].tolist()
+        kept.sort(key=lambda place: places.get(ids[place], len(first)))
+        others = [place for place in kept if not stays[place]]
+        unmade = {*others[most:]} if most is not None and not self._disputes else ()
+        hits = [hit(place) for place in kept if place not in unmade]
+        told, count = self._with_disputes(hits, held, now), len(held)
+        recalled = Recalled(told, fitting=count, standing=len(stood), held=count)
+        return recalled, [ids[place] for place in kept]
+
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
     ) -> Iterator[RankedFact]:
         """Facts that were chosen together, the one with the best score first."""
+        order, hit = self._scored(page, near, how, now)
+        return map(hit, order.tolist())
+
+    def _scored(
+        self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
+    ) -> tuple[Rows, Callable[[int], RankedFact]]:
+        """Places of facts that were chosen together, the best first, and what tells each."""
         numbers, policy = self._numbers[page], how.ranking
         if near is None:
             similarity, recency = np.zeros(len(page)), recency_now(numbers, policy, now)
@@ -313,10 +374,11 @@ class Recallable:
         recency = np.where(holds, recency, 0.0)  # what may have changed, or does not hold yet
         left = strengths(numbers, how.decay, now)
         scores = score(numbers, similarity, recency, policy, left)
-        for place in np.lexsort((-numbers["last_confirmed_at"], -scores)).tolist():
+
+        def hit(place: int) -> RankedFact:
             row = int(page[place])
-            yield RankedFact(
-                fact=self._facts[row],
+            return RankedFact(
+                fact=self._facts[row].as_of(now),
                 score=float(scores[place]),
                 similarity=None if near is None else float(similarity[place]),
                 recency=float(recency[place]),
@@ -326,6 +388,8 @@ class Recallable:
                 is_standing=bool(numbers["is_standing"][place]),
                 is_upcoming=bool(upcoming[place]),
             )
+
+        return np.lexsort((-numbers["last_confirmed_at"], -scores)), hit
 
     def _likeness(self, page: Rows) -> NDArray[np.floating[Any]]:
         """Cosine of each fact to each other one; 1 without vectors."""
@@ -338,10 +402,10 @@ class Recallable:
     def _with_disputes(
         self, ranked: Iterable[RankedFact], held: Rows, now: datetime
     ) -> list[RankedFact]:
-        """Facts as of now, each with the other sides of its disputes that still hold."""
+        """Facts, each with the other sides of its disputes that still hold."""
         hits = list(ranked)
         if not any(hit.fact.fact_id in self._disputes for hit in hits):
-            return [replace(hit, fact=hit.fact.as_of(now)) for hit in hits]
+            return hits
         is_held = np.zeros(len(self._facts), dtype=np.bool_)
         is_held[held] = (holding(self._numbers, now) & ~is_ahead(self._numbers, now))[held]
         holds = {
@@ -350,7 +414,6 @@ class Recallable:
         return [
             replace(
                 hit,
-                fact=hit.fact.as_of(now),
                 disputed_with=tuple(
                     holds[other].as_of(now)
                     for other in self._disputes.get(hit.fact.fact_id, ())

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
+    LASTING,
     Action,
     DecidedBy,
     FactState,
@@ -126,7 +127,7 @@ class Fact(Remembered):
 
         An expired or archived fact has not ended: saying it again renews it.
         """
-        return self.state not in (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
+        return self.state not in LASTING
 
     @property
     def is_standing(self) -> bool:
@@ -218,6 +219,16 @@ class Fact(Remembered):
             return self
         state = FactState.EXPIRED if self.is_expired(now) else FactState.LIVE
         return self if state is self.state else replace(self, state=state)
+
+
+class FactUse(NamedTuple):
+    """A fact's part that a recall changes, with its state and when the graph learned it."""
+
+    fact_id: str
+    state: FactState
+    recorded_at: datetime
+    recall_count: int
+    last_recalled_at: datetime | None
 
 
 @frozen

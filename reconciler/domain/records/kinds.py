@@ -284,6 +284,10 @@ AnyRelation: TypeAlias = (
 )
 
 
+LASTING = (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
+"""The states of a fact that has not ended."""
+
+
 class JobState(StrEnum):
     """Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
 

@@ -22,7 +22,7 @@ from importlib.resources import files
 from types import NoneType
 from typing import Any
 
-from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
+from reconciler.domain.records.kinds import FAR_AHEAD, LASTING, Action, FactState
 from reconciler.errors import InvalidArchiveError
 from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Row
@@ -360,7 +360,6 @@ def load_export_schema() -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-_HOLDING = (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
 _WRITING = (Action.ADD, Action.UPDATE)
 
 HOME_BY: Mapping[str, tuple[str, ...]] = {
@@ -457,7 +456,7 @@ class Coherence:
         self._unwritten.add(fact_id)
         if state == FactState.ERASED:
             self._erased.add(fact_id)
-        elif state in _HOLDING:
+        elif state in LASTING:
             self._holding.add(fact_id)
             return None if may_hold else f"fact {fact_id} is {state}, and has ended"
         elif not has_end:

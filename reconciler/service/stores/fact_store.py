@@ -11,6 +11,7 @@ from reconciler.domain.recalling.history import Said, restated_beneath
 from reconciler.domain.records.facts import (
     Conflict,
     Fact,
+    FactUse,
     FiledFact,
     Neighbour,
     PlaceInHistory,
@@ -274,6 +275,17 @@ class FactStore(Store):
     def list_facts(self, scope: Scope) -> list[Fact]:
         """All facts in scope, live and ended, the newest first."""
         return FACTS.all(self.rows_of(scope, "list_facts"))
+
+    def list_uses(self, scope: Scope) -> list[FactUse]:
+        """Recalls of all facts in scope, live and ended, the newest fact first.
+
+        Raises:
+            ValueError: one of them cannot be read.
+        """
+        from reconciler.service.stores.stored_facts import values_in  # loads numpy
+
+        columns = [values_in(row, FactUse._fields) for row in self.rows_of(scope, "list_uses")]
+        return [use for held in columns for use in map(FactUse, *held.values())]
 
     def list_newest_facts(
         self, scope: Scope, after: PlaceInHistory | None, limit: int | None

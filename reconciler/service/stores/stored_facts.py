@@ -7,14 +7,14 @@ Never here: a query.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING, fields, replace
 from functools import cache, cached_property
 from typing import Any, get_type_hints, overload
 
 from reconciler.domain.recalling.ranking import Numbers, numbers_in
 from reconciler.domain.recalling.recallable import search_text
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, FactUse
 from reconciler.domain.records.notes import Slot
 from reconciler.ports.graph import Row
 from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS, adapter_of
@@ -80,6 +80,23 @@ class StoredFacts(LazyFacts):
         return Fact(**values, slot=self.slot_at(place))
 
 
+class RecalledFacts(LazyFacts):
+    """Facts with the recalls that are on record."""
+
+    def __init__(self, facts: Sequence[Fact], uses: Sequence[FactUse]) -> None:
+        self._facts, self._uses = facts, uses
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def at(self, place: int) -> Fact:
+        """Fact at a place."""
+        fact, (*_, count, last) = self._facts[place], self._uses[place]
+        if (fact.recall_count, fact.last_recalled_at) == (count, last):
+            return fact
+        return replace(fact, recall_count=count, last_recalled_at=last)
+
+
 def facts_in(columns: Columns) -> StoredFacts:
     """Facts in columns.
 
@@ -114,18 +131,29 @@ def _read(columns: Columns) -> Columns:
     Raises:
         ValueError: one of them cannot be read.
     """
-    read: Columns = {}
-    for name, (kind, default) in _kinds().items():
-        held = adapter_of(list[kind]).validate_python(columns[name])  # type: ignore[valid-type]  # known at run time
-        if default is not None:
-            held = [default if value is None else value for value in held]
-        read[name] = held
+    read = values_in(columns, _kinds())
     flags = zip(*(read[name] for name in _FLAGS), strict=True)
     if any(
         subject is not None and None in said
         for subject, said in zip(read["subject"], flags, strict=True)
     ):
         raise ValueError("a slot lacks a flag")
+    return read
+
+
+def values_in(columns: Columns, names: Iterable[str]) -> Columns:
+    """Values of some columns; what was not written has the default of the record.
+
+    Raises:
+        ValueError: one of them cannot be read.
+    """
+    read: Columns = {}
+    for name in names:
+        kind, default = _kinds()[name]
+        held = adapter_of(list[kind]).validate_python(columns[name])  # type: ignore[valid-type]  # known at run time
+        if default is not None:
+            held = [default if value is None else value for value in held]
+        read[name] = held
     return read
 
 

@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
@@ -38,7 +39,7 @@ from reconciler.domain.reconciling.verdicts import (
     neighbours_of,
 )
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Action, FactState
+from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Placing
@@ -122,6 +123,7 @@ class Neighbourhood:
         self.replaced: dict[str, tuple[tuple[str, Slot | None], ...]] = {}
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
         self._recallable: Recallable | None = None
+        self._made: tuple[object, datetime, datetime, Any] = (None, FAR_AHEAD, FAR_AHEAD, None)
 
     @property
     def size(self) -> int:
@@ -182,6 +184,44 @@ class Neighbourhood:
                     rows=kept,
                 )
             return self._recallable
+
+    def kept(self, fact_ids: Sequence[str]) -> tuple[int, Sequence[Fact], Numbers] | None:
+        """Version, facts with these ids as they are kept, and what ranks them, in this order.
+
+        None if these are not all of the contact's facts.
+        """
+        with self._lock:
+            if self._places.keys() != set(fact_ids):
+                return None
+            rows = [self._places[fact_id] for fact_id in fact_ids]
+            return self.version, self._some(fact_ids), self._numbers[rows]
+
+    def lasting(
+        self,
+        version: int,
+        facts: Sequence[Fact],
+        key: object,
+        now: datetime,
+        make: Callable[[Sequence[Fact]], Any],
+    ) -> Any:
+        """What is made of all facts; made again when one begins, ends or expires.
+
+        Args:
+            version: the version at which these are the contact's facts.
+            facts: them.
+            key: what else it is made of.
+            now: the time now (UTC).
+            make: makes it.
+        """
+        made_of, since, until, made = self._made
+        if made_of != (version, key) or not since <= now < until:
+            times = (
+                at for fact in facts for at in (fact.valid_from, fact.valid_to, fact.expires_at)
+            )
+            until = min((at for at in times if at and at > now), default=FAR_AHEAD)
+            made = make(facts)
+            self._made = ((version, key), now, until, made)
+        return made
 
     def disputed_facts(self, fact_ids: Iterable[str]) -> dict[str, tuple[Fact, ...]]:
         """The other sides of each of these facts that is in dispute, by its id."""
