@@ -41,7 +41,7 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
     objects = _objects(text)
     if not objects:
         raise UnreadableAnswerError(
-            "not what was asked for: there is no whole JSON object at its end"
+            "not what was asked for: there is no whole JSON object at the end of the reply"
         )
     answers: list[AnswerT] = []
     fault = ""
@@ -53,7 +53,9 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
         else:
             answers += [answer] if answer not in answers else []
     if len(answers) > 1:
-        raise UnreadableAnswerError("not what was asked for: it holds several answers that differ")
+        raise UnreadableAnswerError(
+            "not what was asked for: the reply holds several answers that differ"
+        )
     if not answers:
         raise UnreadableAnswerError(f"not what was asked for: {fault}")
     return answers[0]

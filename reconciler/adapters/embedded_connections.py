@@ -300,9 +300,9 @@ class EmbeddedConnections:
         with share.turns.turn() as turn:
             if not turn.take(seconds):
                 raise GraphUnavailableError(
-                    f"{self._path}: no turn to {share.use} came within {seconds:g} s, and nothing "
-                    "was done. Other calls, a checkpoint or an erasure may hold the store; try "
-                    "again, with fewer calls at the same time"
+                    f"{self._path}: the store was too busy to {share.use} within {seconds:g} s, so "
+                    "nothing was done. Other calls, a checkpoint or an erasure may be using it; "
+                    "try again, with fewer calls at the same time"
                 )
             connection = self._idle_or_new(share)
             try:

@@ -114,8 +114,8 @@ class EmbeddedFiles:
     def __init__(self, main: Path) -> None:
         if main.suffix in _COMPANIONS:
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {main} ends in {main.suffix}, as a file beside a store "
-                "does; give it another name, for example memory.lbug"
+                f"RECONCILER_EMBEDDED_PATH {main} ends in {main.suffix}, which is kept for the "
+                "engine's own files; give it another name, for example memory.lbug"
             )
         self.main = main
         self.log = main.with_name(f"{main.name}.wal")
@@ -193,9 +193,9 @@ class EmbeddedFiles:
             self.note_own()
             return self._database()
         raise ConfigurationError(
-            f"RECONCILER_EMBEDDED_PATH {self.main} was not closed, so opening it has to write to "
-            "it, and this user may not. Copy it, and the files beside it, to a writable folder, "
-            "and name that copy"
+            f"RECONCILER_EMBEDDED_PATH {self.main} was not closed, so it must be written to before "
+            "it can be read, and this user may not write to it. Copy it, and the files beside it, "
+            "to a writable folder, and name that copy"
         )
 
     def note_own(self) -> None:
@@ -240,9 +240,9 @@ class EmbeddedFiles:
         if not (self.has_writes or self._no_log.exists()):
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} was copied or left while it was open, and "
-                f"its log {self.log} is missing, with the newest facts"
-                f"{self._or_elsewhere}; put the log back beside it. If another program has merged "
-                f"the log, and nothing is missing, make an empty file {self._no_log} and open it "
+                f"its log {self.log} is missing{self._or_elsewhere}. The log holds the newest "
+                "facts; put the log back beside the main file. If another program has merged the log, "
+                f"and no fact is missing, make an empty file {self._no_log} and open the store "
                 f"again. If the log is lost, {RESTORE_A_BACKUP}"
             )
 
@@ -456,7 +456,9 @@ class EmbeddedFiles:
     def _or_elsewhere(self) -> str:
         """Where a missing log may be if the main file has other names."""
         links = self.main.stat().st_nlink
-        where = f" (the file has {links} names, hard links: open it under the one that it had then)"
+        where = (
+            f" (the file has {links} names, hard links: open it under the name that it had then)"
+        )
         return where if links > 1 else ""
 
     def _check_complete(self) -> None:
@@ -478,16 +480,17 @@ class EmbeddedFiles:
             )
         if self.main.exists() and not _size(self.main) and not self._no_log.exists():
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main} is empty, as a store never is: it was cut "
-                f"off. Copy it again. If it is lost, {RESTORE_A_BACKUP}. If it was never used, "
-                "delete it"
+                f"RECONCILER_EMBEDDED_PATH {self.main} is empty; a valid store never is, so the "
+                f"copy was truncated. Copy it again. If it is lost, {RESTORE_A_BACKUP}. If it was "
+                "never used, delete it"
             )
         if self.has_log or self._no_log.exists() or _size(self.main) != _HEADER_BYTES:
             return
         raise ConfigurationError(
-            f"RECONCILER_EMBEDDED_PATH {self.main} holds nothing without its log, and {self.log} "
-            f"is missing{self._or_elsewhere}: copy both, or close the memory before you copy it. "
-            f"If the log is lost, {RESTORE_A_BACKUP}. If it was never used, delete it"
+            f"RECONCILER_EMBEDDED_PATH {self.main} has all its data in its log, and the log "
+            f"{self.log} is missing{self._or_elsewhere}. Copy both files, or close the memory "
+            f"before you copy it. If the log is lost, {RESTORE_A_BACKUP}. If the store was never "
+            "used, delete the file"
         )
 
     def _check_log_is_own(self) -> None:
@@ -562,9 +565,9 @@ class EmbeddedFiles:
         if finished := dropped.count(_COMMIT):
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main}: its log {log} is damaged after byte "
-                f"{whole_bytes}, and {finished} finished writes follow. Nothing was changed. Keep "
-                "a copy of all of its files, and restore a backup; or, to give those writes up, "
-                f"cut the log there: truncate -s {whole_bytes} {log}"
+                f"{whole_bytes}, and {finished} finished writes follow the damage. Nothing was "
+                "changed. Keep a copy of all files of the store. Then restore a backup; or, to "
+                f"lose those writes, cut the log before the damage: truncate -s {whole_bytes} {log}"
             ) from error
         copy = log.with_name(f"{log.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}")
         shutil.copy2(log, copy)

@@ -649,8 +649,8 @@ def file_of(settings: Any) -> Path:
     path: Path = settings.embedded_path
     if settings.is_in_memory:
         raise ConfigurationError(
-            f"a store in memory ({path}) is made by Memory.open and ends when it is closed, so "
-            "there is none to look for or to restore to; name a file"
+            f"a store in memory ({path}) exists only while the program that opened it runs, so no "
+            "command can find it or restore into it; name a file"
         )
     try:
         str(path).encode("utf-8")

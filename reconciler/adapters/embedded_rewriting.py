@@ -83,7 +83,7 @@ def copy_store(
             new.rows(table.text("copy_in", file))
             file.unlink()
         if rows and _count(new, table, kind) != rows:
-            raise RuntimeError(f"IO exception: table {table.name} was not copied whole")
+            raise RuntimeError(f"IO exception: only a part of table {table.name} was copied")
 
 
 def _make_schema(old: PlanningConnection, new: PlanningConnection) -> None:

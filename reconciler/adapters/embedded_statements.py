@@ -217,7 +217,7 @@ def _in_one_order(values: Sequence[Any]) -> list[Any]:
     maps = [value for value in values if isinstance(value, dict)]
     lists = (value for value in values if isinstance(value, list) and value)
     if any(isinstance(held[0], dict) for held in lists):
-        raise QueryFileError("a list of maps in a list: give each its own row")
+        raise QueryFileError("a list must not hold a list of maps; give each map its own row")
     if not maps:
         return [_foreign(value) for value in values]
     names = sorted(maps[0])

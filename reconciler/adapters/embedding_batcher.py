@@ -83,7 +83,7 @@ class EmbeddingBatcher:
         """
         if self._is_stopped:
             raise EmbedderClosedError(
-                "the embedder was closed, as it is when its memory is closed; open it again"
+                "the embedder was closed, perhaps with its memory; open the memory again"
             )
         batch, room = [first], self._size - len(first.texts)
         for request in list(self._waiting):

@@ -44,7 +44,10 @@ def load_key(path: Path) -> bytes | None:
         with file:
             key = bytes.fromhex(file.read(_FILE_BYTES_MAX).decode("ascii").strip())
     if len(key) < _KEY_BYTES:
-        raise ConfigurationError(f"the hash key's file {path} holds no key of {_KEY_BYTES} bytes")
+        raise ConfigurationError(
+            f"the hash key's file {path} does not hold a key of {_KEY_BYTES} bytes; restore the "
+            "file from a backup, or set RECONCILER_GATE__HASH_KEY_FILE to another file"
+        )
     return key
 
 

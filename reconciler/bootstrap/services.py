@@ -607,7 +607,7 @@ def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
         folder, remove = temporary_folder()
     except OSError as error:
         raise ConfigurationError(
-            f"a store in memory is kept in a temporary folder, and none can be made: {error}"
+            f"a store in memory needs a temporary folder, which cannot be made: {error}"
         ) from error
     closing.callback(remove)
     return settings.model_copy(update={"embedded_path": folder / "memory.lbug"})

@@ -541,7 +541,7 @@ def test_files_that_are_not_the_known_ones_are_refused(tmp_path: Path, name: str
     with (tmp_path / name).open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\x01")
-    with pytest.raises(ConfigurationError, match=f"{name} is not the file.*pip install"):
+    with pytest.raises(ConfigurationError, match=f"{name} is not the right file.*pip install"):
         OnnxMinilm(tmp_path).load()
 
 

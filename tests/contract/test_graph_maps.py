@@ -210,8 +210,8 @@ def test_a_value_keeps_its_name_where_another_call_s_maps_had_other_names(graph:
     [
         ([told(1, *ORDERS[0]), told(2, *ORDERS[0][:3])], "the same names"),
         ([told(1, *ORDERS[0]), told(2, "one", "more", "near", "far")], "the same names"),
-        ([told(1, *ORDERS[0]) | {"one": [told(2, *ORDERS[0])]}], "a list of maps in a list"),
-        ([[told(2, *ORDERS[0])]], "a list of maps in a list"),
+        ([told(1, *ORDERS[0]) | {"one": [told(2, *ORDERS[0])]}], "must not hold a list of maps"),
+        ([[told(2, *ORDERS[0])]], "must not hold a list of maps"),
     ],
 )
 def test_maps_that_would_be_read_under_wrong_names_are_refused(

@@ -190,7 +190,7 @@ def test_files_that_are_not_the_known_ones_are_not_kept(server: Server, tmp_path
     serve_as_hub(server)
     server.files[f"/{REPOSITORY}/resolve/{REVISION}/{WEIGHTS}"] = b"other weights"
     _, error = run(FOLDER, tmp_path, hub=server.url)
-    assert f"{WEIGHTS} is not the file that belongs to" in error
+    assert f"{WEIGHTS} is not the right file for" in error
     assert not list(tmp_path.rglob(WEIGHTS))
 
 

@@ -141,9 +141,15 @@ def test_another_order_length_or_no_numbering_changes_no_vector(
     ("bend", "said"),
     [
         (bent(list.pop), "2 vectors for 3 texts"),
-        (bent(lambda data: data[0].update(index=1)), "which vector is of which text"),
-        (bent(lambda data: data[0].update(embedding=[math.nan] * 384)), "without a direction"),
-        (bent(lambda data: data[0].update(embedding=[0.0] * 384)), "without a direction"),
+        (bent(lambda data: data[0].update(index=1)), "which vector belongs to which text"),
+        (
+            bent(lambda data: data[0].update(embedding=[math.nan] * 384)),
+            "zero, or holds NaN or infinity",
+        ),
+        (
+            bent(lambda data: data[0].update(embedding=[0.0] * 384)),
+            "zero, or holds NaN or infinity",
+        ),
         (bent(lambda data: data[0]["embedding"].pop()), "different lengths"),
         (bent(lambda data: data[0].update(embedding="gDw=")), "not a list of embeddings"),
         (lambda _: (200, b"<html>Sign in</html>"), "not a list of embeddings"),
@@ -202,7 +208,7 @@ def test_a_reply_without_end_is_broken_off(
     reply = endless(headers.get("content-encoding"))
     server.headers = headers
     server.bend = lambda _: (status, reply)
-    with pytest.raises(EmbeddingError, match="more than its vectors can need"):
+    with pytest.raises(EmbeddingError, match="longer than the vectors can be"):
         build(timeout_seconds=60).embed(NOTES)
 
 
@@ -247,6 +253,6 @@ def test_close_ends_a_call_under_way(server: EmbeddingsServer, build: Build) -> 
     server.delay_seconds = 60
     threading.Timer(0.3, embedder.close).start()
     started = time.perf_counter()
-    with pytest.raises(EmbeddingError, match="closed while it was asked"):
+    with pytest.raises(EmbeddingError, match="closed before the model answered"):
         embedder.embed(NOTES)
     assert time.perf_counter() - started < 30

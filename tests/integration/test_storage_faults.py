@@ -347,7 +347,9 @@ def test_a_damaged_log_opens_once_it_is_cut_as_the_error_says(tmp_path: Path) ->
     torn = spoilt(path, lambda log: log[:middle] + b"?" + log[middle + 1 :])
     with pytest.raises(ConfigurationError) as refused:
         EmbeddedFiles(torn).open()
-    subprocess.run(str(refused.value).partition("cut the log there: ")[2].split(), check=True)
+    subprocess.run(
+        str(refused.value).partition("cut the log before the damage: ")[2].split(), check=True
+    )
     assert rows_of(torn) == ["one"]
 
 
@@ -830,7 +832,7 @@ LACKING = {
         overwritten_log,
         "or was overwritten.*`reconciler restore BACKUP`",
     ),
-    "an empty main file": (emptied, "is empty, as a store never is"),
+    "an empty main file": (emptied, "is empty; a valid store never is"),
     "a shadow without its main file": (alone_with_its_shadow, "a part of it is there"),
 }
 

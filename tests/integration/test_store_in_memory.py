@@ -140,7 +140,7 @@ def test_what_needs_a_store_that_is_there_refuses_one_in_memory(
         memory.contact(*PRIYA).note("Lives in Pune.")
         ops.backup(memory, tmp_path / "kept.zip")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="ends when it is closed"):
+    with pytest.raises(ConfigurationError, match="no command can find it"):
         call()
 
 
