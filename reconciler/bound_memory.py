@@ -273,7 +273,10 @@ class BoundMemory:
             scopes = [replace(self._scope, contact_id=contact_id)]
             scopes += records.scopes(self._scope, after=contact_id)
         elif contact_id != self._contact_id:
-            raise InvalidRequestError("after is a place in the list of another contact")
+            raise InvalidRequestError(
+                "`after` is a place in the list of another contact; give the last item of this "
+                "contact's page"
+            )
         return first(records.disputes(scopes, after=(at, fact_id)), limit)
 
     def expiring(
@@ -811,7 +814,10 @@ class ContactMemory(BoundMemory):
             raise InvalidRequestError("name an attribute, for example city")
         asked = self._services.attributes.slot(subject=subject, attribute=attribute)
         if asked is None:
-            raise InvalidRequestError(f"attribute {attribute!r} names nothing; name it in words")
+            raise InvalidRequestError(
+                f"attribute {attribute!r} is not the name of an attribute; give one, for example "
+                "city"
+            )
         meant = self._services.whom(self._scope, asked.subject)
         about = (*meant.subjects, *meant.may_be)
         return [
@@ -924,7 +930,7 @@ class ContactMemory(BoundMemory):
         relations = door.relations(scope, replaces, repeats, ends, both_hold)
         if relations is None:
             raise InvalidRequestError(
-                "say how it relates: give replaces, repeats, ends or both_hold"
+                "say how the facts relate: give replaces, repeats, ends or both_hold"
             )
         return self._services.relating.relate(
             scope,

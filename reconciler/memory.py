@@ -445,7 +445,9 @@ def settings_of(call: str, settings: object, arguments: Mapping[str, Any]) -> Se
     if settings is None:
         return load_settings(**arguments)
     if arguments:
-        raise ConfigurationError(f"give {call} either settings or single settings")
+        raise ConfigurationError(
+            f"give {call} either a settings object or single settings, not both"
+        )
     if not isinstance(settings, Settings):
         raise ConfigurationError(
             f"{call} takes settings, not {type(settings).__name__}; to name a store's file, use "
@@ -491,6 +493,6 @@ def _read_lines(lines: Iterable[str]) -> Iterator[str]:
         yield from lines
     except (OSError, ValueError) as error:  # a closed file, or one that is not UTF-8
         raise InvalidRequestError(
-            f"the lines cannot be read to the end: {error}; the lines before that are imported. "
-            "Give a file that is open and in UTF-8, and import it again from the same source"
+            f"the lines cannot be read to the end: {error}. All lines before that were imported. "
+            "Give an open file in UTF-8, and import it again from the same source"
         ) from error

@@ -34,7 +34,8 @@ def read_config(path: Path, name: str) -> str:
     except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
         raise ConfigurationError(f"{name} cannot be read: {error}") from error
     raise ConfigurationError(
-        f"{name} has more than {CONFIG_BYTES_MAX:,} bytes; name a configuration file"
+        f"{name} has more than {CONFIG_BYTES_MAX:,} bytes, too many for a configuration file; name "
+        "another one"
     )
 
 

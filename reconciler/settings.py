@@ -249,7 +249,10 @@ class EmbedderSettings(_ModelSettings, frozen=True):
                 "processor, and a server has a device of its own: unset it"
             )
         if self.kind != "openai" and (self.base_url is not None or self.dimension is not None):
-            raise ValueError("base_url and dimension are for provider 'openai'; set it, too")
+            raise ValueError(
+                "base_url and dimension are for provider 'openai' only; set provider to 'openai', "
+                "or unset both"
+            )
         return self
 
 

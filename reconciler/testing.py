@@ -231,7 +231,9 @@ def _direction(word: str, dimension: int) -> NDArray[np.float64]:
 
 def _checked(text: str, vector: Sequence[float], dimension: int) -> Floats:
     if len(vector) != dimension or not np.any(vector) or not np.all(np.isfinite(vector)):
-        raise EmbeddingError(f"{text!r} needs {dimension} numbers, not all zero, not {vector}")
+        raise EmbeddingError(
+            f"{text!r} needs {dimension} numbers, at least one of them not zero; it has {vector}"
+        )
     return _unit(np.array([vector], dtype=np.float64)).reshape(dimension)
 
 

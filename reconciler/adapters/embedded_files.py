@@ -241,9 +241,9 @@ class EmbeddedFiles:
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} was copied or left while it was open, and "
                 f"its log {self.log} is missing{self._or_elsewhere}. The log holds the newest "
-                "facts; put the log back beside the main file. If another program has merged the log, "
-                f"and no fact is missing, make an empty file {self._no_log} and open the store "
-                f"again. If the log is lost, {RESTORE_A_BACKUP}"
+                "facts; put the log back beside the main file. If another program has merged the "
+                f"log, and no fact is missing, make an empty file {self._no_log} and open the "
+                f"store again. If the log is lost, {RESTORE_A_BACKUP}"
             )
 
     @property

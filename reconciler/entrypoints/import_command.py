@@ -73,10 +73,12 @@ def import_file(
     """
     started = time.perf_counter()
     if ray is None and partitions is not None:
-        raise InvalidRequestError("--partitions needs --ray, a cluster")
+        raise InvalidRequestError("--partitions goes only with --ray, which names a Ray cluster")
     if system is None:
         if contact_from is not None or source_kind is not None:
-            raise InvalidRequestError("--contact-from and --source-kind need --from, a system")
+            raise InvalidRequestError(
+                "--contact-from and --source-kind go only with --from, which names a system"
+            )
         by_ray = {"address": ray, "partitions": partitions} if ray else {}
         report = _from_lines(Path(file), agent, contact, tenant, by_ray, is_quiet=as_json)
     else:

@@ -152,7 +152,7 @@ def _zone(name: str | None) -> ZoneInfo | None:
         return None if name is None else ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise InvalidRequestError(
-            f"--time-zone {name!r} is no time zone, such as Europe/Berlin"
+            f"--time-zone {name!r} is not a time zone; give one such as Europe/Berlin"
         ) from None
 
 

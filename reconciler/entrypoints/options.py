@@ -164,7 +164,7 @@ def or_by_its_holder(call: str) -> Iterator[None]:
         yield
     except GraphLockedError as error:
         raise GraphLockedError(
-            f"{error}. Or call reconciler.ops.{call} in the process that has it open"
+            f"{error}. Or, in the process that has the memory open, call reconciler.ops.{call}"
         ) from None
 
 
@@ -225,7 +225,8 @@ def parse_time(option: str, value: str | None) -> datetime | None:
         time = datetime.fromisoformat(value)
     except ValueError:
         raise InvalidNoteError(
-            f"{option} {value!r} is not an ISO 8601 time, such as 2026-01-31T09:00:00+00:00"
+            f"{option} {value!r} is not an ISO 8601 time; give one such as "
+            "2026-01-31T09:00:00+00:00"
         ) from None
     if time.tzinfo is not None:
         return time

@@ -223,8 +223,8 @@ def _expiry(given: str | None) -> datetime | None:
         return parse_time("--expires", given)
     except InvalidNoteError:
         raise InvalidRequestError(
-            f"--expires {given!r} is neither a number of days, such as 90d, nor an ISO 8601 time "
-            "with a zone, such as 2027-01-01T00:00:00+00:00"
+            f"--expires {given!r} cannot be read; give a number of days, such as 90d, or an ISO "
+            "8601 time with a zone, such as 2027-01-01T00:00:00+00:00"
         ) from None
 
 

@@ -95,7 +95,9 @@ def export(
         html: write one contact as an HTML page for a person to read.
     """
     if out == _STANDARD_OUTPUT and as_json:
-        raise InvalidRequestError("with --out - the output is the export; leave out --json")
+        raise InvalidRequestError(
+            "--out - writes the export itself to the output; leave out --json"
+        )
     if html:
         _export_page(out, agent, contact, tenant, overwrite=overwrite, as_json=as_json)
         return

@@ -398,7 +398,8 @@ class ReconcilerStore(BaseStore):
         usable = {name for name, one in asked.items() if name in _FILTERS and isinstance(one, str)}
         if wrong := [name for name in asked if name not in usable]:
             raise InvalidRequestError(
-                f"a filter compares {', '.join(_FILTERS)} with one value each, not {wrong[0]!r}"
+                f"a filter compares {', '.join(_FILTERS)} with one string each; leave out "
+                f"{wrong[0]!r}"
             )
         _check_counts(op)
         recalled = self._memory.contact(agent_id, contact_id, tenant=self._tenant).recall(

@@ -148,7 +148,8 @@ def read_pairs(lines: Iterable[str], attributes: AttributeBook) -> list[Labelled
         raise InvalidRequestError(_listed(errors))
     if not pairs:
         raise InvalidRequestError(
-            'no labelled pair in it; a line is {"fact": ..., "note": ..., "label": "same"}'
+            "there is no labelled pair; write each pair on a line like "
+            '{"fact": ..., "note": ..., "label": "same"}'
         )
     return pairs
 
@@ -245,8 +246,8 @@ def calibrate(
     thresholds, basis = choose_thresholds(guarded, goal)
     if (cut := thresholds.cosine_cut) < COSINE_CUT_FLOOR:
         raise InvalidRequestError(
-            f"these pairs would let a note supersede from a cosine of {cut:g} up: the distinct "
-            "pairs are too few, or too far apart, to show where to stop; add distinct pairs that "
+            f"with these pairs a note would end a fact from a cosine of {cut:g} up: the distinct "
+            "pairs are too few, or too far apart, to show the limit. Add distinct pairs that "
             "sound alike, such as each note with the nearest fact that it is not about"
         )
     seed = Thresholds.of(SEED_POLICY)

@@ -192,8 +192,8 @@ class ExportFile:
             first = self._vectors.setdefault(str(node.properties.get("embedding_model")), own)
             if first.dimension != own.dimension:
                 raise InvalidArchiveError(
-                    f"its vector has {own.dimension} numbers, and that of line {first.line}, by "
-                    f"the same model, {first.dimension}"
+                    f"its vector has {own.dimension} numbers, but the vector of line {first.line}, "
+                    f"made by the same model, has {first.dimension}"
                 )
         return node
 
@@ -276,7 +276,9 @@ class _ContactCheck:
         except InvalidScopeError as error:
             raise InvalidArchiveError(f"contact {self._key}: {error}") from None
         if scope.contact_key != self._key or held.get("version", -1) < 0:
-            raise InvalidArchiveError(f"contact {self._key} does not match its key")
+            raise InvalidArchiveError(
+                f"contact {self._key} does not match its key; export it again"
+            )
         return scope
 
     def _node(self, node: Node, scope: Scope) -> None:
@@ -297,7 +299,8 @@ class _ContactCheck:
         is_own &= self._is_told(record, node, scope)
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
-                f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
+                f"contact {self._key}: {node.label} {node.node_id} belongs to another contact, or "
+                "is in the file twice"
             )
         ids.add(node.node_id)
         self._note(self._coherence.wrong_with_node(node))
@@ -314,12 +317,12 @@ class _ContactCheck:
         ends = LINKS[link.kind]
         if link.from_id not in self._ids[ends.start] or link.to_id not in self._ids[ends.end]:
             raise InvalidArchiveError(
-                f"contact {self._key}: a {link.kind} from {link.from_id} to {link.to_id}, which "
-                "are not both there"
+                f"contact {self._key}: a {link.kind} links {link.from_id} to {link.to_id}, and at "
+                "least one of them is missing"
             )
         if not is_citation(link.properties.get("span", "all")):
             raise InvalidArchiveError(
-                f"contact {self._key}: a {link.kind} from {link.from_id} cites words that are "
+                f"contact {self._key}: a {link.kind} from {link.from_id} quotes words that are "
                 "blank or too long. Nothing was written"
             )
         self._note(self._coherence.wrong_with_link(link))

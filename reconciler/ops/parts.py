@@ -27,7 +27,7 @@ def parts_of(memory: object, *kinds: type[Memory | BoundMemory]) -> Services:
     """
     if not isinstance(memory, kinds):
         raise InvalidRequestError(
-            f"pass {' or '.join(_GIVEN[kind] for kind in kinds)}, not {type(memory).__name__}; of "
-            "an AsyncMemory or a part of it, await its run(...)"
+            f"pass {' or '.join(_GIVEN[kind] for kind in kinds)}, not {type(memory).__name__}; "
+            "with an AsyncMemory or a part of it, call `await memory.run(...)`"
         )
     return memory._services

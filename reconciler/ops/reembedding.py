@@ -186,8 +186,9 @@ class Reembedding:
                 )
             time.sleep(random.uniform(0, _PAUSE_SECONDS_MAX))  # noqa: S311  no secret
         raise GraphConflictError(
-            f"all facts have a vector of {next_model}, but the store could not be bound to it, "
-            "because others wrote without a pause; run it again when the memory is less busy"
+            f"all facts have a vector of {next_model}, but the store could not change to that "
+            "model, because other processes wrote without a pause; run the move again when the "
+            "memory is less busy"
         )
 
     def _put(self, move: ModelMove, embedder: Embedder, batch: Sequence[tuple[str, str]]) -> int:

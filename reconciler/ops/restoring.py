@@ -138,8 +138,8 @@ class _Writing:
                 self._page(contact.node_id, version, page)
             except GraphConflictError as error:
                 raise GraphConflictError(
-                    f"contact {scope.contact_id} could not be written: {error}. Run it again; "
-                    "where that does not help, an id of it is in the store under another contact"
+                    f"contact {scope.contact_id} could not be written: {error}. Run the restore "
+                    "again; if that does not help, another contact of the store has one of its ids"
                 ) from error
             version -= 1
             self._check_version(scope, version)
@@ -185,9 +185,9 @@ class _Writing:
         )
         if any(is_erased):
             raise InvalidArchiveError(
-                f"contact {scope.contact_id} was erased in this store, or a part of it, and the "
-                "file may still hold that; nothing was written. Export again without it, or "
-                "restore into an empty store and forget it there"
+                f"contact {scope.contact_id} was erased in this store, wholly or partly, and the "
+                "file may still hold the erased data; nothing was written. Export again without "
+                "this contact, or restore into an empty store and forget the contact there"
             )
 
     def _is_same(self, contact_key: str, contact: ContactInFile, held: Row) -> bool:
@@ -217,10 +217,9 @@ class _Writing:
             return
         if not (accept_other_key or self._is_going_on()):
             raise InvalidArchiveError(
-                "the store has contacts, and makes ids with another key than the store that was "
-                "exported: earlier idempotency keys and turns would not be recognised. Restore "
-                "into an empty store an export that was made with its keys, or accept that "
-                "(--other-key)"
+                "the store has contacts, and makes ids with another key than the exported store, "
+                "so it would not recognise earlier idempotency keys and turns. Export with the "
+                "keys and restore into an empty store, or accept this loss (--other-key)"
             )
         self.report.keeps_ids = False
 

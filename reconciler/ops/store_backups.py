@@ -221,7 +221,7 @@ def _check_room(archive: zipfile.ZipFile, manifest: _Manifest, folder: Path, pat
     for name, told in manifest["members"].items():
         if not isinstance(told, dict) or told.get("bytes") != lengths.get(name):
             raise InvalidArchiveError(
-                f"{path} is damaged: {name} is not as long as it says; nothing was changed"
+                f"{path} is damaged: {name} does not have its recorded length; nothing was changed"
             )
     if sum(lengths.values()) > shutil.disk_usage(folder).free:
         raise InvalidArchiveError(
@@ -258,10 +258,10 @@ def _check_store(store: Path, manifest: _Manifest, path: Path) -> None:
     try:
         version = _schema_version(store)
     except ReconcilerError as error:
-        raise InvalidArchiveError(f"{path} holds no store that opens: {error}") from error
+        raise InvalidArchiveError(f"{path} holds a store that cannot be opened: {error}") from error
     if version != manifest["schema_version"]:
         raise InvalidArchiveError(
-            f"{path} holds another store than its manifest names; nothing was changed"
+            f"{path} holds another store than its manifest says; nothing was changed"
         )
 
 
@@ -274,8 +274,8 @@ def _place_key(key: Path, place: Path) -> None:
     if place.exists():
         if place.read_bytes().strip() != key.read_bytes().strip():
             raise ConfigurationError(
-                f"{place} holds another key of hashes than the backup; move it elsewhere, or set "
-                "RECONCILER_GATE__HASH_KEY_FILE to a file that is not there yet"
+                f"{place} does not hold the backup's hash key; move this file elsewhere, or set "
+                "RECONCILER_GATE__HASH_KEY_FILE to a file that does not exist yet"
             )
         return
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -188,8 +188,8 @@ def _restore(
     if is_backup(path):
         if (main := file_of_memory(settings)) is None:
             raise ConfigurationError(
-                f"{path} is a backup of the embedded engine, and Neo4j is chosen; restore it with "
-                "RECONCILER_GRAPH=embedded, and move that memory by `reconciler export`"
+                f"{path} is a backup of the embedded engine, but Neo4j is set. Restore it with "
+                "RECONCILER_GRAPH=embedded, then move the memory with `reconciler export`"
             )
         return restore_backup(path, main.resolve(), hash_key_path(settings))
     from reconciler.ops.export_file import ExportFile
@@ -386,10 +386,10 @@ def _profile_for(
         if uncalibrated:
             return "seed", False
     raise ConfigurationError(
-        f"no profile says what a cosine of {model} means: run `reconciler calibrate PAIRS` with "
-        "RECONCILER_EMBEDDER__MODEL set to it, and give the file that this writes as the profile "
-        "(--profile); or accept the profile seed, whose thresholds were not measured on any model "
-        "(--uncalibrated)"
+        f"no profile has thresholds for {model}. Run `reconciler calibrate PAIRS` with "
+        "RECONCILER_EMBEDDER__MODEL set to it, and give the file that the command writes as the "
+        "profile (--profile); or use the profile seed, with thresholds that were not measured on "
+        "any model (--uncalibrated)"
     )
 
 

@@ -218,7 +218,7 @@ class Erasures:
             self.erasure_store.expect_mark(scope, said)
             if not self.erasure_store.mark(drafted, version, self._marks(known, drafted)):
                 raise GraphConflictError(
-                    f"contact {scope.contact_id} moved on from version {version}"
+                    f"contact {scope.contact_id} changed after version {version}; try again"
                 )
             return drafted, replace(known, decisions=read["Decision"]) if read else None
 

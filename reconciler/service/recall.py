@@ -354,7 +354,7 @@ def _slot_names(
     slot = attributes.slot(subject=subject, attribute=attribute)
     if slot is None:
         raise InvalidRequestError(
-            "attribute and subject name nothing; leave them out to ask for any"
+            "attribute and subject are blank; leave them out to recall facts with any"
         )
     names = {"attribute": slot.attribute} if slot.attribute else {}
     is_asked = subject is not None or slot.subject != CONTACT_SUBJECT

@@ -296,9 +296,9 @@ def test_import_from_another_system_shows_why_a_record_was_not_carried(
     [
         (("--from", "letta", "--agent", "crm"), "letta"),
         (("--from", "graphiti"), "--from needs --agent"),
-        (("--contact-from", "user_id", *SCOPE), "need --from"),
+        (("--contact-from", "user_id", *SCOPE), "go only with --from"),
         (("--from", "graphiti", "--contact-from", "user", "--agent", "crm"), "it has no user"),
-        (("--from", "mem0", "--agent", "crm"), "has the key memory"),
+        (("--from", "mem0", "--agent", "crm"), "must have the key memory"),
     ],
 )
 def test_a_wrong_import_ends_with_exit_code_two_and_nothing_written(

@@ -68,12 +68,12 @@ def test_resolve_says_that_neither_holds(run: Run, sides: list[str]) -> None:
     assert (made["verdict"]["action"], sorted(made["superseded_ids"])) == ("REVOKE", sorted(sides))
     assert json_of(run, "disputes", *SCOPE) == []
     code, _, err = run("resolve", *SCOPE, "--by", "anna", "--reason", "She moved.")
-    assert (code, "name the facts to keep" in err) == (2, True)
+    assert (code, "pass the facts that hold as keep" in err) == (2, True)
 
 
 def test_relate_says_how_facts_relate_and_what_may_not_change(run: Run, sides: list[str]) -> None:
     code, _, err = run("relate", *SCOPE, sides[1])
-    assert (code, "say how it relates" in err) == (2, True)
+    assert (code, "say how the facts relate" in err) == (2, True)
     made = json_of(run, "relate", *SCOPE, sides[1], "--both-hold", handle_of(sides[0]))
     assert (made["verdict"]["action"], made["verdict"]["decided_by"]) == ("RESOLVE", "agent")
     assert json_of(run, "disputes", *SCOPE) == []

@@ -137,7 +137,7 @@ def test_a_talk_of_several_contacts_gives_each_a_job(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--time-zone", "Mars/Olympus"), "is no time zone"),
+        (("--time-zone", "Mars/Olympus"), "is not a time zone"),
         ((), "--time-zone Europe/Berlin"),
     ],
 )

@@ -83,7 +83,10 @@ BAD = {
     "no embedder": (("--model", "noop"), "does not embed"),
     "no such model": (("--model", "no-such/model"), "no-such/model"),
     "a batch of none": (("--model", "minilm", "--batch", "0"), "from 1 to 10,000"),
-    "another model's profile": (("--model", "minilm", "--profile", "seed"), "no profile says"),
+    "another model's profile": (
+        ("--model", "minilm", "--profile", "seed"),
+        "no profile has thresholds",
+    ),
     "no such profile": (("--model", "minilm", "--profile", "none"), "no profile none"),
     "nothing to cancel": (("--cancel",), "does not move"),
 }

@@ -65,7 +65,7 @@ def test_a_store_moves_to_the_servers_model(
         assert run("add", *WHO, "Is allergic to peanuts.")[0] == 0
     code, _, err = run("reembed", "--model", MODEL)
     assert code == 3
-    assert "no profile says what a cosine of" in " ".join(err.split())
+    assert "no profile has thresholds for" in " ".join(err.split())
     code, out, err = run("reembed", "--model", MODEL, "--uncalibrated")
     assert code == 0, err
     assert f"RECONCILER_EMBEDDER__MODEL={MODEL}" in out

@@ -303,7 +303,7 @@ SPOILT = {
     "of a newer schema": (lambda a, t: changed(a, t, schema_version=99), "newer version"),
     "of another schema than it says": (
         lambda a, t: changed(a, t, schema_version=0),
-        "another store than its manifest names",
+        "another store than its manifest says",
     ),
     "with a path in it": (climbing, "lacks a part"),
 }

@@ -45,7 +45,10 @@ BAD = {
     "HTML": (Reply(body=b"<html>Sign in</html>"), "reply is not"),
     "another language": (message("Die Notiz ersetzt Fakt 1."), "no whole JSON object"),
     "JSON in another language": (answer(**TRANSLATED), "relation"),
-    "a fact that was not shown": (judgement("replaces", 7, "UPDATE"), "fact 7, but 1 were shown"),
+    "a fact that was not shown": (
+        judgement("replaces", 7, "UPDATE"),
+        "fact 7, but only facts 1 to 1 were shown",
+    ),
     SILENCE: (REPLACES.late(20), "no answer within 1 s"),
     "429": (api_error(429), "too many calls (HTTP 429)"),
     "429 with a wait": (api_error(429, retry_after="60"), "too many calls (HTTP 429)"),

@@ -354,7 +354,10 @@ def test_an_arbiter_sees_the_note_and_up_to_five_neighbours_nearest_first(
 
 ANSWERS_OF_NO_USE: list[tuple[ArbiterError | Judgement, str]] = [
     (ArbiterUnavailableError("took too long"), "ArbiterUnavailableError: took too long"),
-    (judgement(Relation.UNRELATED, UPDATE, 1), "ArbiterAnswerError: it says unrelated and yet"),
+    (
+        judgement(Relation.UNRELATED, UPDATE, 1),
+        "ArbiterAnswerError: the relation unrelated does not allow",
+    ),
 ]
 
 
@@ -903,7 +906,7 @@ def test_a_limit_below_one_is_refused(open_memory: Open) -> None:
 
 def test_settings_and_single_settings_together_are_refused(engine: EngineUnderTest) -> None:
     settings = load_settings(**engine.settings_arguments)
-    with pytest.raises(ConfigurationError, match="either settings or single settings"):
+    with pytest.raises(ConfigurationError, match="either a settings object or single settings"):
         Memory.open(settings, tenant="acme")
 
 

@@ -505,7 +505,7 @@ def test_what_was_recalled_into_a_turn_is_no_episode(memory: Memory) -> None:
     task = context(memory, goal="Answer")
     kept = say(task, "tool", f"Found nothing new. {recalled}").text
     assert (kept.startswith("Found nothing new."), "Rex" in kept) == (True, False)
-    with pytest.raises(InvalidSessionError, match="anything of its own"):
+    with pytest.raises(InvalidSessionError, match="holds only recalled facts"):
         task.log_episode(Turn(role="tool", text=recalled))
 
 

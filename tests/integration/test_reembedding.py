@@ -448,7 +448,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a profile of no model": (
         {"model": NEW, "profile": "seed", "uncalibrated": False},
         ConfigurationError,
-        "no profile says",
+        "no profile has thresholds",
     ),
     "a profile that is not there": (
         {"model": NEW, "profile": "nowhere"},

@@ -495,7 +495,7 @@ def test_a_builder_names_facts_by_id_or_handle(memory: Memory) -> None:
             ann.relate(house.fact_id, ends=[wrong])
         with pytest.raises(UnknownFactError):
             ann.note("Has a cat.", ends=[wrong])
-    with pytest.raises(InvalidRequestError, match="say how it relates"):
+    with pytest.raises(InvalidRequestError, match="say how the facts relate"):
         ann.relate(house.fact_id)
     assert "Has a cat." not in live(memory)
 

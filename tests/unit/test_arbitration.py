@@ -229,10 +229,22 @@ def test_a_confidence_out_of_its_range_is_none(
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
-        ({"target": 2}, "ArbiterAnswerError: UPDATE of fact 2, but 1 were shown"),
-        ({"target": 0}, "ArbiterAnswerError: UPDATE of fact 0, but 1 were shown"),
-        ({"target": None}, "ArbiterAnswerError: UPDATE of fact None, but 1 were shown"),
-        ({"action": Action.SKIP}, "ArbiterAnswerError: it says refines and yet SKIP"),
+        (
+            {"target": 2},
+            "ArbiterAnswerError: UPDATE names fact 2, but only facts 1 to 1 were shown",
+        ),
+        (
+            {"target": 0},
+            "ArbiterAnswerError: UPDATE names fact 0, but only facts 1 to 1 were shown",
+        ),
+        (
+            {"target": None},
+            "ArbiterAnswerError: UPDATE names fact None, but only facts 1 to 1 were shown",
+        ),
+        (
+            {"action": Action.SKIP},
+            "ArbiterAnswerError: the relation refines does not allow the action SKIP",
+        ),
     ],
 )
 def test_an_answer_that_points_nowhere_or_contradicts_itself_is_not_used(

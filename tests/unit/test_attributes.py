@@ -263,7 +263,7 @@ def test_what_an_attribute_says_is_somebodys_is_not_the_contacts(
 
 
 def test_a_subject_that_names_nobody_is_refused() -> None:
-    with pytest.raises(InvalidNoteError, match="names nobody"):
+    with pytest.raises(InvalidNoteError, match="has no name in it"):
         shipped().slot(subject="'s")
 
 
@@ -414,7 +414,7 @@ def test_a_value_without_an_attribute_is_refused_with_the_mend(attribute: str | 
 
 
 def test_so_is_an_attribute_of_symbols_alone() -> None:
-    with pytest.raises(InvalidNoteError, match=r"^attribute '\$' names nothing"):
+    with pytest.raises(InvalidNoteError, match=r"^attribute '\$' is not the name"):
         slot("$", "x")
 
 

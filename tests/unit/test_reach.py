@@ -135,7 +135,7 @@ def test_a_further_fact_that_was_not_shown_is_no_answer(also: tuple[int, ...]) -
     answer = Judgement(
         reasoning="", relation=Relation.REPLACES, target=1, also=also, action=Action.UPDATE
     )
-    with pytest.raises(ArbiterAnswerError, match="2 were shown"):
+    with pytest.raises(ArbiterAnswerError, match="1 to 2 were shown"):
         check_judgement(answer, 2)
 
 

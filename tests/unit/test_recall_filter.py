@@ -115,7 +115,7 @@ def test_a_guess_that_the_contact_confirmed_is_the_contacts_word() -> None:
         ({"topic": 7}, "topic must be a string"),
         ({"attribute": "  "}, "attribute is blank"),
         ({"attribute": 7}, "attribute must be a string"),
-        ({"subject": "none"}, "attribute and subject name nothing"),
+        ({"subject": "none"}, "attribute and subject are blank"),
         ({"min_score": 2}, "min_score must be a number from 0 to 1"),
         ({"min_confidence": True}, "min_confidence must be a number from 0 to 1"),
         ({"min_confidence": float("nan")}, "min_confidence must be a number"),

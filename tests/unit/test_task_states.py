@@ -92,16 +92,16 @@ def test_an_illegal_operation_is_told_with_its_state_and_what_is_legal() -> None
     with pytest.raises(IllegalMemoryOperationError) as raised:
         check(TaskState.DECIDING, Operation.PROPOSE_DURABLE)
     assert str(raised.value) == (
-        "propose_durable is not legal in state deciding; legal are working, and the steps "
-        "fail, interrupt, observed, succeed, tool_returned"
+        "propose_durable is not legal in state deciding; the legal operations are working, and the "
+        "steps fail, interrupt, observed, succeed, tool_returned"
     )
 
 
 @pytest.mark.parametrize(
     ("state", "legal"),
     [
-        (TaskState.START, "legal are deciding, interrupt, observed"),
-        (TaskState.FAILURE, "the task is over: begin another, under its own id"),
+        (TaskState.START, "the legal steps are deciding, interrupt, observed"),
+        (TaskState.FAILURE, "the task has ended: begin another, under its own id"),
     ],
 )
 def test_an_illegal_step_is_told_with_its_state_and_what_is_legal(

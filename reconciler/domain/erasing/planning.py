@@ -129,7 +129,8 @@ def check_not_erased(decision: Decision) -> None:
     """
     if is_erased(decision):
         raise ErasedError(
-            f"decision {decision.decision_id} was erased; nothing can follow from it any more"
+            f"decision {decision.decision_id} was erased, so it can no longer be reverted or "
+            "committed"
         )
 
 

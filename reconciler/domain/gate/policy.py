@@ -218,11 +218,17 @@ class _PolicyFile(_PolicyTable):
         named = {self.default_domain, *self.agents.values()}
         unknown = named.union(*(rule.domains for rule in self.refuse)) - self.domains.keys()
         if unknown:
-            raise ValueError(f"no [domains.{min(unknown)}]; there are {', '.join(self.domains)}")
+            raise ValueError(
+                f"there is no section [domains.{min(unknown)}]; the domains are "
+                f"{', '.join(self.domains)}"
+            )
         topics = {topic for rule in self.domains.values() for topic in rule.consent_topics} - {"*"}
         topics |= self.lifetimes.lasting_topics
         if topics - self.topics.keys():
-            raise ValueError(f"no [topics.{min(topics - self.topics.keys())}]")
+            raise ValueError(
+                f"there is no section [topics.{min(topics - self.topics.keys())}]; add it, or "
+                "leave the topic out"
+            )
         return self
 
 
@@ -257,7 +263,7 @@ class GatePolicy:
         chosen = domain or file.default_domain
         if chosen not in file.domains:
             known = ", ".join(file.domains)
-            raise ConfigurationError(f"policy: no domain {chosen}; there are {known}")
+            raise ConfigurationError(f"policy: there is no domain {chosen}; use one of {known}")
         topics = {
             name: TopicTerms(rule.terms, rule.exceptions, rule.places, rule.goods)
             for name, rule in file.topics.items()

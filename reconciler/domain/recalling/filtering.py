@@ -132,7 +132,7 @@ def _name(name: str, given: object) -> str:
     if not isinstance(given, str):
         raise InvalidRequestError(f"{name} must be a string, not {type(given).__name__}")
     if not given.strip():
-        raise InvalidRequestError(f"{name} is blank; leave it out to ask for any")
+        raise InvalidRequestError(f"{name} is blank; leave it out to recall facts with any value")
     return given.strip()
 
 
@@ -145,7 +145,9 @@ def _tags(name: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, list | tuple):
         raise InvalidRequestError(f"{name} must be a list of strings")
     if len(given) > _TAG_COUNT_MAX:
-        raise InvalidRequestError(f"{name} are {len(given):,}, at most {_TAG_COUNT_MAX} are read")
+        raise InvalidRequestError(
+            f"{len(given):,} {name} are given, at most {_TAG_COUNT_MAX} are allowed; give fewer"
+        )
     return tuple(_name("a tag", tag) for tag in given)
 
 

@@ -65,7 +65,7 @@ def mentioning(
     """
     wanted = needles(name)
     if not wanted:
-        raise InvalidRequestError(f"name {name!r} holds no letter or digit")
+        raise InvalidRequestError(f"the name {name!r} has no letter or digit; give another one")
     order = tuple(FoundIn)
     hits = [(item, place) for item in items if (place := found_in(fact_of(item), wanted))]
     hits.sort(key=lambda hit: fact_of(hit[0]).last_confirmed_at, reverse=True)
@@ -164,11 +164,14 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
         check_text("a step", step, TEXT_LENGTH_MAX)
     if len(steps) > _STEP_COUNT_MAX:
         raise InvalidNoteError(
-            f"the procedure has {len(steps):,} steps, at most {_STEP_COUNT_MAX} are kept"
+            f"the procedure has {len(steps):,} steps, at most {_STEP_COUNT_MAX} are allowed; give "
+            "fewer"
         )
     own_name = _NOT_IN_A_NAME.sub("_", name.casefold()).strip("_")
     if not own_name:
-        raise InvalidNoteError(f"the procedure's name {name!r} holds no letter or digit")
+        raise InvalidNoteError(
+            f"the procedure's name {name!r} has no letter or digit; name what the procedure does"
+        )
     value = "\n".join(" ".join(step.split()) for step in steps)
     return Slot(
         subject=SUBJECT,

@@ -305,7 +305,9 @@ def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
             neighbours that were shown.
     """
     if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
-        raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
+        raise ArbiterAnswerError(
+            f"the relation {judgement.relation} does not allow the action {judgement.action}"
+        )
     numbers = (judgement.target, *judgement.also)
     if judgement.action is Action.ADD:
         is_suspected = judgement.relation is Relation.UNSURE and judgement.target is not None
@@ -313,7 +315,8 @@ def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
     for number in numbers:
         if type(number) is not int or not 1 <= number <= neighbour_count:
             raise ArbiterAnswerError(
-                f"{judgement.action} of fact {number}, but {neighbour_count} were shown"
+                f"{judgement.action} names fact {number}, but only facts 1 to {neighbour_count} "
+                "were shown"
             )
 
 
@@ -413,7 +416,7 @@ def _by_rules(note: Note, seen: RuleInput) -> Verdict:
         if verdict := rule.apply(note, seen):
             break
     else:
-        raise AssertionError("the last rule of the cosine always answers")
+        raise AssertionError("the last rule must decide every note")
     for link in LINKS if rule.is_linked else ():
         verdict = link(note, seen, verdict) or verdict
     return judge.apply(note, replace(seen, so_far=verdict)) or verdict

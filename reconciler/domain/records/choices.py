@@ -141,6 +141,7 @@ def file_path(name: str, given: object) -> Path:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise InvalidRequestError(
-            f"{name} {excerpt(str(path))} holds half of a character that no file's name can hold"
+            f"{name} {excerpt(str(path))} holds half of a surrogate pair, which no file's name can "
+            "hold; remove it"
         ) from None
     return path

@@ -314,6 +314,6 @@ def check_person(name: str, scope: Scope) -> None:
         raise InvalidAnswerError(f"write {CONTACT!r}, not {name!r}, for the contact")
     if is_agent(name, scope):
         raise InvalidAnswerError(
-            f"neither {name} nor any agent may decide this; give {CONTACT!r} with the "
-            "contact's own answer, or an operator's name"
+            f"{name} is an agent, and no agent may decide this; pass {CONTACT!r} if the contact "
+            "answered, else an operator's name"
         )

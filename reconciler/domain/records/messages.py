@@ -113,7 +113,9 @@ def _turns(message: Message) -> Iterator[Turn]:
     """What was said in it: its words, and before them what tools answered."""
     role = _role(message)
     if not message.values.keys() & _SAYING:
-        raise message.wrong("neither content nor text is there; one of them says what was said")
+        raise message.wrong(
+            "neither content nor text is given; give one of them, with what was said"
+        )
     said, answers = _text_and_answers(message, message.values)
     said_at = _said_at(message)
     for speaker, text in (*((Role.TOOL, answer) for answer in answers), (role, said)):
@@ -236,8 +238,8 @@ def _said_at(message: Message) -> datetime | None:
     for key, value in given.values():
         if key not in _SAYING | {"id", "reference"} and _looks_like_time(message, key, value):
             raise message.wrong(
-                f"{key} looks like a time, but perhaps not when it was said; give that as one of "
-                f"{', '.join(_TIME_KEYS)}, or leave {key} out"
+                f"{key} looks like a time, but it may not be the time of the message; give that "
+                f"time as one of {', '.join(_TIME_KEYS)}, or leave {key} out"
             )
     return None
 

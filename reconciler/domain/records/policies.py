@@ -89,7 +89,7 @@ class ReconcilePolicy:
         if self.reach is not None and not -1 <= self.reach <= self.cosine_add_max:
             raise ConfigurationError(
                 f"arbiter reach {self.reach} must lie between -1 and cosine_add_max "
-                f"{self.cosine_add_max}: it says how far below that a judge is asked"
+                f"{self.cosine_add_max}: it is the lowest cosine at which a judge is asked"
             )
 
     @property

@@ -156,7 +156,10 @@ def _messages_of(form: _Form, record: Message) -> list[Message]:
         InvalidSessionError: its form differs from that of the others in its file.
     """
     if form.messages is None or not form.fits(record.values):
-        raise record.wrong(f"this is not a conversation of {form.name}, as others here are")
+        raise record.wrong(
+            f"this is not a conversation of {form.name}, but other items of this file are; give "
+            "each kind its own file"
+        )
     return _numbered(form.messages(record.values))
 
 
@@ -198,8 +201,9 @@ def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
         ends = nodes.keys() - {parent for parent in parents if isinstance(parent, str)}
         if len(ends) != 1:
             raise InvalidSessionError(
-                f"the conversation has {len(ends)} branches, but does not say which one holds; "
-                "set current_node (ChatGPT) or currentId (Open WebUI) to its last message's id"
+                f"the conversation has {len(ends)} branches, but does not say which one is "
+                "current; set current_node (ChatGPT) or currentId (Open WebUI) to the id of its "
+                "last message"
             )
         end = ends.pop()
     return list(_branch(nodes, end, lambda node: node.get(parent_key)).values())
@@ -262,8 +266,9 @@ def _zendesk(record: Values) -> list[Values]:
         author = authors.get(wrote, {}) if comment.get("public", True) else {"type": "agent"}
         if author.get("type") not in DESK_ROLES:
             raise InvalidSessionError(
-                f"nothing says whether {wrote}, who wrote a comment, is a customer: export the "
-                "comments with include=users, or add users, a list of objects with id and role"
+                f"the ticket does not say whether {wrote}, who wrote a comment, is a customer: "
+                "export the comments with include=users, or add users, a list of objects with id "
+                "and role"
             )
         said = comment.get("plain_body") or comment.get("body") or ""
         made.append(desk_message(comment, author, said))
@@ -461,8 +466,8 @@ def _whatsapp(lines: Sequence[str], zone: tzinfo | None) -> Sequence[Values]:
             said[-1].append(line)
     if not heads:
         raise InvalidSessionError(
-            "this looks like a WhatsApp export, but no line begins with a date and a time that are "
-            "read, such as [31/12/2026, 10:11:12] or 31.12.26, 22:11 - ; correct them"
+            "this looks like a WhatsApp export, but no line begins with a date and a time in a "
+            "known form; write them like [31/12/2026, 10:11:12] or 31.12.26, 22:11 -"
         )
     if zone is None:
         raise InvalidSessionError(
@@ -490,9 +495,9 @@ def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]
             fitting.add(tuple(_time(head, order, zone) for head in heads))
     if len(fitting) != 1:
         raise InvalidSessionError(
-            f"nothing in this WhatsApp export says whether {heads[0][0].strip()} begins with the "
-            "day or the month, or a date does not exist: write all dates like 2026-12-31, or hand "
-            "over more of the chat, with a day after the 12th"
+            f"this WhatsApp export does not show whether {heads[0][0].strip()} begins with the day "
+            "or the month, or it holds a date that does not exist. Write all dates like "
+            "2026-12-31, or hand over more of the chat, with a day after the 12th"
         )
     return fitting.pop()
 

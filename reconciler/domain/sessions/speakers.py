@@ -62,10 +62,10 @@ def turns_of_one_contact(
     people = _speakers(turns, named, is_attribute)
     if not named and len(people) > 1:
         raise InvalidSessionError(
-            f"{_listed(people)} speak as users, and a memory is about one contact: say which of "
-            "them it is with contact_name (on the command line: --contact-name), give each name a "
-            "role with speakers (--speaker), or give the messages of the others another role; if "
-            "they are labels and not people, give each message its speaker's name"
+            f"{_listed(people)} speak as users, but a memory is about one contact. Name the "
+            "contact with contact_name (on the command line: --contact-name), or give each name a "
+            "role with speakers (--speaker), or give the messages of the others another role. If "
+            "the names are labels and not people, give each message its speaker's name"
         )
     if not named or not people:
         return list(turns)
@@ -98,8 +98,8 @@ def roles_by_contact(speakers: Mapping[str, str]) -> dict[str, dict[str, str]]:
     others = {name: _role(name, who) for name, who in given.items() if who not in contacts}
     if not contacts or Role.CONTACT in others.values():
         raise InvalidSessionError(
-            "speakers must say which contacts speak, each as contact:ID, by the names in the turns "
-            "(on the command line: --speaker NAME=contact:ID, or --contact for one)"
+            "speakers must name each contact who speaks, as contact:ID (on the command line: "
+            "--speaker NAME=contact:ID, or --contact for one contact)"
         )
     return {
         contact.removeprefix(_CONTACT): {
@@ -115,9 +115,7 @@ def _by_name(speakers: object) -> dict[str, str]:
     given = speakers if isinstance(speakers, Mapping) else {"": ""}
     folded = {_name_key(str(name)): str(who) for name, who in given.items()}
     if len(folded) < len(given) or given is not speakers:
-        raise InvalidSessionError(
-            "speakers must be the roles of those who speak, by their names, each name once"
-        )
+        raise InvalidSessionError("speakers must map each speaker's name to a role, each name once")
     return folded
 
 
@@ -137,9 +135,9 @@ def _in_their_roles(
     missing = {key: name for key, name in people.items() if key not in roles}
     if missing:
         raise InvalidSessionError(
-            f"nothing says who {_listed(missing)} is: give every name a role with speakers (on the "
-            "command line: --speaker NAME=ROLE): contact, operator for a colleague, agent, or "
-            "system for others: their words are no evidence"
+            f"{_listed(missing)} has no role: give every name a role with speakers (on the command "
+            "line: --speaker NAME=ROLE). The role is contact, operator (a colleague) or agent; "
+            "for any other speaker give system, and their words are no evidence"
         )
     if not people and any(turn.role is Role.CONTACT for turn in turns):
         raise InvalidSessionError(

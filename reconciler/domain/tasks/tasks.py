@@ -169,8 +169,9 @@ def check(state: TaskState, operation: Operation) -> None:
     if operation not in LEGAL[state]:
         steps = STEPS[state]
         raise IllegalMemoryOperationError(
-            f"{operation} is not legal in state {state}; legal are {_names(LEGAL[state])}"
-            + (f", and the steps {_names(steps)}" if steps else "; the task is over")
+            f"{operation} is not legal in state {state}; the legal operations are "
+            f"{_names(LEGAL[state])}"
+            + (f", and the steps {_names(steps)}" if steps else "; the task has ended")
         )
 
 
@@ -187,9 +188,9 @@ def after(state: TaskState, step: Step) -> TaskState:
         raise IllegalMemoryOperationError(
             f"{step} is not legal in state {state}; "
             + (
-                f"legal are {legal}"
+                f"the legal steps are {legal}"
                 if legal
-                else "the task is over: begin another, under its own id"
+                else "the task has ended: begin another, under its own id"
             )
         )
     return state_after

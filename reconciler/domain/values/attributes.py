@@ -272,7 +272,9 @@ class AttributeBook:
                 return owner, attribute, attribute.name
         name = self.name_of(asked)
         if not any(map(str.isalnum, name)) or name.replace("_", " ") in _listed("not_given"):
-            raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
+            raise InvalidNoteError(
+                f"attribute {asked!r} is not the name of an attribute; give one, for example city"
+            )
         return subject, known, name
 
     def _value_key(self, attribute: Attribute | None, said: str) -> str:
@@ -477,7 +479,9 @@ def _subject(given: object) -> str | None:
         return None
     folded = _folded_subject(said)
     if not folded:
-        raise InvalidNoteError(f"subject {said!r} names nobody; leave it out for the contact")
+        raise InvalidNoteError(
+            f"subject {said!r} has no name in it; leave it out if the fact is about the contact"
+        )
     return folded
 
 

@@ -75,7 +75,7 @@ class _Reader:
             raise InvalidRequestError(f"{file} cannot be read: {error}") from error
         if len(content) > _BYTES_MAX:
             raise InvalidRequestError(
-                f"{file} has more than {_BYTES_MAX >> 20} MiB, at most so many are read; split it"
+                f"{file} has more than {_BYTES_MAX >> 20} MiB, the most that is read; split it"
             )
         if content.startswith(b"SQLite format 3"):
             raise InvalidRequestError(

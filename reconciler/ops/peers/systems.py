@@ -52,7 +52,9 @@ def _of_mem0(record: Record, how: Translation) -> Carried | NotCarried:
     """
     values = record.values
     if "memory" not in values:
-        raise record.error("a memory of mem0 has the key memory; is this what get_all gave?")
+        raise record.error(
+            "a memory of mem0 must have the key memory; give the records as get_all returns them"
+        )
     is_assistants = _ASSISTANT in (values.get("attributed_to"), values.get("role"))
     categories = values.get("categories")
     return how.carried(
@@ -81,7 +83,8 @@ def _of_graphiti(record: Record, how: Translation) -> Carried | NotCarried:
     values = record.values
     if not {"uuid", "fact"} <= values.keys():
         raise record.error(
-            "an edge of Graphiti has the keys uuid and fact; is this what EntityEdge wrote?"
+            "an edge of Graphiti must have the keys uuid and fact; give the records as EntityEdge "
+            "writes them"
         )
     return how.carried(
         record,
@@ -98,7 +101,9 @@ def _of_agent_memory(record: Record, how: Translation) -> Carried | NotCarried:
     values = record.values
     kind = values.get("kind")
     if kind not in _KINDS:
-        raise record.error(f"a record of neo4j-agent-memory has a kind, one of {', '.join(_KINDS)}")
+        raise record.error(
+            f"the kind of a record of neo4j-agent-memory must be one of {', '.join(_KINDS)}"
+        )
     if kind == "message":
         return record.left("it is a message of a conversation; `reconciler extract` reads those")
     text = values.get("text")
@@ -106,9 +111,9 @@ def _of_agent_memory(record: Record, how: Translation) -> Carried | NotCarried:
         return record.left("a relationship without a description says nothing in words")
     if how.contact_id is None and how.contact_from == _USER and kind != "preference":
         raise record.error(
-            f"a {kind} has no user in neo4j-agent-memory; --contact-from subject files it under "
-            "whom it is about, and a preference under its user; --contact files everything under "
-            "one contact"
+            f"a {kind} of neo4j-agent-memory has no user. With --contact-from subject its contact "
+            "is its subject, and a preference keeps its user as contact; with --contact all "
+            "records have one contact"
         )
     return how.carried(
         record,

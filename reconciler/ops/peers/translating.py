@@ -134,8 +134,8 @@ class Translation:
         if isinstance(value, str | int) and str(value).strip():
             return str(value).strip()
         raise record.error(
-            f"it has no {self.contact_from}, which names its contact; name another key with "
-            "--contact-from, or one contact for all records with --contact"
+            f"the record has no {self.contact_from}, which would name its contact; name another "
+            "key with --contact-from, or one contact for all records with --contact"
         )
 
 

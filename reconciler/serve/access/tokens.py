@@ -218,7 +218,8 @@ class TokenFile:
             if self._read is None or mark != self._mark:
                 if os.name == "posix" and status.st_mode & _WRITABLE_BY_OTHERS:
                     raise self._unusable(
-                        "others may write it; chmod 600 it, and look at its tokens"
+                        "other users may write to it; run chmod 600 on it, and check that all its "
+                        "tokens are yours"
                     )
                 self._read, self._mark = self._load(), mark
             return self._read
@@ -230,7 +231,9 @@ class TokenFile:
         except OSError as error:
             raise self._unusable(error.strerror) from error
         except (ValidationError, TypeError) as error:  # the latter if the key is no text
-            raise self._unusable("it is not a token file of this version") from error
+            raise self._unusable(
+                "it is not a token file of this version; name another file, or make new tokens"
+            ) from error
 
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:

@@ -85,8 +85,8 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
         return grant.name
     if fields.get("source_kind") in _OF_PEOPLE:
         raise NotGrantedError(
-            f"an agent's token may not give the source {fields['source_kind']}; give the least "
-            "trusted that is true, or use an operator's token"
+            f"an agent's token may not give the source {fields['source_kind']}; give the note's "
+            "true source, such as user_explicit or tool_output, or use an operator's token"
         )
     return None
 

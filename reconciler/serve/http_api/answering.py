@@ -302,8 +302,8 @@ class Paging:
             return _paged(items, key, self.limit)
         if self.after not in keys:
             raise InvalidRequestError(
-                "the list has changed since: what `after` names is not in it; begin again without "
-                "it"
+                "the list has changed: the item that `after` names is no longer in it; begin "
+                "again without `after`"
             )
         return _paged(items[keys.index(self.after) + 1 :], key, self.limit)
 

@@ -138,7 +138,7 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
     if settled is None:
         told = "this dispute is not as the page showed it any more; load the contact again"
         raise NotDoneError(409, told)
-    raise _done_already("this has been settled", settled, settled.text.rstrip("."))
+    raise _done_already("this dispute has been settled", settled, settled.text.rstrip("."))
 
 
 def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:

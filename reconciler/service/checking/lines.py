@@ -163,9 +163,9 @@ class PropertyTypes:
         """
         kind, ends = line["link"], (line.get("from"), line.get("to"))
         if not isinstance(kind, str) or kind not in LINKS:
-            raise InvalidArchiveError(f"no link is called {kind!r}")
+            raise InvalidArchiveError(f"no kind of link has the name {kind!r}")
         if not all(isinstance(end, str) for end in ends):
-            raise InvalidArchiveError(f"a {kind} lacks an end")
+            raise InvalidArchiveError(f"a {kind} needs both its nodes, from and to")
         properties = self.read(kind, line.get("properties", {}))
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
 
@@ -186,7 +186,9 @@ class PropertyTypes:
                 if value is not None:
                     read[key] = readers[key](value)
             except (TypeError, ValueError, OverflowError) as error:
-                raise InvalidArchiveError(f"a {name} has a {key} that cannot be: {error}") from None
+                raise InvalidArchiveError(
+                    f"a {name} has a {key} that cannot be used: {error}"
+                ) from None
         return read
 
     def check_columns(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -309,7 +311,7 @@ def _telling(column: Sequence[Any], reader: _Reader) -> Iterable[Any]:
 def _one_of(words: Sequence[str]) -> _Reader:
     def read(value: Any) -> Any:
         if value not in words:
-            raise ValueError(f"it is one of {', '.join(words)}, not {value!r}")
+            raise ValueError(f"must be one of {', '.join(words)}, not {value!r}")
         return value
 
     return read
@@ -345,7 +347,7 @@ def _time(value: Any) -> datetime:
     is_read = isinstance(value, datetime)  # from a store, and not from a line
     time: datetime = value if is_read else datetime.fromisoformat(_exactly(str)(value))
     if time.tzinfo is None:
-        raise ValueError(f"{value!r} names no zone")
+        raise ValueError(f"{value!r} has no time zone")
     check_bounds(time)
     return time.astimezone(UTC)
 

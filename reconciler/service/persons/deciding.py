@@ -248,7 +248,7 @@ class PersonsDecisions:
             }
         if slot.get("attribute") is not None and slot.get("value") is None:
             raise InvalidRequestError(
-                f"the fact has the attribute {slot.get('attribute')}; give value, the new one"
+                f"the fact has the attribute {slot.get('attribute')}; pass the new value as value"
             )
         fields = {**slot, "source_kind": SourceKind.OPERATOR, **about}
         note = note_of(scope, text, fields, self.attributes, self.clock())
@@ -263,8 +263,8 @@ class PersonsDecisions:
         ends_at = candidate.holds_until
         if ends_at is not None and ends_at <= max(candidate.note.holds_from, self.clock()):
             raise InvalidNoteError(
-                f"valid_to {ends_at.isoformat()} is past; an amendment must hold now, and "
-                "revoke ends a fact"
+                f"valid_to {ends_at.isoformat()} is in the past, but an amended fact must hold "
+                "now; to end a fact, revoke it"
             )
 
     def _amended_before(
@@ -383,7 +383,7 @@ class PersonsDecisions:
         submission = self._decided("settled", scope, by, reason)
         if bool(keep) is bool(neither):
             raise InvalidAnswerError(
-                "name the facts to keep, or with neither all sides if none of them holds; "
+                "pass the facts that hold as keep, or, if none holds, all sides as neither; "
                 "`disputes` lists them"
             )
 

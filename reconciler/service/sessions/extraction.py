@@ -165,7 +165,9 @@ class SessionReader:
             )
             said_episodes.append(known.get(made.episode_id, made))
         if not said_episodes:
-            raise InvalidSessionError("the session is empty: no turn says anything of its own")
+            raise InvalidSessionError(
+                "the session is empty: every turn is blank or holds only recalled facts"
+            )
         for said in said_episodes:
             not_in_the_future(said.said_at, now, "a turn's said_at", InvalidSessionError)
         return self._without_secrets(session.scope, kept, said_episodes)

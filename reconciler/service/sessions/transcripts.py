@@ -159,6 +159,6 @@ def _listed(document: Any) -> list[Any]:
         if isinstance(document.get("conversations"), list):
             return list(document["conversations"])
     raise InvalidSessionError(
-        "no messages found: give one JSON message a line, a JSON list of messages, an object with "
-        "a list under messages or turns, or an export that docs/background_door.md names"
+        "no messages found. Give a JSON message on each line, a JSON list of messages, an object "
+        "with a list under messages or turns, or an export that docs/background_door.md names"
     )

@@ -137,7 +137,7 @@ def _read(columns: Columns) -> Columns:
         subject is not None and None in said
         for subject, said in zip(read["subject"], flags, strict=True)
     ):
-        raise ValueError("a slot lacks a flag")
+        raise ValueError(f"a slot lacks one of {', '.join(_FLAGS)}")
     return read
 
 

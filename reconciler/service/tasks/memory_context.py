@@ -397,7 +397,7 @@ class MemoryContext:
         # The finders find nothing in a folded name, so the name is checked as it was given.
         if self._cleaned(name) != name:
             raise InvalidNoteError(
-                "a procedure's name holds personal data or a secret; name what is done without it"
+                "a procedure's name holds personal data or a secret; leave that out of the name"
             )
         slot = procedure_slot(name, [self._cleaned(step) for step in steps])
         evidence = _evidence(
@@ -592,8 +592,8 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
     made = list(turns_of([given]))
     if len(made) != 1:
         raise InvalidSessionError(
-            f"an episode is one statement, and the message has {len(made)}; log the "
-            "answers of tools and the words beside them one by one"
+            f"an episode must be one statement, but the message has {len(made)}; log each answer "
+            "of a tool, and the words of the message, as an episode of its own"
         )
     return made[0]
 

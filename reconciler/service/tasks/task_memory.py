@@ -71,7 +71,8 @@ class TaskRun:
         task = self.store.find_task(self.scope, self.task_id)
         if task is None and goal is None:
             raise UnknownTaskError(
-                f"contact {self.scope.contact_id} has no task {self.task_id}; give a goal to begin"
+                f"contact {self.scope.contact_id} has no task {self.task_id}; to begin a task, "
+                "give a goal"
             )
         if task is None:
             begun = self.store.upsert_task(
@@ -104,10 +105,12 @@ class TaskRun:
         if stored is None:
             task = self.store.find_task(self.scope, self.task_id)
             if task is None:
-                raise UnknownTaskError(f"contact {self.scope.contact_id} lost task {self.task_id}")
+                raise UnknownTaskError(
+                    f"contact {self.scope.contact_id} no longer has task {self.task_id}"
+                )
             self.working = WorkingMemory(task=task)
             raise IllegalMemoryOperationError(
-                f"{step} is not legal in state {task.state}: another process ended the task"
+                f"{step} is not legal in state {task.state}: another process has ended the task"
             )
         if state in (TaskState.DECIDING, TaskState.AFTER_TOOL_RESULT):
             self.working.task = stored
@@ -193,8 +196,8 @@ class TaskMemory:
             raise InvalidRequestError("decided must be a list of sentences")
         if len(decided) > _DECIDED_COUNT_MAX:
             raise InvalidRequestError(
-                f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are kept at "
-                "once; say what matters"
+                f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are allowed "
+                "at once; give only those that matter"
             )
         cleaned = [self._clean(words) for words in decided]
         run = self._run

@@ -156,8 +156,8 @@ class Withholding:
         is_answer = submission.answered_by is not None and reason is GateReason.PENDING_ERASURE
         if submission.is_persons_word or is_answer:
             raise ErasedError(
-                f"what this is about is being erased, of contact "
-                f"{submission.note.scope.contact_id}; nothing more is decided about it"
+                f"these words of contact {submission.note.scope.contact_id} are being erased, so "
+                "nothing more can be decided about them"
             )
         is_refused = reason is GateReason.PENDING_ERASURE
         made = withheld(submission, reason) if is_refused else self._asked(submission)

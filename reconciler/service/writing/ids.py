@@ -47,8 +47,8 @@ class IdCheck:
                     "a secret" if kind is SensitiveKind.SECRET else f"the number of {_NAMES[kind]}"
                 )
                 raise InvalidRequestError(
-                    f"{name} holds {held}, and ids and names are stored as they are given; "
-                    "give another one"
+                    f"{name} holds {held}. Ids and names are stored as they are given, so give one "
+                    "without it"
                 )
 
 

@@ -425,7 +425,7 @@ class Ledger:
         if not is_written:
             self.neighbourhoods.drop(scope)
             raise GraphConflictError(
-                f"contact {scope.contact_id} moved on from version {commit.version}"
+                f"contact {scope.contact_id} changed after version {commit.version}; try again"
             )
         self.neighbourhoods.apply(commit)
         log_decision(commit.decision, _milliseconds_since(started))
@@ -436,7 +436,7 @@ def _milliseconds_since(started: float) -> float:
 
 
 def _nothing_withheld() -> Withholding:
-    raise ValueError("a ledger without a withholding knows of nothing that was forgotten")
+    raise ValueError("a ledger without a withholding cannot know what was forgotten")
 
 
 def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:

@@ -354,7 +354,7 @@ def source_of(lines: Iterable[str], named: str | None) -> str:
     if named is not None:
         if not isinstance(named, str) or not named.strip():
             raise InvalidRequestError(
-                f"source {named!r} names nothing; give the file's path, or leave it out"
+                f"source {named!r} is blank; give the file's path, or leave it out"
             )
         return named
     file = getattr(lines, "name", None)
@@ -403,8 +403,8 @@ def _ended_at(value: object, note: Note, now: datetime) -> datetime | None:
     ended_at = not_in_the_future(_time("valid_to", value), now, "valid_to")
     if ended_at <= note.holds_from:
         raise InvalidNoteError(
-            f"valid_to {ended_at.isoformat()} is not after {note.holds_from.isoformat()}, from "
-            "when it was true"
+            f"valid_to {ended_at.isoformat()} must be later than {note.holds_from.isoformat()}, "
+            "when the fact began"
         )
     return ended_at
 
