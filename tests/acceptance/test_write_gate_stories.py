@@ -192,7 +192,7 @@ def test_the_preference_floor_alone_asks_about_a_single_observation(open_memory:
     memory = open_memory(on=("score",), changed=BOSSY)
     decision = propose_to(memory, sarcasm())
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
-    assert decision.reason.startswith("0.68 is below 0.75, from which a preference is admitted")
+    assert decision.reason.startswith("score 0.68 is below 0.75, the minimum to admit a preference")
     assert known(memory) == []
 
 
@@ -343,7 +343,7 @@ def test_the_floor_of_a_fact_alone_does_not_admit_three_tenths(open_memory: Open
     memory = open_memory(on=("score",), changed=EFFECTLESS)
     decision = propose_to(memory, doctor(CAUTIOUS))
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
-    assert decision.reason == "0.30 is below 0.7, from which a fact is admitted"
+    assert decision.reason == "score 0.30 is below 0.7, the minimum to admit a fact"
     assert known(memory) == []
 
 
@@ -518,7 +518,7 @@ def test_the_score_alone_holds_a_tools_word_at_full_confidence(open_memory: Open
         "from a tool -0.20",
     )
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
-    assert decision.reason.startswith("0.60 is below 0.8, from which a fact is admitted")
+    assert decision.reason.startswith("score 0.60 is below 0.8, the minimum to admit a fact")
 
 
 def test_a_trusted_tools_fact_takes_more_than_an_extractors(open_memory: Open) -> None:

@@ -237,7 +237,7 @@ def test_a_claim_that_is_older_than_its_answer_is_refused_and_not_asked(memory: 
     assert late.gate is not None
     assert (late.action, late.gate.reason) == (Action.REJECT, GateReason.ANSWERED_SINCE)
     assert late.question is None
-    assert "answered it later" in late.answer
+    assert "answered it after" in late.answer
 
 
 def test_later_words_leave_the_question_whether_to_keep_what_was_forgotten_open(

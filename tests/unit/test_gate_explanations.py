@@ -195,7 +195,7 @@ def test_a_check_is_named_in_words() -> None:
 
 def test_what_was_declined_before_says_so_and_for_what_it_was_asked_about() -> None:
     found = explain(decision(ILLNESS, precedents=Precedents(declined_id="earlier")))
-    assert "somebody said no to it before" in found.remarks[0]
+    assert "a person has already said no to it" in found.remarks[0]
     assert "consent" in found.rule[0]
 
 

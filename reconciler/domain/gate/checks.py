@@ -142,7 +142,7 @@ def _sensitive_data(case: Case) -> CheckResult:
         return _pass(f"{_listed(cleaned.redacted)} replaced by a keyed hash")
     if cleaned.kept:
         return _pass(f"{_listed(cleaned.kept)} kept, as the policy allows")
-    return _pass("no personal data or secret that patterns can see")
+    return _pass("no personal data or secret that the patterns find")
 
 
 def _injection(case: Case) -> CheckResult:
@@ -204,14 +204,14 @@ def _domain(case: Case) -> CheckResult:
     if rule is not None:
         detail = f"{rule.name} is never kept in domain {case.policy.domain}"
         return _reject(GateReason.DOMAIN_RULE, detail)
-    return _pass(f"nothing that domain {case.policy.domain} refuses")
+    return _pass(f"domain {case.policy.domain} does not refuse it")
 
 
 def _restricted(case: Case) -> CheckResult:
     """Health, finance, law and what the policy adds: only through consent."""
     topic = consent_topic(case)
     if topic is not None and case.is_withdrawal:
-        return _pass("it takes a permission back, which needs no consent")
+        return _pass("it withdraws a permission, which needs no consent")
     if topic is None:
         return _unread(case) or _pass("no restricted topic")
     if case.candidate.has_contacts_yes:
@@ -242,21 +242,23 @@ def _literalness(case: Case) -> CheckResult:
         detail = f"{literalness.kind} evidence ({literalness.cue!r})"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
     if not case.candidate.is_literal and not case.is_confirmed:
-        detail = "the extractor takes it for sarcastic, hypothetical, played or quoted"
+        detail = "the extractor reads it as sarcastic, hypothetical, played or quoted"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
     if case.is_confirmed:
         return _pass("confirmed")
     if whose := _not_said_plainly(case.candidate):
         return Disposal.CONFIRM, GateReason.NOT_SAID_PLAINLY, whose
-    return _pass("meant as it stands")
+    return _pass("meant literally")
 
 
 def _not_said_plainly(candidate: Candidate) -> str | None:
     """Why the cited words are no plain statement of the contact's, though they said them."""
     if candidate.is_introduced:
-        return "the turn introduces the cited words as a text or as another person's"
+        return "the turn introduces the quoted words as a text, or as another person's words"
     if find_contrary(candidate) is not None:
-        return "the sentence around the cited words denies it, asks it or leaves it open"
+        return (
+            "the sentence around the quoted words denies the claim, asks about it or leaves it open"
+        )
     return None
 
 
@@ -266,16 +268,16 @@ def _score(case: Case) -> CheckResult:
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)
     if case.confidence < floor and case.is_withdrawal:
-        return _pass(f"{sure}; the withdrawal of a permission counts at once")
+        return _pass(f"score {sure}; a withdrawn permission counts at once")
     if case.confidence < rule.ask_min:
-        detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
+        detail = f"score {sure} is below {rule.ask_min:g}, the minimum to ask about a {category}"
         return _reject(GateReason.BELOW_FLOOR, detail)
     if rule.ask_always and source not in _APPROVING and not case.candidate.has_operators_yes:
         return Disposal.CONFIRM, GateReason.NEEDS_APPROVAL, f"a {category} needs approval"
     if case.confidence < floor and not case.is_confirmed:
-        detail = f"{sure} is below {floor:g}, from which a {category} is admitted"
+        detail = f"score {sure} is below {floor:g}, the minimum to admit a {category}"
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, detail
-    return _pass(f"{sure} for a {category}, which needs {floor:g}")
+    return _pass(f"score {sure} for a {category}, which needs {floor:g}")
 
 
 CHECKS: Mapping[Check, Callable[[Case], CheckResult]] = {

@@ -291,10 +291,10 @@ def assess(
     is_asked = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
     if precedents.declined_id and (is_asked or (disposal is Disposal.ADMIT and not is_own_word)):
         disposal, reason = Disposal.REJECT, GateReason.DECLINED_BEFORE
-        detail = "somebody said no to it before; it is not asked again"
+        detail = "a person has already said no to it; it is not asked again"
     elif precedents.is_answered and is_asked:
         disposal, reason = Disposal.REJECT, GateReason.ANSWERED_SINCE
-        detail = "the contact or an operator answered it later than this was said"
+        detail = "the contact or an operator answered it after this was said"
     is_held = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
     rule = policy.file.categories[reading.category]
     asked_topic = consent_topic(case)

@@ -80,7 +80,7 @@ class CategoryRule(_PolicyTable):
     @model_validator(mode="after")
     def _floors_in_order(self) -> CategoryRule:
         if self.ask_min > min((self.admit_min, *self.admit_min_by_source.values())):
-            raise ValueError("ask_min must not exceed admit_min")
+            raise ValueError("ask_min must not be greater than admit_min")
         return self
 
 

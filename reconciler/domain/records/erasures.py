@@ -311,7 +311,7 @@ def check_person(name: str, scope: Scope) -> None:
     """
     check_identifier("by", name, InvalidAnswerError)
     if plain_name(name) == CONTACT and name != CONTACT:
-        raise InvalidAnswerError(f"write {CONTACT!r}, not {name!r}, for the contact")
+        raise InvalidAnswerError(f"for the contact pass {CONTACT!r} as by, not {name!r}")
     if is_agent(name, scope):
         raise InvalidAnswerError(
             f"{name} is an agent, and no agent may decide this; pass {CONTACT!r} if the contact "

@@ -154,8 +154,8 @@ class PersonsAnswers:
         lapses_at = decision.judged.lapses_at
         if earlier is None and lapses_at and lapses_at <= self.clock():
             raise InvalidAnswerError(
-                f"decision {decision.decision_id} lapsed on {lapses_at:%Y-%m-%d}; "
-                "nothing was kept, and it may be proposed again"
+                f"decision {decision.decision_id} lapsed on {lapses_at:%Y-%m-%d}, so nothing was "
+                "kept; the note may be proposed again"
             )
         return decision, earlier and earlier.as_replay()
 
@@ -180,24 +180,25 @@ class PersonsAnswers:
     def _check_may_answer(self, held: Decision, by: str, asked_id: str) -> None:
         self.cleaner.check_ids(by=by)
         if plain_name(by) == CONTACT and by != CONTACT:
-            raise InvalidAnswerError(f"write {CONTACT!r}, not {by!r}, for the contact")
+            raise InvalidAnswerError(f"for the contact pass {CONTACT!r} as by, not {by!r}")
         is_same = asked_id == held.decision_id
         asked = held if is_same else self.decision_store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
         named = {plain_name(proposer) for proposer in proposers if proposer}
         if plain_name(by) in named or is_agent(by, held.scope):
             raise InvalidAnswerError(
-                f"{by} may not answer: neither an agent nor the proposer of a note may "
-                f"confirm it; answer as {CONTACT!r} with the contact's own answer, or as an "
-                "operator by name"
+                f"{by} may not answer: neither an agent nor the proposer of a note may confirm it; "
+                f"pass {CONTACT!r} as by for the contact's own answer, or an operator's name"
             )
         if held.disposal is Disposal.CONSENT and by != CONTACT:
             raise InvalidAnswerError(
-                f"only the contact may consent: answer as {CONTACT!r}, with their own answer"
+                f"only the contact may consent: pass {CONTACT!r} as by, with the contact's own "
+                "answer"
             )
         if held.judged.reason in FOR_OPERATORS and by == CONTACT:
             raise InvalidAnswerError(
-                f"only an operator may answer ({held.judged.reason}): give the operator's name"
+                f"only an operator may answer this ({held.judged.reason}): pass the operator's "
+                "name as by"
             )
 
     def _refused(self, held: Decision, action: Action, by: str, said: str) -> Decision:
@@ -224,8 +225,8 @@ class PersonsAnswers:
         judged = self.gate.judge_whole(candidate, held.door)
         if judged.assessment.disposal is Disposal.REJECT:
             raise InvalidAnswerError(
-                f"the gate refuses this despite the yes: {judged.assessment.detail}; "
-                "nothing was stored, and the question stays open"
+                f"the gate refuses this even after the yes: {judged.assessment.detail}; nothing "
+                "was stored, and the question stays open"
             )
         assessment = judged.assessment
         if held.judged.is_redacted:  # data was already taken out: the sensitivity stays

@@ -110,7 +110,7 @@ class TaskRun:
                 )
             self.working = WorkingMemory(task=task)
             raise IllegalMemoryOperationError(
-                f"{step} is not legal in state {task.state}: another process has ended the task"
+                f"{step} is not legal in state {task.state}: another process ended the task"
             )
         if state in (TaskState.DECIDING, TaskState.AFTER_TOOL_RESULT):
             self.working.task = stored

@@ -409,8 +409,8 @@ class MemoryReconciler:
         if verdict.is_history and relations and relations.ends and not submission.settles_id:
             newer = handle_of(verdict.targets[0].fact_id)
             raise InvalidRequestError(
-                f"fact {newer} begins later than this note, so this note becomes history and ends "
-                "nothing; to end a fact, add a note that says when it ended"
+                f"fact {newer} holds from later on than this note, so this note becomes history "
+                "and ends nothing; say what has ended in a note of its own"
             )
         if (ended_at := submission.ended_at) is None:
             return verdict

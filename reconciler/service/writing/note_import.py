@@ -403,8 +403,8 @@ def _ended_at(value: object, note: Note, now: datetime) -> datetime | None:
     ended_at = not_in_the_future(_time("valid_to", value), now, "valid_to")
     if ended_at <= note.holds_from:
         raise InvalidNoteError(
-            f"valid_to {ended_at.isoformat()} must be later than {note.holds_from.isoformat()}, "
-            "when the fact began"
+            f"valid_to {ended_at.isoformat()} is not after {note.holds_from.isoformat()}, when the "
+            "fact began; correct one of them"
         )
     return ended_at
 
