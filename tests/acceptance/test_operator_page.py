@@ -1223,6 +1223,80 @@ def test_a_walk_in_a_real_browser(api: Tenant, tmp_path: Path) -> None:
         assert not [told for told in chromium.said if "DOM" not in told]
 
 
+def test_each_page_lists_its_keys_and_has_their_script(reader: Browser) -> None:
+    script = reader.client.get("/page.js").text
+    for page in (reader.get("/"), priya(reader), reader.get("/health")):
+        assert "j next item k previous item / search ? this list" in page.text
+        assert [given for tag, given in page.elements if tag == "script"]
+    for key in ("j: ", "k: ", '"/": ', '"?": '):
+        assert f"{key}" in script.partition("const acts = {")[2].partition("}")[0]
+
+
+def test_without_a_script_no_page_offers_keys(reader: Browser, still_api: Tenant) -> None:
+    [keys] = [given for tag, given in reader.get("/").elements if tag == "footer"]
+    assert "hidden" in keys
+    with Browser(still_api.url) as stranger:
+        assert "next item" not in stranger.get("/login").text
+
+
+def logged_in(chromium: Chromium, api: Tenant, path: str) -> None:
+    chromium.open(f"{api.url}{path}")
+    chromium.evaluate("document.getElementById('token').focus()")
+    chromium.type_text(api.token(granted("operator", name="anna")))
+    chromium.press("Enter", 13)
+    chromium.wait_for("!!document.querySelector('.keys:not([hidden])')")
+
+
+ITEM = "[...document.querySelectorAll('main article')].indexOf(document.activeElement)"
+
+
+def test_keys_lead_through_a_page_and_to_the_search(still_api: Tenant, tmp_path: Path) -> None:
+    with Chromium(tmp_path) as chromium:
+        logged_in(chromium, still_api, "/contact?agent=crm&contact=priya")
+        for key, place in (("j", 0), ("j", 1), ("k", 0), ("k", 0)):
+            chromium.press(key, ord(key.upper()))
+            assert chromium.evaluate(ITEM) == place
+        chromium.press("?", 191)
+        assert chromium.evaluate("document.querySelector('.keys details').open")
+        chromium.evaluate("document.querySelector('textarea').closest('details').open = true")
+        chromium.evaluate("document.querySelector('textarea').focus()")
+        chromium.press("j", 74)
+        assert chromium.evaluate("document.activeElement.tagName") == "TEXTAREA"
+        chromium.evaluate("document.activeElement.blur()")
+        chromium.press("/", 191)
+        chromium.wait_for("(document.activeElement || {}).type === 'search'", 10)
+        assert not [told for told in chromium.said if "DOM" not in told]
+
+
+def test_keys_that_are_switched_off_do_nothing(still_api: Tenant, tmp_path: Path) -> None:
+    with Chromium(tmp_path) as chromium:
+        logged_in(chromium, still_api, "/contact?agent=crm&contact=priya")
+        chromium.evaluate("document.getElementById('use-keys').click()")
+        chromium.open(f"{still_api.url}/contact?agent=crm&contact=priya")
+        assert not chromium.evaluate("document.getElementById('use-keys').checked")
+        chromium.press("j", 74)
+        assert chromium.evaluate("document.activeElement.tagName") == "BODY"
+
+
+LETTERS = """[...document.querySelectorAll('.strand[open] svg.timeline text')].map((text) => {
+  const [seen, place] = [text, text.closest('.scrolls')].map((one) => one.getBoundingClientRect());
+  const isInSight = seen.left >= place.left && seen.right <= place.right;
+  return [text.parentElement.matches('.words'), isInSight, seen.height];
+}).filter(([, , height]) => height)"""
+
+
+def test_drawings_keep_their_letters_on_a_narrow_screen(still_api: Tenant, tmp_path: Path) -> None:
+    with Chromium(tmp_path) as chromium:
+        logged_in(chromium, still_api, "/contact?agent=crm&contact=priya")
+        for width in (390, 700, 1200):
+            size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+            chromium.call("Emulation.setDeviceMetricsOverride", **size)
+            letters = chromium.evaluate(LETTERS)
+            assert {in_sight for is_caption, in_sight, _ in letters if is_caption} == {True}
+            assert min(height for *_, height in letters) >= 11, width
+            assert chromium.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_every_kind_of_page_is_accessible_in_light_and_dark(
     still_api: Tenant, tmp_path: Path
 ) -> None:

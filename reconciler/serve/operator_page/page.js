@@ -1,4 +1,4 @@
-// A slider beside the day, and how long an erasure takes: every page works without this file.
+// A slider beside the day, how long an erasure takes, and keys: every page works without this file.
 "use strict";
 for (const form of document.querySelectorAll("form.as-of[data-first]")) {
   const day = form.elements.at;
@@ -37,4 +37,43 @@ for (const form of document.querySelectorAll("form[data-busy]")) {
     form.append(told);
     form.querySelector("button").disabled = true;
   });
+}
+const keys = document.querySelector(".keys");
+if (keys) {
+  const use = document.getElementById("use-keys");
+  const list = keys.querySelector("details");
+  const items = "main article, main .facts > li, main .limits > li, main .decisions > li, main .cards > li, main tbody tr";
+  let last = null;  // the item that was gone to last; the focus may have left it since
+  const go = (step) => {
+    const shown = [...document.querySelectorAll(items)].filter((item) => item.getClientRects().length);
+    const focused = shown.findIndex((item) => item.contains(document.activeElement));
+    const from = focused < 0 ? shown.indexOf(last) : focused;
+    const item = shown[from < 0 && step < 0 ? shown.length - 1 : Math.min(Math.max(from + step, 0), shown.length - 1)];
+    if (!item) return;
+    item.tabIndex = -1;
+    item.focus();
+    item.scrollIntoView({ block: "nearest" });
+    last = item;
+  };
+  const search = () => {
+    const field = document.querySelector("input[type=search]");
+    if (field) field.focus(); else location.assign(`${document.querySelector(".brand").href}#q`);
+  };
+  const tell = () => {
+    list.open = !list.open;
+    if (list.open) list.querySelector("summary").focus();
+  };
+  const acts = { j: () => go(1), k: () => go(-1), "/": search, "?": tell };
+  try { use.checked = localStorage.getItem("keys") !== "off"; } catch { /* nothing may be kept: the keys are on */ }
+  use.addEventListener("change", () => {
+    try { localStorage.setItem("keys", use.checked ? "on" : "off"); } catch { /* for this page alone */ }
+  });
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.closest("select, textarea, input:not([type=radio], [type=checkbox], [type=range])");
+    if (!use.checked || isTyping || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    if (!Object.hasOwn(acts, event.key)) return;
+    event.preventDefault();
+    acts[event.key]();
+  });
+  keys.hidden = false;
 }
