@@ -23,6 +23,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_line,
+    disputes_view,
     history_tree,
     panel,
     recall_table,
@@ -121,6 +122,10 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
         console.print(Text("The longest chain: what superseded what, and why", style="bold"))
         console.print(history_tree(priya.scope.contact_id, [longest]), "")
         console.print(recall_table(f"{_QUERY} (priya)", priya.recall(_QUERY)))
+        console.print(
+            Text("Two sources differ: both facts stay until a person answers", style="bold")
+        )
+        console.print(disputes_view(memory.agent(DEMO_AGENT).disputes()))
     console.print(panel(_CLOSING_WORDS, title="What to make of it"))
     return decisions
 

@@ -18,6 +18,7 @@ Look around in it:
   {reconciler} history --agent demo --contact priya --at {day}
   {reconciler} decisions --agent demo --contact priya
   {reconciler} pending --agent demo
+  {reconciler} disputes --agent demo
   {reconciler} report --agent demo --out demo.html"""
 
 
@@ -25,7 +26,7 @@ def demo(
     here: bool = False,
     as_json: AsJson = False,
 ) -> None:
-    """Watch 47 notes about five contacts being gated and reconciled, with the real model.
+    """Watch 48 notes about five contacts being gated and reconciled, with the real model.
 
     Options:
         here: use the configured store instead of a file of its own.

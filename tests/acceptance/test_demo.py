@@ -73,6 +73,15 @@ def test_the_last_screen_holds_no_two_facts_that_a_reader_would_reconcile(judged
         assert (one in live) != (other in live)
 
 
+def test_a_dispute_is_shown_once_with_both_sides_and_its_question(judged: Shown) -> None:
+    shown = judged.text.partition("both facts stay until a person answers")[2]
+    assert shown.count("Which one holds:") == 1
+    for side in ("raised to 55,000 euros", "is 60,000 euros"):
+        assert side in shown
+    with Memory.open(embedded_path=judged.path) as memory:
+        assert len(memory.agent(DEMO_AGENT).disputes()) == 1
+
+
 def test_each_note_is_told_at_its_own_time(judged: Shown) -> None:
     days = [decision.at.date() for decision in judged.decisions]
     assert days == sorted(days)

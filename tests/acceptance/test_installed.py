@@ -52,7 +52,7 @@ def test_the_installed_wheel_brings_its_queries_and_prompts(
 
 def test_the_installed_wheel_runs_the_demo(installed: Installed, tmp_path: Path) -> None:
     shown = installed.python("-m", "reconciler", "demo", cwd=tmp_path)
-    assert len(re.findall(r"^day", shown, re.MULTILINE)) == 47
+    assert len(re.findall(r"^day", shown, re.MULTILINE)) == 48
     assert "UPDATE  0.979  slot      The contract renews on the 1st of March." in shown
     assert "UPDATE  0.911  arbiter   Has three children, Nils, Astrid and Leif." in shown
     assert re.search(r"REJECT .* The portal's password is \[secret\]", shown)
