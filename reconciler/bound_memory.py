@@ -464,8 +464,8 @@ def _place(after: object) -> tuple[datetime, str] | None:
         return None
     if not isinstance(after, tuple) or len(after) != 2:
         raise InvalidRequestError(
-            "after must be a pair, the time and the id of the last item of the page before, such "
-            "as (decision.at, decision.decision_id)"
+            "`after` must be a pair, the time and the id of the last item of the page before, "
+            "such as (decision.at, decision.decision_id)"
         )
     at, item_id = after
     check_identifier("after", item_id, InvalidRequestError)
@@ -476,7 +476,7 @@ def _place_of_a_dispute(after: object) -> tuple[datetime, str, str]:
     """The place of a dispute among others: its time, the id of its first fact, and its contact."""
     if not isinstance(after, tuple) or len(after) != 3:
         raise InvalidRequestError(
-            "after must be (dispute.opened_at, dispute.facts[0].fact_id, "
+            "`after` must be (dispute.opened_at, dispute.facts[0].fact_id, "
             "dispute.scope.contact_id) of the last dispute of the page before"
         )
     at, fact_id, contact_id = after

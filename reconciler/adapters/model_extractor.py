@@ -96,7 +96,7 @@ def _part(length_max: int) -> AfterValidator:
         if _CONTROL.search(text):
             raise ValueError("holds control characters")
         if len(text) > length_max:
-            raise ValueError(f"has {len(text)} characters, at most {length_max} are kept")
+            raise ValueError(f"has {len(text)} characters, at most {length_max} are allowed")
         return text
 
     return AfterValidator(_check)

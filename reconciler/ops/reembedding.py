@@ -243,8 +243,8 @@ def _check_move(move: ModelMove, embedder: Embedder) -> None:
     model = embedder.model_id
     if move.state is MoveState.NONE:
         raise InvalidRequestError(
-            f"the store is bound to {move.model}, and its move to {model} did not begin: another "
-            "process moved it, or cancelled the move; see `reconciler reembed --status`"
+            f"the store is bound to {move.model}, and its move to {model} did not begin, because "
+            "another process moved it or cancelled the move; see `reconciler reembed --status`"
         )
     if move.next_model != model:
         raise InvalidRequestError(

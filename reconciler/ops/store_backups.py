@@ -190,7 +190,8 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> _Manifest:
     """Archive's manifest, after a check that this version can read it."""
     if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
-            f"{path} is not a backup of this program: it is packed differently; nothing was changed"
+            f"{path} is not a backup of this program, because it is packed differently; nothing "
+            "was changed"
         )
     try:
         with archive.open(_MANIFEST) as file:

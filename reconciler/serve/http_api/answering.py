@@ -61,7 +61,7 @@ def read_place(after: str, id_counts: Collection[int] = (1,)) -> tuple[Any, ...]
             return utc("after", datetime.fromisoformat(at)), *ids
     except (ValueError, OverflowError, InvalidNoteError):
         pass
-    raise InvalidRequestError("after must be the `next` of a page of this list")
+    raise InvalidRequestError("`after` must be the `next` of a page of this list")
 
 
 read_dispute_place = partial(read_place, id_counts=(2,))

@@ -119,7 +119,7 @@ def settle(visit: Visit) -> Response:
     reason = visit.reason(words.SETTLED)
     choice = visit.text("keep", "")
     if not sides or (choice not in ("both", "neither") and choice not in sides):
-        raise NotDoneError(422, "choose which one holds: one of them, both, or neither")
+        raise NotDoneError(422, "choose what holds: one of them, both, or neither")
     _check_open(about, sides)
     holds = {"both": {"keep": sides}, "neither": {"neither": sides}}.get(choice, {"keep": [choice]})
     return visit.to_contact(about.resolve(**holds, by=visit.by, reason=reason))
@@ -136,7 +136,7 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
         return
     settled = _dispute_settled_by(about, {*sides})
     if settled is None:
-        told = "this dispute is not as the page showed it any more; load the contact again"
+        told = "this dispute has changed since the page showed it; load the contact again"
         raise NotDoneError(409, told)
     raise _done_already("this dispute has been settled", settled, settled.text.rstrip("."))
 
@@ -160,7 +160,7 @@ def renew(visit: Visit) -> Response:
         raise NotDoneError(422, "choose whether it still holds: yes or no")
     known = about.evidence(fact_id).fact
     if known.has_ended:
-        raise NotDoneError(409, "this fact has ended meanwhile; load the contact again")
+        raise NotDoneError(409, "this fact has ended in the meantime; load the contact again")
     return visit.to_contact(_noted(visit, known.text, known.slot))
 
 
@@ -168,7 +168,7 @@ def note(visit: Visit) -> Response:
     """Note a declined statement after all, in these or other words, as a person's word."""
     known, text = visit.about.decision(visit.text("decision")), visit.text("text")
     if not words.is_declined(known):
-        raise NotDoneError(409, "this was not answered no; load the contact again")
+        raise NotDoneError(409, "the answer to this was not no; load the contact again")
     slot = known.note.slot if text == known.text else None
     return visit.to_contact(_noted(visit, text, slot))
 
