@@ -239,9 +239,9 @@ def parse_query(name: str, text: str) -> Query:
     if header.get("mode") not in _MODES:
         raise QueryFileError(f"{name}: the header needs mode: read or write")
     if header.get("times", "as text") != "as text":
-        raise QueryFileError(f'{name}: the header line times must say "as text", or be left out')
+        raise QueryFileError(f'{name}: times in the header must be "as text", or be left out')
     if header.get("rows", "by column") != "by column":
-        raise QueryFileError(f'{name}: the header line rows must say "by column", or be left out')
+        raise QueryFileError(f'{name}: rows in the header must be "by column", or be left out')
     text = _INCLUDE.sub(lambda line: _fragment(line[1]), text)
     text = _MAPPED.sub(_mapped, _NULLED.sub(_nulled, text))
     statements = _statements(_CAPTION.sub(_captioned, text))

@@ -297,7 +297,10 @@ def test_import_from_another_system_shows_why_a_record_was_not_carried(
         (("--from", "letta", "--agent", "crm"), "letta"),
         (("--from", "graphiti"), "--from needs --agent"),
         (("--contact-from", "user_id", *SCOPE), "go only with --from"),
-        (("--from", "graphiti", "--contact-from", "user", "--agent", "crm"), "it has no user"),
+        (
+            ("--from", "graphiti", "--contact-from", "user", "--agent", "crm"),
+            "the record has no user",
+        ),
         (("--from", "mem0", "--agent", "crm"), "must have the key memory"),
     ],
 )

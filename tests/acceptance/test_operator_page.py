@@ -301,7 +301,7 @@ def test_the_second_of_two_hears_that_it_has_been_settled(
         anna.send(form, keep=first, reason="By phone.")
         late = bea.send(seen.form("/settle"), keep=second)
         assert late.status == 409
-        assert "this has been settled already, by anna" in late.text.lower()
+        assert "this dispute has been settled already, by anna" in late.text.lower()
         anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="no")
         late = bea.send(seen.form("/answer", text=HELD[0][0]), answer="yes")
         assert late.status == 409

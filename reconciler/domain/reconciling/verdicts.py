@@ -602,7 +602,7 @@ def amended(
     newest = max(targets, key=lambda neighbour: neighbour.valid_from)
     if not note.is_undated and note.holds_from < newest.valid_from:
         raise InvalidRequestError(
-            f"the known fact holds from {newest.valid_from:%Y-%m-%d %H:%M}, later than the "
+            f"the known fact holds from {newest.valid_from:%Y-%m-%d %H:%M} on, later than the "
             f"amendment ({note.holds_from:%Y-%m-%d %H:%M}); give a later said_at, or leave it out "
             "to amend as of now"
         )

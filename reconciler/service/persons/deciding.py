@@ -506,7 +506,7 @@ class PersonsDecisions:
         )
         if settled is not None:
             said, remedy = settled.text.rstrip("."), f"`revert` decision {settled.decision_id}"
-            raise came_first(settled, "this has been settled already", said, remedy)
+            raise came_first(settled, "this dispute has been settled already", said, remedy)
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
         """Facts that stand for these facts now, each once: their newest restatements."""
