@@ -70,15 +70,11 @@ def merge_spans(spans: Iterable[SensitiveSpan]) -> list[SensitiveSpan]:
     merged: list[SensitiveSpan] = []
     for span in sorted(spans):
         if merged and span.start < merged[-1].end:
-            merged[-1] = _union(merged[-1], span)
+            kind = min(merged[-1].kind, span.kind, key=_GRAVITY.__getitem__)
+            merged[-1] = SensitiveSpan(merged[-1].start, max(merged[-1].end, span.end), kind)
         else:
             merged.append(span)
     return merged
-
-
-def _union(one: SensitiveSpan, other: SensitiveSpan) -> SensitiveSpan:
-    kind = min(one.kind, other.kind, key=_GRAVITY.__getitem__)
-    return SensitiveSpan(one.start, max(one.end, other.end), kind)
 
 
 def redact(

@@ -42,13 +42,10 @@ def visible(text: str) -> str:
 def _visible(before: str, character: str) -> str:
     if character == _EMOJI_STYLE and unicodedata.category(before) == "So":
         return character
+    name = unicodedata.name(character, "")
     is_hidden = (
         unicodedata.category(character) in _HIDDEN_CATEGORIES
         or character in _EMPTY_LETTERS
-        or _is_variation(character)
+        or name.partition("-")[0].endswith("VARIATION SELECTOR")
     )
     return character.encode("unicode_escape").decode("ascii") if is_hidden else character
-
-
-def _is_variation(character: str) -> bool:
-    return unicodedata.name(character, "").partition("-")[0].endswith("VARIATION SELECTOR")

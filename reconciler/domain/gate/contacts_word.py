@@ -36,7 +36,7 @@ from reconciler.reading.guard import (
     shared_words,
     speaks_of_another,
 )
-from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.guard.tokens import months, words_of
 from reconciler.reading.sensitive_data import TOKEN
 from reconciler.reading.text_reading import find_condition, is_reported, read_text
 
@@ -215,7 +215,7 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
 def _is_unread_contrary(cited: _Clause) -> bool:
     """True if words of another language beside the cited ones deny them or ask."""
     words = set(_WORDS.findall(cited.rest.casefold()))
-    negations = vocabulary().foreign_negations | vocabulary().negations
+    negations = words_of("foreign_negation", "negation")
     return not words.isdisjoint(negations) or (_is_asked(cited.text) and bool(words))
 
 
@@ -304,7 +304,7 @@ def _is_heard(found: Finding, heard: str) -> bool:
 def _denies(text: str) -> bool:
     """True if a text of any language holds a word that denies."""
     words = frozenset(_WORDS.findall(read_text(text).plain.casefold()))
-    return not words.isdisjoint(vocabulary().foreign_negations | vocabulary().negations)
+    return not words.isdisjoint(words_of("foreign_negation", "negation"))
 
 
 def _is_hard(found: Finding, candidate: Candidate) -> bool:
@@ -343,9 +343,9 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
     It writes it in the place of "now" or "last weekend", as it is told to. No other date:
     a deadline on that day is none that was said.
     """
-    months = {number: month for month, number in vocabulary().months.items()}
+    names = {number: month for month, number in months().items()}
     for said_at in {each.said_at for each in evidence}:
-        day = rf"(?:{said_at.day} )?{months[said_at.month]} {said_at.year}\b"
+        day = rf"(?:{said_at.day} )?{names[said_at.month]} {said_at.year}\b"
         text = re.sub(rf"\b(?:{_DATING}) {day},?", "", text, flags=re.IGNORECASE)
     return text.strip()
 
@@ -353,7 +353,7 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
 def _relatives(text: str) -> frozenset[str]:
     """People in a text, by what they are to another; "the assistant" is the agent."""
     said = " ".join(_WORDS.findall(_without_hyphens(text).casefold())).replace("the assistant", "")
-    return vocabulary().relatives.intersection(said.split())
+    return words_of("relative").intersection(said.split())
 
 
 def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str]) -> bool:

@@ -36,7 +36,7 @@ from reconciler.reading.guard import (
 )
 from reconciler.reading.guard.matters import stems_of
 from reconciler.reading.guard.reading import read
-from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.kinds import Category
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.sensitive_data import TOKEN
@@ -381,7 +381,7 @@ def current_values(
 
 def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
     """Value; marked as perhaps outdated if a later fact says that its person has gone."""
-    known = stems_of(" ".join(vocabulary().relatives))
+    known = stems_of(" ".join(words_of("relative")))
     has_gone = value.subject != CONTACT_SUBJECT and any(
         is_over_itself(_without(other.text, firms), value.subject, known)
         for other in denials
@@ -608,11 +608,11 @@ def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> boo
 
 def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
     """True if a text only takes a wish for the value back: not "no emails on Sundays"."""
-    wishes, told = vocabulary().wishes, read(said)
+    wishes, told = words_of("wish"), read(said)
     if not told.ceased or wishes.isdisjoint(told.stems) or wishes.isdisjoint(read(wish).stems):
         return False
     denial = " ".join(each.text for each in (*told.negated, *told.ceased))
-    light = wishes | vocabulary().light | stems_of(f"{denial} {slot.value}")
+    light = wishes | words_of("light") | stems_of(f"{denial} {slot.value}")
     return told.stems <= light and _says_no_more(said, slot)
 
 

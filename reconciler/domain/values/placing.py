@@ -25,7 +25,7 @@ from typing import NamedTuple
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.values.text import text
 
@@ -242,7 +242,7 @@ def _for_contacts() -> frozenset[str]:
 
 @cache
 def _relatives() -> frozenset[str]:
-    return frozenset(map(_compared, vocabulary().relatives))
+    return frozenset(map(_compared, words_of("relative")))
 
 
 def needs_placing(note: Note) -> bool:

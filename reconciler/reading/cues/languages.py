@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from reconciler.reading.guard import is_english
-from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.guard.tokens import english_words
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -73,7 +73,7 @@ def is_surely_english(text: str) -> bool:
     if not is_english(text):
         return False
     words = _WORD.findall(text.casefold())
-    if not vocabulary().english.isdisjoint(words):
+    if not english_words().isdisjoint(words):
         return True
     if len(words) < 2:
         return text.isascii()

@@ -96,7 +96,7 @@ from reconciler.reading.guard.matters import (
     tells_of_end as tells_of_end,
 )
 from reconciler.reading.guard.reading import VALUE_KINDS, Reading, lowered, read
-from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.guard.tokens import pattern_of, words_of
 from reconciler.reading.text_reading import read_text
 
 _LONG = 16
@@ -195,7 +195,7 @@ def _share_nothing(new: Reading, old: Reading) -> bool:
     """True if the texts share no word of content, and are more than a word and its denial."""
     if not new.stems.isdisjoint(old.stems):
         return False
-    return len((new.stems | old.stems) - vocabulary().light) > _DENIED_WORDS_MAX
+    return len((new.stems | old.stems) - words_of("light")) > _DENIED_WORDS_MAX
 
 
 def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
@@ -248,7 +248,7 @@ def denies_ever(note: str, fact: str) -> bool:
     A text does not deny what it says has ended, or is no habit.
     """
     canonical = read(note).canonical
-    cue = vocabulary().correction.search(canonical)
+    cue = pattern_of("correction").search(canonical)
     if cue is None:
         return False
     kinds = {finding.kind for finding in find_differences(note, fact)}
@@ -263,7 +263,7 @@ def denial_in(note: str) -> str | None:
     "I misspoke, I do not have a sister": "I do not have a sister".
     """
     said = canonical_text(note)
-    denial = vocabulary().retraction.sub(" ", said)
+    denial = pattern_of("retraction").sub(" ", said)
     return None if denial == said else denial
 
 
@@ -314,7 +314,7 @@ def denies_value(text: str, value: str) -> bool:
 
     A word may stand for the value: "Never worked there". "Never without" affirms the value.
     """
-    never_without = vocabulary().not_without.pattern
+    never_without = pattern_of("not_without").pattern
     plain = re.sub(never_without, _REQUIRED, text, flags=re.IGNORECASE)
     return denies(read(named_in(plain, value)), read(value))
 
@@ -326,7 +326,7 @@ def holds_no_more(text: str, value: str, attribute: str = "") -> bool:
 
 def denies_value_ever(text: str, value: str) -> bool:
     """True if the text says that the value never held, which is true beside any other value."""
-    said_never = vocabulary().correction.search(read(text).canonical) is not None
+    said_never = pattern_of("correction").search(read(text).canonical) is not None
     return said_never and denies_value(text, value)
 
 
@@ -340,7 +340,7 @@ def named_in(text: str, value: str) -> str:
     is_denial = reading.negated or reading.ceased
     if not value or not is_denial or not stems_of(value).isdisjoint(reading.stems):
         return text
-    return vocabulary().stand_in.sub(lambda _: value, text, count=1)
+    return pattern_of("stand_in").sub(lambda _: value, text, count=1)
 
 
 def names_what_is_gone(note: str, earlier: str, now: str) -> bool:
@@ -362,13 +362,13 @@ def exchange_names(note: str, fact: str) -> bool:
 
 def tells_of_more(text: str) -> bool:
     """True if a text adds to what is known: "I am also a musician"."""
-    return vocabulary().addition.search(read(text).canonical) is not None
+    return pattern_of("addition").search(read(text).canonical) is not None
 
 
 @lru_cache(maxsize=1024)
 def tells_of_change(text: str) -> bool:
     """True if a text says that something has changed: "pays by card now"."""
-    return vocabulary().change.search(lowered(text)) is not None
+    return pattern_of("change").search(lowered(text)) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
@@ -528,14 +528,15 @@ def said_plainly(text: str, other: str) -> str:
     "No longer than three metres" denies nothing of "three metres at the most", nor does "never
     enter without notice" of "entering needs notice".
     """
-    known, beside = vocabulary(), lowered(other)
+    beside = lowered(other)
     ways = (
-        (known.no_more_than, known.at_most, "at most"),
-        (known.no_less_than, known.at_least, "at least"),
-        (known.not_without, known.requires, _REQUIRED),
+        ("no_more_than", "at_most", "at most"),
+        ("no_less_than", "at_least", "at least"),
+        ("not_without", "requires", _REQUIRED),
     )
-    for denied, plain, instead in ways:
-        if plain.search(beside) and not denied.search(beside):
+    for cue, plain, instead in ways:
+        denied = pattern_of(cue)
+        if pattern_of(plain).search(beside) and not denied.search(beside):
             text = re.sub(denied.pattern, instead, text, flags=re.IGNORECASE)
     return text
 

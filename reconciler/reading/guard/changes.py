@@ -28,7 +28,16 @@ from reconciler.reading.guard.reading import (
     may_be_verb,
     read,
 )
-from reconciler.reading.guard.tokens import Token, stem_of, tokens_of, vocabulary
+from reconciler.reading.guard.tokens import (
+    Token,
+    function_words,
+    months,
+    opposites,
+    pattern_of,
+    stem_of,
+    tokens_of,
+    words_of,
+)
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.text_reading import read_text
 
@@ -97,7 +106,7 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
 
 def are_of_other_people(note: str, fact: str) -> bool:
     """True if the note is about him, her or them, and the fact about the contact itself."""
-    return speaks_of_another(note) and vocabulary().first_person.search(lowered(fact)) is not None
+    return speaks_of_another(note) and pattern_of("first_person").search(lowered(fact)) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -105,7 +114,7 @@ def speaks_of_another(note: str) -> bool:
     """True if the text is soon about him, her or them, and does not open with its speaker."""
     text = lowered(note)
     opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
-    return not opens_with_me and vocabulary().third_person.search(text) is not None
+    return not opens_with_me and pattern_of("third_person").search(text) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -124,7 +133,7 @@ def share_matter(one: str, other: str) -> bool:
 
 
 def _before_a_wish(clause: str) -> str:
-    wish = vocabulary().wishing.search(clause.casefold())
+    wish = pattern_of("wishing").search(clause.casefold())
     return clause if wish is None else clause[: wish.start()] * (wish.group() != "?")
 
 
@@ -152,8 +161,9 @@ def ends(note: str, fact: str) -> bool:
     if ended is not None:
         if is_of_another(new, old):
             return False
-        may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
-        what = _without_dates(ended.reach) - _cues(note)
+        may_differ = verb if ended.text.split()[0] in words_of("disposing") else set()
+        when = words_of("light").union(months(), filter(str.isdecimal, ended.reach))
+        what = set(ended.reach) - when - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ
         return is_all and not _is_of_a_part(new, old, ended)
     if not before or not before <= old.stems or moves_another(note, fact):
@@ -170,19 +180,21 @@ def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
     both have, it names what the fact does not. How far a thing has come names no other one: "quit
     the current job".
     """
-    known = vocabulary()
-    cue = known.cessation.search(note.canonical) if end in note.ceased else None
+    cue = pattern_of("cessation").search(note.canonical) if end in note.ceased else None
     marker = cue.group().split() if cue else end.text.casefold().split()[:1]
     texts = [token.text.casefold() for token in note.tokens]
     after = note.tokens[texts.index(marker[0]) + len(marker) :] if marker[0] in texts else ()
     behind = list(takewhile(lambda token: token.kind != "mark", after))
     last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
     one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
-    said = _said(fact) | known.stages | _reworded(note)
-    owning = known.articles | known.possessives
+    said = _said(fact) | words_of("stage") | _reworded(note)
+    owning = words_of("article", "possessive")
     return any(
         (token.text.casefold() in one_of and before.value in owning)
-        or (token.value not in said and (token.kind != "function" or token.value in known.parts))
+        or (
+            token.value not in said
+            and (token.kind != "function" or token.value in words_of("part"))
+        )
         for before, token in pairwise((Token("mark", "", ""), *behind[: last + 1]))
     )
 
@@ -220,10 +232,12 @@ def _subject(note: str) -> tuple[Word, ...]:
 
     None if the note opens with a verb or a word of change, or has "she" before it.
     """
-    known, plain = vocabulary(), canonical_text(note)
-    cues = (cue.search(plain.casefold()) for cue in (known.cessation, known.change))
+    plain = canonical_text(note)
+    cues = (cue.search(plain.casefold()) for cue in (pattern_of("cessation"), pattern_of("change")))
     tokens = list(read(plain[: min((cue.start() for cue in cues if cue), default=0)]).tokens)
-    denied = next((at for at, token in enumerate(tokens) if token.value in known.negations), None)
+    denied = next(
+        (at for at, token in enumerate(tokens) if token.value in words_of("negation")), None
+    )
     if denied is not None:  # "eats no meat any more"
         del tokens[denied - (denied > 0 and tokens[denied - 1].kind == "word") :]
     return _subject_in(tokens)
@@ -233,12 +247,12 @@ def _subject(note: str) -> tuple[Word, ...]:
 def _head(fact: str) -> tuple[Word, ...]:
     """The words of content before the fact's "is" or "has"."""
     tokens = read(fact).tokens
-    verbs = (at for at, each in enumerate(tokens) if each.value in vocabulary().auxiliaries)
+    verbs = (at for at, each in enumerate(tokens) if each.value in words_of("be", "auxiliary"))
     return _subject_in(tokens[: next(verbs, 0)])
 
 
 def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    if any(token.value in vocabulary().nominatives for token in tokens) or _opens_with_verb(tokens):
+    if any(token.value in words_of("nominative") for token in tokens) or _opens_with_verb(tokens):
         return ()
     return tuple(_before_the_verb(content_words(tokens)))
 
@@ -249,12 +263,12 @@ def _opens_with_verb(tokens: Sequence[Token]) -> bool:
     if not others or first.kind != "word" or not may_be_verb(first.text):
         return False
     second = others[0]
-    return second.value not in vocabulary().auxiliaries and not may_be_verb(second.text)
+    return second.value not in words_of("be", "auxiliary") and not may_be_verb(second.text)
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
     """Words before the verb, without those of a phrase such as "after the surgery"."""
-    aside = vocabulary().light | vocabulary().measures
+    aside = words_of("light", "measure")
     is_governed = has_begun = False
     for word in words:
         if has_begun and (word.gap in ("is", "other") or may_be_verb(word.text)):
@@ -273,33 +287,31 @@ def replaces_a_word(note: str, fact: str) -> bool:
     "Her elder daughter", "her younger daughter"; "owes money to Anna", "from Anna". Such texts have
     the highest cosines of all. Another verb or noun is more often a synonym.
     """
-    here, there = (_spoken(text) for text in (note, fact))
+    here, there = (
+        [token for token in read(text).tokens if token.kind != "mark"] for text in (note, fact)
+    )
     while here and there and _key(here[0]) == _key(there[0]):
         del here[0], there[0]
     behind = None
     while here and there and _key(here[-1]) == _key(there[-1]):
         behind = here.pop()
         del there[-1]
-    known, either = vocabulary(), (*here, *there)
+    either = (*here, *there)
     if not here or not there:
         return False
-    if all(token.value in known.prepositions | known.directions for token in either):
-        ways = known.directions - {"to"}  # who prefers tea to coffee prefers it over coffee
+    if all(token.value in words_of("preposition", "direction") for token in either):
+        ways = words_of("direction") - {"to"}  # who prefers tea to coffee prefers it over coffee
         return any(token.value in ways for token in either)
     if behind is None or any(token.kind != "word" for token in (behind, *either)):
         return False
     is_one = len(here) == len(there) == 1 and not any(may_be_verb(each.text) for each in either)
-    sides = {known.sides.get(token.text.casefold()) for token in either}
-    return is_one and (len(sides) > 1 or None in sides)
-
-
-def _spoken(text: str) -> list[Token]:
-    return [token for token in read(text).tokens if token.kind != "mark"]
+    named = {opposites().get(token.text.casefold()) for token in either}
+    return is_one and (len(named) > 1 or None in named)
 
 
 def _key(token: Token) -> str:
     """What is the same in "an elder" and "the younger"."""
-    return "a" if token.value in vocabulary().articles else token.value
+    return "a" if token.value in words_of("article") else token.value
 
 
 def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
@@ -353,14 +365,13 @@ def rewords(note: str, fact: str) -> bool:
         return False
     if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
         return False
-    shared = (new.stems & old.stems) - vocabulary().light - _reworded(new)
+    shared = (new.stems & old.stems) - words_of("light") - _reworded(new)
     return len(shared) > 1 and not _own(new, old) and not _own(old, new)
 
 
 @cache
 def _telling_function_words() -> frozenset[str]:
-    known = vocabulary()
-    return known.function_words - known.articles - known.possessives
+    return function_words() - words_of("article") - words_of("possessive")
 
 
 def are_in_order(note: str, fact: str) -> bool:
@@ -377,16 +388,15 @@ def _own(of: Reading, other: Reading) -> set[str]:
 
     If both texts wish, words of wishing do not count.
     """
-    known = vocabulary()
-    light = (of.stems & known.light) - other.stems
-    own = (words_of_its_own(of, other) | light) - _reworded(of) - known.measures
-    here, there = (known.wishes & _said(reading) for reading in (of, other))
-    return own - known.wishes if here and there else own | here
+    light = (of.stems & words_of("light")) - other.stems
+    own = (words_of_its_own(of, other) | light) - _reworded(of) - words_of("measure")
+    here, there = (words_of("wish") & _said(reading) for reading in (of, other))
+    return own - words_of("wish") if here and there else own | here
 
 
 def _reworded(reading: Reading) -> set[str]:
     """Stems of words that come and go when a thing is said again."""
-    known = vocabulary().rewording
+    known = words_of("rewording")
     return {token.value for token in reading.tokens if token.text.casefold() in known}
 
 
@@ -409,16 +419,6 @@ def _ended(reading: Reading) -> Denial | None:
     return next(iter(said), None)
 
 
-def _without_dates(stems: Iterable[str]) -> set[str]:
-    """Stems without light words, months and years, which tell when it ended."""
-    known = vocabulary()
-    return {
-        stem
-        for stem in stems
-        if stem not in known.light and stem not in known.months and not stem.isdecimal()
-    }
-
-
 @lru_cache(maxsize=1024)
 def _before(note: str) -> frozenset[str]:
     """Earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
@@ -431,7 +431,7 @@ def _before(note: str) -> frozenset[str]:
 
 def _stated_change(text: str) -> re.Match[str] | None:
     """The first word of change that says that things are otherwise."""
-    cues = vocabulary().change.finditer(text)
+    cues = pattern_of("change").finditer(text)
     return next((cue for cue in cues if is_change_stated(text, cue.start(), cue.group())), None)
 
 
@@ -441,7 +441,7 @@ def moves_another(note: str, fact: str) -> bool:
     "Moved her office from Pune to Goa" ends no "Lives in Pune", and ends "The office is in Pune".
     """
     text = lowered(note)
-    cue, said = vocabulary().change.search(text), _BEFORE.search(text)
+    cue, said = pattern_of("change").search(text), _BEFORE.search(text)
     if cue is None or said is None or said.group(1) is None:
         return False
     return not _content(text[cue.end() : said.start()]) <= _content(fact)
@@ -518,7 +518,7 @@ def _are_two_entries(here: Reading, there: Reading) -> bool:
     others = [(one, other) for one, other in pairs if one.stem != other.stem]
     if any(one.stem in there.stems or other.stem in here.stems for one, other in others):
         return False
-    told = [pair for pair in others if not {word.stem for word in pair} <= vocabulary().measures]
+    told = [pair for pair in others if not {word.stem for word in pair} <= words_of("measure")]
     kinds = [{word.kind for word in pair} for pair in told]
     has_key = any(of_pair <= _KEYS for of_pair in kinds)
     has_value = any(of_pair <= VALUE_KINDS.keys() for of_pair in kinds)
@@ -559,7 +559,7 @@ def _frame(text: str) -> Frame | None:
     head, value = said.group("head"), said.group("value")
     if (" " not in head or _is_named(head)) and _DEFINITE.match(value):
         head, value = value, head  # "Jo is the lead"
-    stages = vocabulary().stages | {"new", "real", "actual", "number"}
+    stages = words_of("stage") | {"new", "real", "actual", "number"}
     stems = _content(_ADVERB.sub("", head)) - stages - _reworded(read(head))
     known = set(read(value).names) | {folded(each) for each in _CAPITAL.findall(value)}
     values = {stem_of(each) for each in known} | {
@@ -590,8 +590,10 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     new, old = read(note), read(fact)
     denied = {stem for denial in new.negated for stem in denial.reach}
     if any(
-        each.kind is not Difference.NEGATION and not denied.isdisjoint(_stems_in(each.in_note))
+        each.kind is not Difference.NEGATION and token.value in denied
         for each in changed
+        for token in tokens_of(each.in_note)
+        if token.kind not in ("mark", "function")
     ):
         return False  # "never said that she has three children now"
     # Words that only changed places may be another matter: "moved to Goa and back to Pune".
@@ -601,13 +603,9 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     if over in new.ceased and not over.text.casefold().startswith("no "):
         return False  # a person who sold one of two cars has another
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
-    aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
+    aside = {token.value for token in tokens_of(said)} | _cues(note) | words_of("measure")
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
-
-
-def _stems_in(text: str) -> set[str]:
-    return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
 
 
 def _goes_another_way(note: str, fact: str) -> bool:
@@ -618,7 +616,7 @@ def _goes_another_way(note: str, fact: str) -> bool:
     here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
     if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
         return False
-    if vocabulary().addition.search(read(note).canonical):
+    if pattern_of("addition").search(read(note).canonical):
         return False
     way, before = _content(here["way"]) - _cues(note), _content(there["way"])
     done = _content(here["done"])
@@ -644,7 +642,7 @@ def _undoes(note: str, fact: str) -> bool:
 def _cues(note: str) -> frozenset[str]:
     """The stems of the note's words of change."""
     text = lowered(note)
-    said = " ".join(cue.group() for cue in vocabulary().change.finditer(text))
+    said = " ".join(cue.group() for cue in pattern_of("change").finditer(text))
     return frozenset(token.value for token in tokens_of(said))
 
 
@@ -664,19 +662,19 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
     verb = [
         word.stem for word in before if word.stem in left and folded(word.text) not in old.names
     ]
-    aside = vocabulary().stages | vocabulary().measures
+    aside = words_of("stage", "measure")
     return frozenset(left - {*verb[:1]} - aside)
 
 
 def is_event(text: str) -> bool:
     """True if the text tells of one event among several, with its own dates and counts."""
-    known, said = vocabulary(), lowered(text)
-    return (known.event.search(said) or known.occurrence.search(said)) is not None
+    said = lowered(text)
+    return (pattern_of("event").search(said) or pattern_of("occurrence").search(said)) is not None
 
 
 @lru_cache(maxsize=4096)
 def _tells_a_wish(text: str) -> bool:
-    return vocabulary().wishing.search(lowered(text)) is not None
+    return pattern_of("wishing").search(lowered(text)) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -701,9 +699,8 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _stems(tokens: list[Token]) -> Iterator[str]:
-    known = vocabulary()
     for token in tokens:
         if token.kind in ("word", "weekday") and len(token.text) > 1:
             stem = token.value
-            if stem not in known.light and stem not in known.measures:
+            if stem not in words_of("light") and stem not in words_of("measure"):
                 yield stem

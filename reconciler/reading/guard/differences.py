@@ -37,7 +37,8 @@ from reconciler.reading.guard.reading import (
     Word,
     folded,
 )
-from reconciler.reading.guard.tokens import stem_of, tokens_of, vocabulary
+from reconciler.reading.guard.tokens import pattern_of, stem_of, tokens_of, words_of
+from reconciler.reading.lexicon import lexicon
 
 _RATIO_MAX = 10.0
 """How many times as large the later of two counts of one thing may be."""
@@ -99,7 +100,7 @@ def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
     """
     added = {finding.kind for finding in find_additions(new, old)}
     details = [addition for addition in find_additions(old, new) if addition.kind not in added]
-    yield from map(_turned_round, details)
+    yield from (replace(each, in_note=each.in_fact, in_fact=each.in_note) for each in details)
     if not details and says_no_more(new, old) and (left_out := count_stems(old) - count_stems(new)):
         said = {word.stem: word.text for word in old.words}
         words = " ".join(said[stem] for stem in left_out.elements())
@@ -128,8 +129,8 @@ def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
 def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
     """Another symbol, as ✅ for ❌, or one more; what only decorates is no difference."""
     only_new, only_old = new.signs - old.signs, old.signs - new.signs
-    known, either = vocabulary(), only_new | only_old
-    if not either.keys().isdisjoint(known.denying_signs) and not (only_new and only_old):
+    either = only_new | only_old
+    if not either.keys().isdisjoint(words_of("denying_sign")) and not (only_new and only_old):
         yield Finding(
             Difference.NEGATION,
             " ".join(only_new.elements()),
@@ -137,7 +138,7 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
             is_change=_is_same_but_for(new, old, *either),
         )
     elif (only_new and only_old) or any(
-        sign in known.exact_signs or (new.signs[sign] and old.signs[sign]) for sign in either
+        sign in words_of("exact_sign") or (new.signs[sign] and old.signs[sign]) for sign in either
     ):
         yield Finding(
             Difference.WORD,
@@ -244,7 +245,7 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 
     A single letter does not count: a contraction leaves it, or it is found as a name.
     """
-    known = vocabulary().light | other.stems
+    known = words_of("light") | other.stems
     return {
         word.stem
         for word in of.words
@@ -255,7 +256,7 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
     """True if both have the same words of content, light words and the findings' aside."""
     tokens = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
-    known = vocabulary().light.union(token.value for token in tokens)
+    known = words_of("light").union(token.value for token in tokens)
     return (new.stems ^ old.stems) <= known
 
 
@@ -281,17 +282,14 @@ def _only_look_alike(word: str, other: str) -> bool:
     if length < min(_BEGINNING, len(word), len(other)):
         return False
     is_longer_by_a_letter = {len(word), len(other)} == {length, length + 1}
-    is_form = length >= _BEGINNING and {word[length:], other[length:]} <= vocabulary().verb_endings
+    endings = {word[length:], other[length:]} - {""}
+    is_form = length >= _BEGINNING and endings <= words_of("verb_ending")
     return is_longer_by_a_letter or not is_form
 
 
 def count_stems(reading: Reading) -> Counter[str]:
     """How often a text has each word of content, by its stem."""
     return Counter(word.stem for word in reading.words)
-
-
-def _turned_round(finding: Finding) -> Finding:
-    return replace(finding, in_note=finding.in_fact, in_fact=finding.in_note)
 
 
 def _missing(values: dict[Any, str], others: Collection[Any]) -> str:
@@ -323,7 +321,7 @@ def _is_change(here: Count, there: Count) -> bool:
         return False
     if here.names and there.names and here.names.isdisjoint(there.names):
         return False
-    measures = vocabulary().measures
+    measures = words_of("measure")
     things = set(here.things) & set(there.things)
     shared = ((here.context | set(here.things)) & (there.context | set(there.things))) - measures
     is_short = min(len(here.context), len(there.context)) <= _SHORT
@@ -336,7 +334,7 @@ def _is_change(here: Count, there: Count) -> bool:
 
 def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
     """True if the texts have the same words of content, light words and these aside."""
-    return (new.stems ^ old.stems) <= vocabulary().light.union(stems)
+    return (new.stems ^ old.stems) <= words_of("light").union(stems)
 
 
 def _ends_named_alone(reading: Reading) -> Iterator[str]:
@@ -365,7 +363,7 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
 
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Stems that the other text has with a prefix that denies them: paid and unpaid."""
-    prefixes = vocabulary().negative_prefixes
+    prefixes = lexicon("guard").words("negative_prefix")
     for denied in sorted(stem for stem in others - stems if stem.startswith(prefixes)):
         for prefix in prefixes:
             plain = denied.removeprefix(prefix)
@@ -585,7 +583,7 @@ _NAMES_MAX = 8
 
 def find_more(new: Reading, old: Reading) -> Iterator[Finding]:
     """What only one text tells of one more: "another dog", "ten more chairs", "a second key"."""
-    here, there = (vocabulary().one_more.search(each.canonical) for each in (new, old))
+    here, there = (pattern_of("one_more").search(each.canonical) for each in (new, old))
     if bool(here) != bool(there):
         yield _word(here.group() if here else "", there.group() if there else "")
 
@@ -644,12 +642,12 @@ def _word(in_note: str, in_fact: str) -> Finding:
 
 
 def _light_aside(reading: Reading) -> frozenset[str]:
-    return reading.stems - vocabulary().light
+    return reading.stems - words_of("light")
 
 
 def _turning(reading: Reading) -> dict[str, str]:
     """Words that turn a verb round, right behind a word: "rents out", "gave away"."""
-    known = vocabulary().turning
+    known = words_of("turning")
     return {
         token.value: token.text
         for before, token in pairwise(reading.tokens)
@@ -672,14 +670,13 @@ def _is_letter(word: Word) -> bool:
 
 def _parted(of: Reading, other: Reading) -> str:
     """Parts that make another word of the one beside them, which the other text has without."""
-    known = vocabulary()
     parts = []
     for before, after in pairwise(of.words):
         if after.gap not in ("", "hyphen"):
             continue
-        if after.text.lower() in known.parting_endings:
+        if after.text.lower() in words_of("parting_ending"):
             parts.append((after, before))
-        elif before.text.lower() in known.parting_beginnings:
+        elif before.text.lower() in words_of("parting_beginning"):
             parts.append((before, after))
     return " ".join(
         part.text
@@ -693,7 +690,7 @@ def _said_of_names(reading: Reading) -> dict[str, frozenset[str]]:
     stems = {word.stem for word in reading.words if folded(word.text) in reading.names}
     clauses: list[set[str]] = [set()]
     for token in reading.tokens:
-        if token.text.casefold() == "and" or token.value in vocabulary().clause_marks:
+        if token.text.casefold() == "and" or token.value in words_of("clause_mark", "supposition"):
             clauses.append(set())
         elif token.kind == "word":
             clauses[-1].add(token.value)

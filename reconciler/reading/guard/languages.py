@@ -17,7 +17,15 @@ from math import ceil
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.reading import folded, lowered, read
-from reconciler.reading.guard.tokens import UNSPACED, kind_of, stem_of, vocabulary
+from reconciler.reading.guard.tokens import (
+    UNSPACED,
+    english_words,
+    function_words,
+    kind_of,
+    opposites,
+    stem_of,
+    words_of,
+)
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
@@ -41,10 +49,9 @@ _PAIR = re.compile(rf"(?=([{UNSPACED}]{{2}}))")
 def is_english(text: str) -> bool:
     """True if the guard can read the text; a short text without clues counts as English."""
     foreign, lower = _read(text)
-    known = vocabulary()
     if foreign:
-        return foreign < len(known.english.intersection(lower))
-    has_known = not known.function_words.isdisjoint(lower)
+        return foreign < len(english_words().intersection(lower))
+    has_known = not function_words().isdisjoint(lower)
     return has_known or len(lower) < _MANY or any(map(_is_known, lower))
 
 
@@ -52,14 +59,14 @@ def is_english(text: str) -> bool:
 def is_foreign(text: str) -> bool:
     """True if words show that the text is not English; a text that shows nothing may be either."""
     foreign, lower = _read(text)
-    return foreign > 0 and foreign >= len(vocabulary().english.intersection(lower))
+    return foreign > 0 and foreign >= len(english_words().intersection(lower))
 
 
 def _read(text: str) -> tuple[int, list[str]]:
     """How many of its words are of another language, and all of them in small letters."""
     words = _WORDS.findall(canonical_text(text))
     lower = [word.lower() for word in words]
-    if text.isascii() and vocabulary().foreign.isdisjoint(lower):
+    if text.isascii() and words_of("foreign", "foreign_negation").isdisjoint(lower):
         return 0, lower
     return sum(map(_is_foreign, range(len(words)), words, lower)), lower
 
@@ -67,7 +74,9 @@ def _read(text: str) -> tuple[int, list[str]]:
 def _is_foreign(at: int, word: str, lower: str) -> bool:
     """True if a word is of another script or language; a capital within may open a name."""
     is_plain = not at or word == lower
-    return max(word) >= _LATIN_END or (is_plain and lower in vocabulary().foreign)
+    return max(word) >= _LATIN_END or (
+        is_plain and lower in words_of("foreign", "foreign_negation")
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -77,14 +86,13 @@ def words_that_tell(text: str) -> frozenset[str]:
     Dates, numbers, words of two letters and words that may stand in any sentence say nothing. In
     scripts without spaces, two letters in a row count as a word.
     """
-    known = vocabulary()
     words = (
         folded(word.stem)
         for word in read(text).words
         if word.kind == "id" or (word.kind == "word" and len(word.stem) >= _ALIKE)
-        if word.text.lower() not in known.foreign
+        if word.text.lower() not in words_of("foreign", "foreign_negation")
     )
-    return (frozenset(words) - known.light).union(_PAIR.findall(lowered(text)))
+    return (frozenset(words) - words_of("light")).union(_PAIR.findall(lowered(text)))
 
 
 def are_forms(one: str, other: str) -> bool:
@@ -140,11 +148,10 @@ def _finding(in_note: str, in_fact: str, *, is_change: bool) -> Finding:
 
 
 def _is_known(word: str) -> bool:
-    known = vocabulary()
     return (
-        stem_of(word) in known.light
-        or word in known.sides
-        or word in known.degrees
+        stem_of(word) in words_of("light")
+        or word in opposites()
+        or word in words_of("degree")
         or kind_of(word) != "word"
     )
 
@@ -167,13 +174,13 @@ def _denials(text: str) -> list[str]:
     """Words that deny; in scripts without spaces also inside another word."""
     folded = lowered(text)
     within = [word for word in _denied_within() if word in folded]
-    return [*within, *vocabulary().foreign_negations.intersection(_pieces(text))]
+    return [*within, *words_of("foreign_negation").intersection(_pieces(text))]
 
 
 @cache
 def _denied_within() -> tuple[str, ...]:
     several = re.compile(rf"[{UNSPACED}]{{2,}}")
-    return tuple(filter(several.fullmatch, sorted(vocabulary().foreign_negations)))
+    return tuple(filter(several.fullmatch, sorted(words_of("foreign_negation"))))
 
 
 def _is_in_another_form(piece: str, others: Counter[str]) -> bool:

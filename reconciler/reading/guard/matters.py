@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reconciler.reading.guard.differences import LABELLED
 from reconciler.reading.guard.reading import VALUE_KINDS, Reading, Word, folded, read
-from reconciler.reading.guard.tokens import Token, stem_of, tokens_of, vocabulary
+from reconciler.reading.guard.tokens import Token, pattern_of, stem_of, tokens_of, words_of
 
 _SHORT = 2
 """Up to so many words, a clause that names a value must hold all of them; of longer values most."""
@@ -52,7 +52,7 @@ def denies(reading: Reading, value: Reading) -> bool:
     if value.negated or value.ceased:
         return False  # "not married" is a value of its own
     names = {stem_of(name) for name in reading.names} - value.stems
-    is_bounded = not vocabulary().comparing.isdisjoint(token.value for token in value.tokens)
+    is_bounded = not words_of("comparing").isdisjoint(token.value for token in value.tokens)
     is_told = any(each.is_plain and value.stems <= {*each.stems} for each in reading.clauses)
     for denial in (*reading.negated, *reading.ceased):
         spared = frozenset() if is_bounded else denial.bounds
@@ -78,7 +78,7 @@ def is_over(text: str, value: str, attribute: str = "") -> bool:
     clause, stems = _last_naming(text, words)
     if clause is None:
         return False
-    if any(word.value in vocabulary().negations for word in words):
+    if any(word.value in words_of("negation") for word in words):
         return clause.lifts()
     noun = stems_of(attribute.replace("_", " "))
     return clause.ended(stems) is not None or clause.takes_away(stems, noun)
@@ -92,7 +92,7 @@ def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
     """
     clause, stems = _last_naming(text, tokens_of(value))
     said = clause.ended(stems) if clause else None
-    light = vocabulary().light
+    light = words_of("light")
     return said is not None and all(
         word.value in stems or word.value in known or word.value in light
         for word in said
@@ -117,29 +117,38 @@ def is_plainly_denied(text: str, name: str, *named: str) -> bool:
         name: of the attribute; its forms begin alike: "allergic", "allergy".
         named: the value, and whom it is about.
     """
-    known, reading = vocabulary(), read(text)
-    cues = (*known.change.finditer(reading.canonical), *known.cessation.finditer(reading.canonical))
-    aside = stems_of(" ".join((name, *named, *(cue.group() for cue in cues))))
+    reading = read(text)
+    cues = (
+        cue.group()
+        for of_cue in ("change", "cessation")
+        for cue in pattern_of(of_cue).finditer(reading.canonical)
+    )
+    aside = stems_of(" ".join((name, *named, *cues)))
     beginnings = tuple(stem[:_BEGINNING] for stem in stems_of(name) if len(stem) >= _BEGINNING)
     is_plain = all(
         word.kind != "word"
         or word.stem in aside
-        or (word.stem in known.light and word.stem not in known.attitudes)
+        or (word.stem in words_of("light") and word.stem not in words_of("attitude"))
         or folded(word.text) in reading.names
         or word.stem.startswith(beginnings)
         for word in reading.words
     )
     said = [token.text.casefold() for token in reading.tokens]
-    denied = next((at for at, word in enumerate(said) if word in known.negations), len(said))
-    open_words = known.doubts | known.suppositions
-    return is_plain and open_words.isdisjoint(said) and known.nominatives.isdisjoint(said[denied:])
+    denied = next((at for at, word in enumerate(said) if word in words_of("negation")), len(said))
+    open_words = words_of("doubt", "supposition")
+    return (
+        is_plain
+        and open_words.isdisjoint(said)
+        and words_of("nominative").isdisjoint(said[denied:])
+    )
 
 
 def tells_of_end(text: str) -> bool:
     """True if a clause of the text may say that something has ended, or that a limit is lifted."""
-    known = vocabulary()
-    cues = (known.ended_behind, known.ended_before, known.is_no_more, known.lifted)
-    return any(cue.search(clause.text) for clause in _stating_clauses(text) for cue in cues)
+    cues = ("ended_behind", "ended_before", "is_no_more", "lifted")
+    return any(
+        pattern_of(cue).search(clause.text) for clause in _stating_clauses(text) for cue in cues
+    )
 
 
 class _Clause(NamedTuple):
@@ -158,9 +167,9 @@ class _Clause(NamedTuple):
 
     def lifts(self) -> bool:
         """True if it says that a limit has gone: not "cannot eat nuts again"."""
-        known, text = vocabulary(), self.text
-        denying = known.negations | known.attitudes
-        for match in known.lifted.finditer(text):
+        text = self.text
+        denying = words_of("negation", "attitude")
+        for match in pattern_of("lifted").finditer(text):
             words = text[: match.end()].removesuffix(match.group()).split()
             said = [] if match.group().startswith("no ") else match.group().split()
             if denying.isdisjoint([*words, *said]):
@@ -169,21 +178,21 @@ class _Clause(NamedTuple):
 
     def ended(self, stems: Collection[str]) -> tuple[Token, ...] | None:
         """The words for what has ended, if the stems name it or a part of it; else None."""
-        known, text = vocabulary(), self.text
+        text = self.text
         first, last = self._place(stems)
-        for match in known.ended_behind.finditer(text):
+        for match in pattern_of("ended_behind").finditer(text):
             start = text.count(" ", 0, match.start())
             if first < start and self._reaches(last + 1, start):
                 return self.tokens[:start]
-        for match in known.ended_before.finditer(text):
+        for match in pattern_of("ended_before").finditer(text):
             end = text.count(" ", 0, match.end()) + 1
-            if end <= first and self._reaches(end, first, known.turns):
+            if end <= first and self._reaches(end, first, words_of("turn")):
                 return self.tokens[end : last + 1]
         return None
 
     def takes_away(self, stems: Collection[str], noun: Collection[str]) -> bool:
         """True if it says that what the stems name is not, or no longer, what the noun says."""
-        match = vocabulary().is_no_more.search(self.text)
+        match = pattern_of("is_no_more").search(self.text)
         if match is None:
             return False
         start = self.text.count(" ", 0, match.start())
@@ -198,7 +207,7 @@ class _Clause(NamedTuple):
         """True if the words between say the one of the other with certainty."""
         words = [token.text.casefold() for token in self.tokens]
         between = words[start:end]
-        doubts = vocabulary().doubts | vocabulary().negations
+        doubts = words_of("doubt", "negation")
         return (
             len(between) <= _BETWEEN_MAX
             and doubts.isdisjoint(words[:start] + between)
@@ -209,7 +218,7 @@ class _Clause(NamedTuple):
 def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, frozenset[str]]:
     """Last clause that names a value, unless the ended thing goes on; and the words for it."""
     stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
-    if not stems or vocabulary().resumed.search(text.casefold()):
+    if not stems or pattern_of("resumed").search(text.casefold()):
         return None, stems
     naming = [clause for clause in _stating_clauses(text) if clause.names(stems)]
     return (naming[-1] if naming else None), stems
@@ -218,17 +227,17 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
 @lru_cache(maxsize=4096)
 def _stating_clauses(text: str) -> tuple[_Clause, ...]:
     """Clauses of a text that state something; none that asks or supposes."""
-    known, told = vocabulary(), True
+    marks, told = words_of("clause_mark", "supposition"), True
     clauses: list[_Clause] = []
     clause: list[Token] = []
     # "Evening courses: over" says that they are over.
     for token in (*tokens_of(LABELLED.sub(r"\1 is \2", text)), Token("mark", ".", ".")):
-        if token.text.casefold() != "and" and token.value not in known.clause_marks:
+        if token.text.casefold() != "and" and token.value not in marks:
             clause += [] if token.kind == "mark" else [token]
             continue
         if clause and told and token.value != "?":
             clauses.append(_Clause(tuple(clause)))
-        told, clause = token.value not in known.suppositions, []
+        told, clause = token.value not in words_of("supposition"), []
     return tuple(clauses)
 
 
@@ -265,11 +274,11 @@ def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
 
 def _purposes(reading: Reading) -> set[str]:
     """Purposes that the text names ("for", "of"); no lengths of time."""
-    words, known = reading.words, vocabulary()
+    words = reading.words
     return {
         part.stem
         for at, word in enumerate(words)
-        if _opens(word) and word.kind == "word" and word.stem not in known.measures
+        if _opens(word) and word.kind == "word" and word.stem not in words_of("measure")
         for part in _compound(words, at)
     }
 
@@ -284,8 +293,7 @@ def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -
     places = [at for at, word in enumerate(words) if word.stem in nouns]
     if not places:
         return []
-    known = vocabulary()
-    aside = {*nouns, *values, *known.light, *known.measures, *known.stages}
+    aside = {*nouns, *values, *words_of("light"), *words_of("measure"), *words_of("stage")}
     beside = {
         *(part for at, word in enumerate(words) if _opens(word) for part in _compound(words, at)),
         *(words[at - 1] for at in places if at and not words[at].gap),

@@ -25,8 +25,11 @@ from reconciler.reading.guard.tokens import (
     SENTENCE_ENDS,
     TOKENS_MAX,
     Token,
+    function_words,
+    opposites,
+    pattern_of,
     tokens_of,
-    vocabulary,
+    words_of,
 )
 
 _BEHIND_A_NOT = ("any", "anymore")
@@ -56,7 +59,7 @@ def is_change_stated(text: str, start: int, cue: str) -> bool:
     A denial before a "now" is what is new; one right before a verb, or anywhere before one with an
     ending, is about that verb. The arguments are those of ``is_end_stated``.
     """
-    if vocabulary().cessation.fullmatch(cue):
+    if pattern_of("cessation").fullmatch(cue):
         return is_end_stated(text, start, cue)
     before, is_verb = _clause_before(text[:start]), cue.split()[0].endswith("ed")
     if _is_denied(before if is_verb else _right_before(before)):
@@ -72,22 +75,27 @@ def is_denied_before(text: str, start: int) -> bool:
 @lru_cache(maxsize=4096)
 def _clause_before(text: str) -> tuple[Token, ...]:
     """Last words of a text, back to a mark or conjunction, which is the first of them."""
-    tokens, marks = tokens_of(text), vocabulary().clause_marks
+    tokens = tokens_of(text)
     for at in range(len(tokens) - 1, -1, -1):
-        if tokens[at].value in marks and tokens[at].kind in ("mark", "function"):
+        if _parts_clauses(tokens[at]):
             return tuple(tokens[at:])
     return tuple(tokens)
 
 
+def _parts_clauses(token: Token) -> bool:
+    is_mark = token.value in words_of("clause_mark", "supposition")
+    return is_mark and token.kind in ("mark", "function")
+
+
 def _right_before(tokens: Sequence[Token]) -> list[Token]:
     """The words between the last word of content and the end: "has not yet been"."""
-    light = vocabulary().light
+    light = words_of("light")
     near = takewhile(lambda each: each.kind == "function" or each.value in light, reversed(tokens))
     return list(near)
 
 
 def _is_denied(tokens: Sequence[Token]) -> bool:
-    known = vocabulary().negations | vocabulary().short_of
+    known = words_of("negation", "short_of")
     return any(token.text.casefold() in known for token in tokens)
 
 
@@ -97,14 +105,13 @@ def _is_governed(tokens: Sequence[Token], *, is_verb: bool) -> bool:
     A noun that is spelt like such a verb governs nothing: "the plan was cancelled". "Wants no calls
     any more" and "will no longer call" say what is so.
     """
-    known = vocabulary()
-    if is_verb and any(token.text.casefold() in known.doubts for token in tokens):
+    if is_verb and any(token.text.casefold() in words_of("doubt") for token in tokens):
         return True
-    governing = known.governing | (known.wishes if is_verb else frozenset())
+    governing = words_of("governing") | (words_of("wish") if is_verb else frozenset())
     return any(
         token.value in governing
-        and token.text.casefold() not in known.rewording
-        and after.value not in known.auxiliaries
+        and token.text.casefold() not in words_of("rewording")
+        and after.value not in words_of("be", "auxiliary")
         for token, after in pairwise(tokens)
     )
 
@@ -147,8 +154,7 @@ which there may be many, and are no count of anything."""
 @cache
 def _transparent() -> frozenset[str]:
     """Tokens that may stand in a gap without changing its kind."""
-    known = vocabulary()
-    return known.articles | known.quotes | (known.possessives - {"s"})
+    return words_of("article", "quote") | (words_of("possessive") - {"s"})
 
 
 class Word(NamedTuple):
@@ -290,7 +296,7 @@ class Reading:
         """By closed class, the sides that the text names, and its words for them."""
         sides: dict[int, dict[int, str]] = {}
         for token in self.tokens:
-            if place := vocabulary().sides.get(token.text.lower()):
+            if place := opposites().get(token.text.lower()):
                 sides.setdefault(place[0], {})[place[1]] = token.text
         return sides
 
@@ -302,7 +308,7 @@ class Reading:
     @cached_property
     def degrees(self) -> dict[str, str]:
         """Words that say how much or how often, as the text has them."""
-        degrees = vocabulary().degrees
+        degrees = words_of("degree")
         return {token.value: token.text for token in self.tokens if token.text.lower() in degrees}
 
     @cached_property
@@ -316,12 +322,13 @@ class Reading:
 
         Of "his wife's sister" that is the sister.
         """
-        known = vocabulary()
         opening = [token.text.casefold() for token in self.tokens[:8]]
         for at, word in enumerate(opening[:4]):
-            if word in known.relatives:
-                return _owned(opening, at) if known.possessives.intersection(opening[:at]) else ""
-            if word in known.function_words and word not in known.possessives:
+            if word in words_of("relative"):
+                return (
+                    _owned(opening, at) if words_of("possessive").intersection(opening[:at]) else ""
+                )
+            if word in function_words() and word not in words_of("possessive"):
                 return ""
         return ""
 
@@ -368,25 +375,24 @@ def _gap(between: Sequence[str]) -> tuple[str, str]:
         return "", ""
     if rest == ["of"]:
         return "of", ""
-    if rest[-1] in vocabulary().prepositions:
+    if rest[-1] in words_of("preposition"):
         return "phrase", rest[-1]
-    if vocabulary().list_marks.issuperset(rest):
+    if words_of("list_mark").issuperset(rest):
         # "Ana, the manager" tells who Ana is; "Ana and the manager" is two.
-        return ("other" if rest == [","] and between[-1] in vocabulary().articles else "list"), ""
+        return ("other" if rest == [","] and between[-1] in words_of("article") else "list"), ""
     if rest == ["s"]:
         return "own", ""
     if rest == ["-"]:
         return "hyphen", ""
-    return ("is" if rest[-1] in vocabulary().be else "other"), ""
+    return ("is" if rest[-1] in words_of("be") else "other"), ""
 
 
 def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
     if all(word.kind == "word" for word in words):
         return
-    known = vocabulary()
     for _, group in groupby(words, key=lambda word: word.sentence):
         sentence = list(group)
-        stems = frozenset(word.stem for word in sentence if word.kind == "word") - known.light
+        stems = frozenset(word.stem for word in sentence if word.kind == "word") - words_of("light")
         days = frozenset(word.stem for word in sentence if word.kind == "day")
         named = frozenset(word.stem for word in sentence if folded(word.text) in names)
         for at, word in enumerate(sentence):
@@ -421,26 +427,25 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
 
     "3 days ago" and "a 3-day trip" belong to events: there may be any number of those.
     """
-    known = vocabulary()
     here = words[at]
-    if at and words[at - 1].text.lower() in known.payments:
+    if at and words[at - 1].text.lower() in words_of("payment"):
         return True
     after = words[at + 1 : at + 3]
     if (len(after) > 1 and after[1].text in _AGO) or (
-        after and after[0].gap == "hyphen" and after[0].stem in known.measures
+        after and after[0].gap == "hyphen" and after[0].stem in words_of("measure")
     ):
         return True
     if not at or here.gap:
         return False
     before = words[at - 1]
     is_product = folded(before.text) in names and here.kind == "number"
-    is_numbered = before.text.lower() in known.numbered
-    return (is_product or is_numbered) and before.stem not in known.positions
+    is_numbered = before.text.lower() in words_of("numbered")
+    return (is_product or is_numbered) and before.stem not in words_of("position")
 
 
 def _nouns(words: Sequence[Word], at: int) -> list[str]:
     """Nouns that a number counts: those right after it ("3 red cars", "3 of Ana's cars")."""
-    if at and words[at - 1].stem in vocabulary().positions:
+    if at and words[at - 1].stem in words_of("position"):
         return [words[at - 1].stem]  # "page 200"
     after = list(words[at + 1 : at + 5])
     while after and after[0].kind == "number" and words[at].kind == "number":
@@ -449,7 +454,7 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
     if after and (after[0].gap == "hyphen" or (after[0].gap == "of" and is_own_number)):
         after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
     nouns = [word.stem for word in takewhile(_is_owned_or_beside, after[:3])]
-    measures = vocabulary().measures
+    measures = words_of("measure")
     if not nouns or nouns[0] not in measures:
         return nouns
     # "2 hours a day" is of another kind than "2 hours".
@@ -472,27 +477,25 @@ def _is_owned_or_beside(word: Word) -> bool:
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
     """Pieces of the sentences, from one mark or conjunction to the next."""
-    known = vocabulary()
     stems: list[str] = []
     is_plain = True
     for token in (*tokens, Token("mark", ".", ".")):
-        if token.value in known.clause_marks and token.kind in ("mark", "function"):
+        if _parts_clauses(token):
             if stems:
                 yield Clause(tuple(stems), is_plain)
-            stems, is_plain = [], token.value not in known.suppositions
-        elif token.value in known.negations:
+            stems, is_plain = [], token.value not in words_of("supposition")
+        elif token.value in words_of("negation"):
             is_plain = False
         elif token.kind == "word" or token.value == "been":
             stems.append(token.value)
 
 
 def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
-    known = vocabulary()
     is_supposed = False
     for at, token in enumerate(tokens):
-        if token.value in known.clause_marks and token.kind in ("mark", "function"):
-            is_supposed = token.value in known.suppositions
-        elif token.kind == "function" and token.value in known.negations:
+        if _parts_clauses(token):
+            is_supposed = token.value in words_of("supposition")
+        elif token.kind == "function" and token.value in words_of("negation"):
             after = tokens[at + 1 : at + 10]
             behind = [word.text.lower() for word in after[:2]]
             if "other" in behind:
@@ -505,7 +508,7 @@ def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
 
 
 def _ceased(canonical: str) -> Iterator[Denial]:
-    for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
+    for match in islice(pattern_of("cessation").finditer(canonical), TOKENS_MAX):
         if not is_end_stated(canonical, match.start(), match.group()):
             continue
         behind = tokens_of(canonical[match.end() : match.end() + 60])
@@ -520,7 +523,7 @@ def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
     Nothing behind that is denied: "has never left Siemens" denies no Siemens.
     """
     text = " ".join(token.text.casefold() for token in after)
-    match = vocabulary().cessation.search(text)
+    match = pattern_of("cessation").search(text)
     if match is None or match.group().startswith("any"):
         return None
     return _denial("", after[: text.count(" ", 0, match.start())]).reach
@@ -528,20 +531,21 @@ def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
 
 def _denial(marker: str, after: Sequence[Token]) -> Denial:
     """Denial after a marker such as "not": the text's words and the denied phrase."""
-    known = vocabulary()
     after = _without_owners(after)
     first = next((word for word in after[:4] if word.kind == "word"), None)
+    marks = words_of("clause_mark", "supposition")
     phrase = takewhile(
-        lambda word: word.value not in known.clause_marks or word.kind == "word", after
+        lambda word: word.kind == "word" or word.value not in marks,
+        after,
     )
     stems = [
         word.value
         for word in phrase
-        if (word.kind == "word" and not (word.value in known.light and _is_adverb(word)))
+        if (word.kind == "word" and not (word.value in words_of("light") and _is_adverb(word)))
         or word.value == "been"
     ]
-    denies = first is not None and first.value not in known.attitudes
-    denies = denies and not known.light.issuperset(stems)
+    denies = first is not None and first.value not in words_of("attitude")
+    denies = denies and not words_of("light").issuperset(stems)
     reach = list(
         takewhile(lambda word: word.kind != "mark" and word.value not in _REACH_ENDS, after)
     )
@@ -576,7 +580,7 @@ def _owner_before(tokens: Sequence[Token], at: int) -> str:
 def _bounds(reach: Sequence[Token]) -> Iterator[str]:
     """Number, date or time after a word of comparison, and its unit."""
     for at, token in enumerate(reach[1:], start=1):
-        if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in vocabulary().comparing:
+        if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in words_of("comparing"):
             yield from (word.value for word in reach[at : at + 2] if word.kind != "function")
 
 
@@ -586,10 +590,9 @@ def _is_adverb(token: Token) -> bool:
 
 def _owned(words: Sequence[str], at: int) -> str:
     """The last of relatives of whom each is the next one's: the son of "wife's sister's son"."""
-    known = vocabulary()
-    after = list(dropwhile(lambda word: word in known.quotes or word == "s", words[at + 1 :]))
+    after = list(dropwhile(lambda word: word in words_of("quote") or word == "s", words[at + 1 :]))
     is_owner = len(after) < len(words) - at - 1
-    if is_owner and after and after[0] in known.relatives:
+    if is_owner and after and after[0] in words_of("relative"):
         return _owned(after, 0)
     return words[at]
 
@@ -601,9 +604,7 @@ def _names(tokens: Sequence[Token]) -> dict[str, str]:
         is_capital = token.kind in ("word", "one") and any(map(str.isupper, token.text))
         if is_capital and (not opens_sentence or _is_named_before(token, after)):
             names[folded(token.text)] = token.text
-        opens_sentence = (
-            token.value in vocabulary().sentence_marks if token.kind == "mark" else False
-        )
+        opens_sentence = token.value in words_of("sentence_mark") if token.kind == "mark" else False
     return names
 
 
@@ -611,8 +612,8 @@ def _is_named_before(token: Token, after: Token) -> bool:
     """True if a word that opens a sentence is a name: "Acme is", "Ana pays"; not "Likes tea"."""
     return (
         (len(token.text) > 1 and token.text.isupper())
-        or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
-        or after.text in vocabulary().quotes
+        or (after.value in words_of("be", "auxiliary") and after.value not in _NOT_FINITE)
+        or after.text in words_of("quote")
         or (after.text.islower() and may_be_verb(after.text) and not may_be_verb(token.text))
     )
 

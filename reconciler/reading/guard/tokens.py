@@ -23,117 +23,63 @@ from reconciler.reading.sensitive_data import TOKEN, without_scheme
 from reconciler.reading.text_reading import read_text
 
 
-class Vocabulary:
-    """The classes of words; the file says what each is for.
-
-    ``function_words`` are all words without content, and ``english`` those of them that no other
-    language has. ``sides`` gives for each word its closed class and its side.
-    """
-
-    def __init__(self) -> None:
-        known = lexicon("guard")
-        words, word_set, cue = known.words, known.word_set, _cues().pattern
-        self.auxiliaries = word_set("be", "auxiliary")
-        self.function_words = self.auxiliaries | word_set(
-            "preposition", "negation", "article", "possessive", "function_word"
-        )
-        self.acronyms = word_set("acronym")
-        self.addition = cue("addition")
-        self.articles = word_set("article")
-        self.at_least = cue("at_least")
-        self.at_most = cue("at_most")
-        self.attitudes = word_set("attitude")
-        self.be = word_set("be")
-        self.cardinals = _numbers("cardinal")
-        self.cessation = cue("cessation")
-        self.change = cue("change")
-        self.clause_marks = word_set("clause_mark", "supposition")
-        self.comparing = word_set("comparing")
-        self.correction = cue("correction")
-        self.currencies = known.by_word("currency")
-        self.degrees = word_set("degree")
-        self.denying_signs = word_set("denying_sign")
-        self.directions = word_set("direction")
-        self.disposing = word_set("disposing")
-        self.doubts = word_set("doubt")
-        self.ended_before = cue("ended_before")
-        self.ended_behind = cue("ended_behind")
-        self.english = self.function_words - word_set("shared_word")
-        self.event = cue("event")
-        self.exact_signs = word_set("exact_sign")
-        self.first_person = cue("first_person")
-        self.foreign = word_set("foreign", "foreign_negation")
-        self.foreign_negations = word_set("foreign_negation")
-        self.governing = word_set("governing")
-        self.is_no_more = cue("is_no_more")
-        self.lifted = cue("lifted")
-        self.light = word_set("light")
-        self.list_marks = word_set("list_mark")
-        self.measures = word_set("measure")
-        self.month_beside_day = known.any_of("month_beside_day")
-        self.months = {month: number for number, month in enumerate(words("month"), start=1)}
-        self.multipliers = _numbers("multiplier")
-        self.negations = word_set("negation")
-        self.negative_prefixes = words("negative_prefix")
-        self.nominatives = word_set("nominative")
-        self.no_less_than = cue("no_less_than")
-        self.no_more_than = cue("no_more_than")
-        self.not_without = cue("not_without")
-        self.numbered = word_set("numbered")
-        self.occurrence = cue("occurrence")
-        self.one_more = cue("one_more")
-        self.ordinals = _numbers("ordinal")
-        self.parting_beginnings = word_set("parting_beginning")
-        self.parting_endings = word_set("parting_ending")
-        self.parts = word_set("part")
-        self.payments = word_set("payment")
-        self.positions = word_set("position")
-        self.possessives = word_set("possessive")
-        self.prepositions = word_set("preposition")
-        self.quotes = word_set("quote")
-        self.read_as = known.by_word("read_as")
-        self.relatives = word_set("relative")
-        self.requires = cue("requires")
-        self.resumed = cue("resumed")
-        self.retraction = cue("retraction")
-        self.rewording = word_set("rewording")
-        self.sentence_marks = word_set("sentence_mark")
-        self.short_of = word_set("short_of")
-        self.sides = _sides(words("opposite"))
-        self.stages = word_set("stage")
-        self.stand_in = cue("stand_in")
-        self.suppositions = word_set("supposition")
-        self.third_person = cue("third_person")
-        self.turning = word_set("turning")
-        self.turns = word_set("turn")
-        self.verb_endings = word_set("verb_ending") | {""}
-        self.weekdays = word_set("weekday")
-        self.wishing = cue("wishing")
-        self.wishes = word_set("wish")
+@cache
+def words_of(*names: str) -> frozenset[str]:
+    """The words of some closed classes; the file says what each is for."""
+    return lexicon("guard").word_set(*names)
 
 
 @cache
-def vocabulary() -> Vocabulary:
-    """Classes, read at the first call."""
-    return Vocabulary()
+def pattern_of(name: str) -> re.Pattern[str]:
+    """The cue of a list."""
+    return _cues().pattern(name)
+
+
+@cache
+def meanings_of(name: str) -> dict[str, str]:
+    """What the words of a class stand for."""
+    return lexicon("guard").by_word(name)
+
+
+@cache
+def numbers_of(name: str) -> dict[str, int]:
+    """The numbers that the words of a class stand for."""
+    return {word: int(number) for word, number in meanings_of(name).items()}
+
+
+@cache
+def months() -> dict[str, int]:
+    """The months and their numbers."""
+    return {month: number for number, month in enumerate(lexicon("guard").words("month"), start=1)}
+
+
+@cache
+def function_words() -> frozenset[str]:
+    """All words without content."""
+    classes = ("be", "auxiliary", "preposition", "negation", "article", "possessive")
+    return words_of(*classes, "function_word")
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """Those of the words without content that no other language has."""
+    return function_words() - words_of("shared_word")
+
+
+@cache
+def opposites() -> dict[str, tuple[int, int]]:
+    """By word of a pair of opposites, its closed class and its side."""
+    return {
+        word: (number, side)
+        for number, line in enumerate(lexicon("guard").words("opposite"))
+        for side, words in enumerate(line.split("|"))
+        for word in words.split()
+    }
 
 
 @cache
 def _cues() -> Cues:
     return Cues(lexicon("guard"))
-
-
-def _numbers(name: str) -> dict[str, int]:
-    return {word: int(number) for word, number in lexicon("guard").by_word(name).items()}
-
-
-def _sides(lines: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-    return {
-        word: (number, side)
-        for number, line in enumerate(lines)
-        for side, words in enumerate(line.split("|"))
-        for word in words.split()
-    }
 
 
 TOKENS_MAX = 500
@@ -180,7 +126,7 @@ def _combining() -> str:
 
 @cache
 def _token() -> re.Pattern[str]:
-    month = vocabulary().month_beside_day
+    month = lexicon("guard").any_of("month_beside_day")
     return re.compile(
         rf"""
         (?P<token>{TOKEN.pattern})  # what stands for a value: its hash has no digits to be read
@@ -222,20 +168,19 @@ def _closed() -> dict[str, tuple[str, str]]:
 
     "One" has a kind of its own, as it is a pronoun more often than a number.
     """
-    known = vocabulary()
     return (
-        {word: ("function", word) for word in known.function_words}
-        | {word: ("number", str(value)) for word, value in known.cardinals.items()}
+        {word: ("function", word) for word in function_words()}
+        | {word: ("number", str(value)) for word, value in numbers_of("cardinal").items()}
         | {"one": ("one", "1")}
-        | {word: ("ordinal", f"{value}th") for word, value in known.ordinals.items()}
-        | {word: ("month", word) for word in known.months}
-        | {day + plural: ("weekday", day) for day in known.weekdays for plural in ("", "s")}
+        | {word: ("ordinal", f"{value}th") for word, value in numbers_of("ordinal").items()}
+        | {word: ("month", word) for word in months()}
+        | {day + plural: ("weekday", day) for day in words_of("weekday") for plural in ("", "s")}
         | {
             word: ("multiplier", str(value))
-            for word, value in known.multipliers.items()
+            for word, value in numbers_of("multiplier").items()
             if len(word) > 2
         }
-        | {word: ("currency", code) for word, code in known.currencies.items()}
+        | {word: ("currency", code) for word, code in meanings_of("currency").items()}
     )
 
 
@@ -297,16 +242,16 @@ def stem_of(word: str) -> str:
 def _is_numbered(read: list[Token]) -> bool:
     """True if the tokens before make the next number a name: "invoice 2022", "no. 2022"."""
     said = [token.text.lower() for token in read[-2:] if token.value not in (".", ":")]
-    return bool(said) and said[-1] in vocabulary().numbered
+    return bool(said) and said[-1] in words_of("numbered")
 
 
 def _labelled(read: list[Token], token: Token) -> Token:
     """Make "a" and "I" labels if they cannot be words: "A is approved", "type I diabetes"."""
     before = read[-1].text if read else ""
-    is_named = before == "A" and token.value in vocabulary().auxiliaries
+    is_named = before == "A" and token.value in words_of("be", "auxiliary")
     if is_named or (before in ("a", "A") and token.value in _AFTER_NO_ARTICLE):
         read[-1] = _read_label(before)
-    is_label = token.text == "I" and before.lower() in vocabulary().numbered
+    is_label = token.text == "I" and before.lower() in words_of("numbered")
     return _read_label(token.text) if is_label else token
 
 
@@ -338,7 +283,7 @@ def _added(read: list[Token], token: Token) -> Token:
     """Make one number of "twenty-five" and of "twenty five"."""
     hyphen = len(read) > 1 and read[-1].text == "-"
     before = read[-1 - hyphen] if read else token
-    tens, ones = (vocabulary().cardinals.get(number.text.lower(), 0) for number in (before, token))
+    tens, ones = (numbers_of("cardinal").get(number.text.lower(), 0) for number in (before, token))
     if tens < 20 or ones >= 10:
         return token
     del read[-1 - hyphen :]
@@ -353,7 +298,7 @@ def _read_word(text: str) -> Token:
     if text.isupper() and len(text) > 1:
         if _ROMAN.issuperset(text):
             return Token("id", lower, text)
-        if lower in vocabulary().acronyms:
+        if lower in words_of("acronym"):
             return Token("word", lower, text)
     kind, value = _closed().get(lower, ("word", ""))
     if kind == "month" and not text[0].isupper():
@@ -366,14 +311,14 @@ def _read_number(text: str) -> Token:
     digits = lower.rstrip("kmbn")
     if _THOUSANDS_OR_PARTS.fullmatch(text):
         return Token("number", text, text)
-    value = float(digits) * vocabulary().multipliers.get(lower[len(digits) :], 1)
+    value = float(digits) * numbers_of("multiplier").get(lower[len(digits) :], 1)
     is_year = len(text) == 4 and 1800 <= value < 2100
     return Token("year" if is_year else "number", f"{value:.15g}", text)
 
 
 def _read_day(text: str) -> Token:
     lower = text.lower()
-    month = next(number for name, number in vocabulary().months.items() if name[:3] in lower)
+    month = next(number for name, number in months().items() if name[:3] in lower)
     return Token("day", f"{month}-{int(''.join(filter(str.isdecimal, text)))}", text)
 
 
@@ -395,11 +340,10 @@ def _read_time(text: str) -> Token:
 
 
 def _read_mark(text: str) -> Token:
-    known = vocabulary()
-    if text in known.currencies:
-        return Token("currency", known.currencies[text], text)
-    if text in known.read_as:
-        return _read_word(known.read_as[text])
+    if text in meanings_of("currency"):
+        return Token("currency", meanings_of("currency")[text], text)
+    if text in meanings_of("read_as"):
+        return _read_word(meanings_of("read_as")[text])
     category = unicodedata.category(text[0])
     if category == "Sc":
         return Token("currency", text, text)

@@ -26,31 +26,20 @@ def as_seen(words: str) -> str:
     """
     if words.isascii():
         return words
-    seen: list[str] = []
+    known, seen = _look_alikes(), list[str]()
     for letter in unicodedata.normalize("NFC", words):
-        if not (_is_unseen(letter) or (_is_mark(letter) and seen and _is_latin(seen[-1]))):
-            seen.append(_as_latin(letter))
+        is_mark = unicodedata.category(letter)[0] == "M"
+        is_on_latin = bool(seen) and unicodedata.name(seen[-1], "").startswith("LATIN ")
+        if not (_is_unseen(letter) or (is_mark and is_on_latin)):
+            seen.append(known.get(letter) or known.get(letter.casefold(), letter))
     return "".join(seen)
-
-
-def _as_latin(letter: str) -> str:
-    known = _look_alikes()
-    return " " if letter in _BLANKS else known.get(letter) or known.get(letter.casefold(), letter)
 
 
 @cache
 def _look_alikes() -> dict[str, str]:
-    return lexicon("values").by_word("look_alike")
+    return lexicon("values").by_word("look_alike") | dict.fromkeys(_BLANKS, " ")
 
 
 def _is_unseen(letter: str) -> bool:
     is_variation = "VARIATION SELECTOR" in unicodedata.name(letter, "")
     return letter in _UNSEEN or is_variation or unicodedata.category(letter) == "Cf"
-
-
-def _is_mark(letter: str) -> bool:
-    return unicodedata.category(letter)[0] == "M"
-
-
-def _is_latin(letter: str) -> bool:
-    return unicodedata.name(letter, "").startswith("LATIN ")

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from reconciler.frozen import frozen, in_order
 from reconciler.reading.guard.matters import stems_of
 from reconciler.reading.guard.reading import read as read_as_the_guard
-from reconciler.reading.guard.tokens import vocabulary
+from reconciler.reading.guard.tokens import pattern_of, words_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.attribute import Attribute
@@ -562,11 +562,11 @@ def _is_one(first: _Who, second: _Who) -> bool:
 def _is_end(words: _Words, at: int, value: str, light: frozenset[str]) -> bool:
     """True if words that name a value from there on say that it is over, and nothing else."""
     own, before = stems_of(value), words.folded[:at]
-    if vocabulary().ended_before.fullmatch(" ".join(before)):
+    if pattern_of("ended_before").fullmatch(" ".join(before)):
         return True
     if not _JOINTS.isdisjoint(before):
         return False
-    reading, small = read_as_the_guard(" ".join(words.said)), light | vocabulary().light
+    reading, small = read_as_the_guard(" ".join(words.said)), light | words_of("light")
     return any(
         denial.text.startswith(words.at(0))
         and own <= {*denial.reach} <= own | light
