@@ -4,11 +4,12 @@ How such a file is read, how its shorthands are written out, and how a text is s
 cues are tried on it live here. What a cue means never does: that is the business of the module that
 asks for it. Nothing is read or compiled before it is needed.
 
-A file has one table ``[words]`` of lists, with words that are parted by two spaces or the end of a
-line, and lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a pattern are
-regular expressions, in which ``<name>`` stands for any of the words of that list; the lines of a
-pattern are put together without what indents them. So no line of a pattern and no word may begin or
-end with a space that counts.
+A file has one table ``[lists]`` of words that a space or the end of a line parts, with ``_`` for a
+space within a word, and lists of cues: ``[[name]]`` begins a cue of the list ``name``. A table
+``[words]`` has lists, too: two spaces or the end of a line part its words, so that a whole sentence
+may be one. A word and a pattern are regular expressions, in which ``<name>`` stands for any of the
+words of that list; the lines of a pattern are put together without what indents them. So no line of
+a pattern and no word may begin or end with a space that counts.
 """
 
 from __future__ import annotations
@@ -145,22 +146,31 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
 
     cues = dict(tables)
     try:
-        words = _of_words().validate_python({"words": cues.pop("words", {})})["words"]
+        words = _of_words().validate_python({table: cues.pop(table, {}) for table in _TABLES})
         made = _of_cues().validate_python(cues)
     except ValidationError as error:
         fault = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error
-    lists = {name: tuple(filter(None, _PARTED.split(text))) for name, text in words.items()}
-    return Lexicon(source, lists, made)
+    texts, lists = words["words"], words["lists"]
+    if both := texts.keys() & lists.keys():
+        said = f"{source}: [lists] {min(both)}: it is in [words], too; remove one"
+        raise ConfigurationError(said)
+    for name, text in lists.items():
+        texts[name] = _SPACE_OF_A_WORD.sub(" ", text.replace(" ", "  "))
+    parted = {name: tuple(filter(None, _PARTED.split(text))) for name, text in texts.items()}
+    return Lexicon(source, parted, made)
 
 
+_TABLES = ("words", "lists")
 _PARTED = re.compile(r"\n| {2,}")
+_SPACE_OF_A_WORD = re.compile("_(?![a-z_]*>)")
+"""Not within a ``<name>``."""
 
 
 def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
     """Where in a file something is wrong: ``[[order]] number 3, hits``."""
-    if name == "words":
-        return f"[words] {number}"
+    if name in _TABLES:
+        return f"[{name}] {number}"
     place = f"[[{name}]]" if number is None else f"[[{name}]] number {int(str(number)) + 1}"
     return place if field is None else f"{place}, {field}"
 
@@ -222,7 +232,7 @@ class Cues:
         self._places = [
             (name, number)
             for name in sorted(lexicon.cues if names is None else names)
-            for number in range(len(lexicon.cues[name]))
+            for number in range(len(lexicon.cues.get(name, ())))
         ]
 
     @cached_property

@@ -162,13 +162,14 @@ LEXICONS = sorted(each.stem for each in (CONFIG / "lexicon").glob("*.toml"))
 
 def lexicon_of(seed: int) -> None:
     chance = random.Random(seed)
-    tables = tables_of(f"lexicon/{chance.choice(LEXICONS)}.toml")
-    words = tables.get("words", {})
-    some: dict[str, Any] = {"words": dict(words)}
-    for name in chance.sample(sorted(tables.keys() - {"words"}), min(2, len(tables) - 1)):
+    tables = dict(tables_of(f"lexicon/{chance.choice(LEXICONS)}.toml"))
+    table = "lists" if "lists" in tables else "words"
+    words = tables.pop(table)
+    some: dict[str, Any] = {table: dict(words)}
+    for name in chance.sample(sorted(tables), min(2, len(tables))):
         some[name] = chance.sample(tables[name], min(3, len(tables[name])))
     for name in chance.sample(sorted(words), min(1, len(words))):
-        some["words"][name] = bent_text(words[name], chance)
+        some[table][name] = bent_text(words[name], chance)
 
     tables = bent(some, chance)
 

@@ -76,6 +76,7 @@ def test_nothing_is_compiled_before_a_text_holds_its_literal() -> None:
         ('["tea now"]', '"tea now"', "drinks.toml: [[order]] number 2, hits: "),
         ("drink = '''\ntea\ncoffee\n'''", "drink = 3", "drinks.toml: [words] drink: "),
         ("[words]", "[words.all]", "drinks.toml: [words] all: "),
+        ("[words]", "[lists.all]", "drinks.toml: [lists] all: "),
     ],
 )
 def test_a_table_that_is_not_as_it_must_be_is_named(old: str, new: str, said: str) -> None:
@@ -93,6 +94,33 @@ def test_a_pattern_that_is_no_regular_expression_is_named(wrong: str) -> None:
 def test_a_list_of_words_that_is_missing_is_named() -> None:
     with pytest.raises(ConfigurationError, match="add it"):
         cues(FILE.replace("<drink>)", "<food>)")).pattern("order", 1)
+
+
+LISTED = """
+[lists]
+drink = '''
+tea coffee
+hot_<cold_drink>  iced_tea
+'''
+cold_drink = "milk"
+
+[words]
+said = "Tea, please.  A_B"
+"""
+
+
+def test_words_of_a_list_are_parted_by_white_space_and_have_spaces_of_their_own() -> None:
+    assert read(LISTED).lists == {
+        "drink": ("tea", "coffee", "hot <cold_drink>", "iced tea"),
+        "cold_drink": ("milk",),
+        "said": ("Tea, please.", "A_B"),
+    }
+
+
+def test_a_list_of_both_tables_is_named() -> None:
+    said = "drinks.toml: [lists] drink: it is in [words], too; remove one"
+    with pytest.raises(ConfigurationError, match=re.escape(said)):
+        read(LISTED.replace("said =", "drink ="))
 
 
 # Literals: what a text may hold, all of them looked for at once

@@ -160,7 +160,7 @@ def _spelled(name: str, pattern: str) -> str:
     """A cue's pattern, folded as the texts are in which it is looked for."""
     if name not in _AS_THEY_STAND:
         pattern = _SHORTHAND.sub(lambda match: _WRITTEN_OUT.get(match[0], match[0]), pattern)
-    if name in ("cue", "code_shape"):
+    if name in (*_SETTLING, "code_shape"):
         pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
     return _fold_all(pattern)
 
@@ -171,7 +171,9 @@ def _lexicon(*names: str) -> Cues:
     return Cues(lexicon("injection"), _spelled, names or None)
 
 
-_CUES = ("cue", "mark", "script", "code_mark", "code_shape", "code_line")
+_SETTLING = ("cue", *Directive)
+"""The lists with cues that settle it alone: by kind, and one whose cues name their kinds."""
+_CUES = (*_SETTLING, "mark", "script", "code_mark", "code_shape", "code_line")
 
 
 def _spans(reading: _FoldedText) -> Iterator[_Span]:
@@ -182,11 +184,10 @@ def _spans(reading: _FoldedText) -> Iterator[_Span]:
 
 
 def _cues(reading: _FoldedText) -> Iterator[_Span]:
-    lists = ("cue", "mark") if reading.text.isascii() else ("cue", "mark", "script")
     held = _lexicon(*_CUES).read(reading.folded)
-    for name in lists:
+    for name in (*_SETTLING, "mark", *(() if reading.text.isascii() else ("script",))):
         for cue, match in held.matches(name):
-            yield reading.span(Directive(cue.kind), *match.span())
+            yield reading.span(Directive(cue.kind or name), *match.span())
     for _, match in held.matches("code_mark"):
         yield reading.span(Directive.CODE, *match.span())
     told = _told_code(reading.folded)
@@ -282,7 +283,7 @@ _LOOKALIKES = str.maketrans("_0134578@$|!аеорсухіѕјһαεορτυνι�
 _MIXED = re.compile(
     r"[a-z][0134578@$|][a-z0-9]|\b[0134578@$|][a-z]{2}|[a-z]_[a-z]|[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]"
 )
-_STRONG = (Directive.OVERRIDE, Directive.REVEAL)
+_STRONG = ("cue", Directive.OVERRIDE, Directive.REVEAL)
 
 
 @cache
@@ -300,12 +301,12 @@ def _disguised(reading: _FoldedText) -> Iterator[_Span]:
         start = reading.folded.index(word)
         yield reading.span(Directive.HIDDEN, start, start + len(word))
     if _MIXED.search(reading.folded):
-        for cue, match in (
-            _lexicon("cue").read(reading.folded.translate(_LOOKALIKES)).matches("cue")
-        ):
-            kind = Directive(cue.kind)
-            if kind in _STRONG and match[0] != reading.folded[match.start() : match.end()]:
-                yield reading.span(kind, *match.span())
+        held = _lexicon(*_STRONG).read(reading.folded.translate(_LOOKALIKES))
+        for name in _STRONG:
+            for cue, match in held.matches(name):
+                kind = Directive(cue.kind or name)
+                if kind in _STRONG and match[0] != reading.folded[match.start() : match.end()]:
+                    yield reading.span(kind, *match.span())
 
 
 _FINDERS: tuple[Callable[[_FoldedText], Iterable[_Span]], ...] = (

@@ -56,7 +56,9 @@ def classify_meaning(text: str) -> MeaningFinding:
         return MeaningFinding(Meaning.RAW_OUTPUT, cue)
     sentences = _sentences(text)
     if not sentences:
-        return _wordless(text)
+        if _the("emoji").search(text) or _the("emoticon").search(text):
+            return MeaningFinding(Meaning.FILLER, text.strip())
+        return _STATEMENT
     findings = []
     for sentence in sentences:
         kind = _kind_of(sentence, text)
@@ -85,7 +87,7 @@ def _the(name: str) -> re.Pattern[str]:
 def _small_words() -> tuple[frozenset[str], frozenset[str]]:
     """Those of English, and those of the other languages: one sentence is not of both."""
     read = lexicon("meaning").word_set
-    return read("small"), read("small_in_languages", "small_everywhere")
+    return read("small", "small_everywhere"), read("small_in_languages", "small_everywhere")
 
 
 # Machine output
@@ -116,12 +118,6 @@ def _sentences(text: str) -> list[str]:
     return [
         sentence.text for sentence in read_text(plain).sentences if _LETTER.search(sentence.text)
     ]
-
-
-def _wordless(text: str) -> MeaningFinding:
-    if _the("emoji").search(text) or _the("emoticon").search(text):
-        return MeaningFinding(Meaning.FILLER, text.strip())
-    return _STATEMENT
 
 
 def _spell(sentence: str) -> str:
