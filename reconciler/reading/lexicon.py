@@ -122,18 +122,11 @@ def lexicon(name: str) -> Lexicon:
 
 
 @cache
-def _of_words() -> TypeAdapter[dict[str, dict[str, str]]]:
-    """What reads a file's words; made when the first file is read, as ``_of_cues``."""
+def _reader(of: type[T]) -> TypeAdapter[T]:
+    """What reads tables as this type; made when the first file is read."""
     from pydantic import TypeAdapter
 
-    return TypeAdapter(dict[str, dict[str, str]])
-
-
-@cache
-def _of_cues() -> TypeAdapter[dict[str, tuple[Cue, ...]]]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(dict[str, tuple[Cue, ...]])
+    return TypeAdapter(of)
 
 
 def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
@@ -146,8 +139,9 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
 
     cues = dict(tables)
     try:
-        words = _of_words().validate_python({table: cues.pop(table, {}) for table in _TABLES})
-        made = _of_cues().validate_python(cues)
+        read = {table: cues.pop(table, {}) for table in _TABLES}
+        words = _reader(dict[str, dict[str, str]]).validate_python(read)
+        made = _reader(dict[str, tuple[Cue, ...]]).validate_python(cues)
     except ValidationError as error:
         fault = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error

@@ -234,6 +234,7 @@ def _answers(finding: Finding, note: str, fact: str) -> bool:
 
 
 _DATED = (Difference.DATE, Difference.NUMBER, Difference.AMOUNT)
+_DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 
 def _is_apart(finding: Finding, note: str, fact: str) -> bool:
@@ -288,8 +289,7 @@ def deny_each_other(one: str, other: str) -> bool:
     "No longer has a dog" and "has a dog called Bo" do; "cannot eat peanuts" leaves an allergy
     alone.
     """
-    denials = (Difference.NEGATION, Difference.CESSATION)
-    return any(finding.kind in denials for finding in find_changes(one, other))
+    return any(finding.kind in _DENIALS for finding in find_changes(one, other))
 
 
 def only_ends(note: str, fact: str) -> bool:
@@ -303,9 +303,8 @@ def only_ends(note: str, fact: str) -> bool:
         return False
     if any(clause.is_plain and old.stems.isdisjoint(clause.stems) for clause in new.clauses):
         return False
-    denials = (Difference.NEGATION, Difference.CESSATION)
     return tells_of_end(note) or any(
-        each.kind in denials and bool(each.in_note) for each in find_differences(note, fact)
+        each.kind in _DENIALS and bool(each.in_note) for each in find_differences(note, fact)
     )
 
 

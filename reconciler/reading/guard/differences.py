@@ -660,12 +660,9 @@ def _lettered(reading: Reading) -> dict[str, str]:
     return {
         number.stem: f"{number.text}{letter.text}"
         for number, letter in pairwise(reading.words)
-        if number.kind == "number" and _is_letter(letter)
+        if (number.kind, letter.kind, letter.gap) == ("number", "id", "")
+        if len(letter.text) == 1 and letter.text.isalpha()
     }
-
-
-def _is_letter(word: Word) -> bool:
-    return word.kind == "id" and len(word.text) == 1 and word.text.isalpha() and not word.gap
 
 
 def _parted(of: Reading, other: Reading) -> str:

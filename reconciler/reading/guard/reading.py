@@ -453,7 +453,8 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
     is_own_number = words[at].kind == "number"
     if after and (after[0].gap == "hyphen" or (after[0].gap == "of" and is_own_number)):
         after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
-    nouns = [word.stem for word in takewhile(_is_owned_or_beside, after[:3])]
+    is_beside = takewhile(lambda word: word.kind == "word" and word.gap in ("", "own"), after[:3])
+    nouns = [word.stem for word in is_beside]
     measures = words_of("measure")
     if not nouns or nouns[0] not in measures:
         return nouns
@@ -469,10 +470,6 @@ def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
     reach = 0 if words[at].kind == "one" else _REACH[kind]
     before = [word.stem for word in words[max(at - 4, 0) : at] if word.kind == "word"]
     return before[-reach:] if reach else []
-
-
-def _is_owned_or_beside(word: Word) -> bool:
-    return word.kind == "word" and word.gap in ("", "own")
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:

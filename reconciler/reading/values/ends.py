@@ -110,7 +110,7 @@ def days_in(text: str, today: date) -> Iterator[NamedDay]:
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
     month, of, next_ = _any(_months()), _words("of"), _words("next")
-    unit, end = _any_unit(), _words("end_of")
+    unit, end = any_of(list(map(_words, ("week", "month", "year")))), _words("end_of")
     year = rf"(?:,? (?:{of} )?(?P<year>\d{{4}}))"
     long_month = _any(name for name in _months() if len(name) > 3)
     forms = (
@@ -220,11 +220,6 @@ def _counted(said: Mapping[str, str], today: date) -> tuple[date, date]:
         first = _last_of(today) + timedelta(days=1) if is_next else today.replace(day=1)
         return first, _last_of(first)
     return date(today.year + is_next, 1, 1), date(today.year + is_next, _DECEMBER, 31)
-
-
-def _any_unit() -> str:
-    week, month, year = _words("week"), _words("month"), _words("year")
-    return f"(?:{week}|{month}|{year})"
 
 
 def _words(name: str) -> str:
