@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,11 +114,19 @@ def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def session_of(graph: bytes, folder: Path) -> Any:
-    """A graph, ready to run, with its weights out of a folder."""
+def session_of(graph: bytes, folder: Path, given: Mapping[str, Any] | None = None) -> Any:
+    """A graph, ready to run, with its weights out of a folder, and those that are given by name.
+
+    With given weights it runs in one thread: it is small, and several would share too little work.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
+    if given:
+        weights = map(onnxruntime.OrtValue.ortvalue_from_numpy, given.values())
+        options.add_external_initializers(list(given), list(weights))
+        options.intra_op_num_threads = 1
+        options.enable_cpu_mem_arena = False
     # All cores, without spinning: as fast here, and an idle embedder costs no processor time.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry(

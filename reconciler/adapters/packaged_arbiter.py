@@ -1,14 +1,17 @@
 """The packaged judge: a small cross-encoder that reads a note beside each fact, without a network.
 
 ``judge.onnx`` beside this module holds its own layers and its bounds; embeddings and first layers
-are the packaged embedder's. ``tools/train_judge.py`` trains it, ``docs/packaged_judge.md`` tells
-what it gets right and wrong. It reads English. It answers only where it is sure, and says *unsure*
-everywhere else; so the rule decides as without it.
+are the packaged embedder's. ``judge_quick.onnx`` is the same judge in whole numbers, which takes a
+third of the time: a fact that it finds clearly untouched is not read again, any other is read
+exactly. ``tools/train_judge.py`` trains it, ``docs/packaged_judge.md`` tells what it gets right and
+wrong. It reads English. It answers only where it is sure, and says *unsure* everywhere else; so the
+rule decides as without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -28,6 +31,12 @@ from reconciler.reading.sensitive_data import without_hashes
 FILE = Path(__file__).with_name("judge.onnx")
 SHA256 = "305439f917e731da0e49a56eb98be148b10322cd05b7bde3d726a431b5122c40"
 """Of ``judge.onnx``, so that a damaged file is named and not misread."""
+QUICK = Path(__file__).with_name("judge_quick.onnx")
+QUICK_SHA256 = "5efd5a061477ae8de00526d970d50bf9d0168ff194de247f0acbb3a698cb1159"
+
+CLEAR_ENDED_MAX, CLEAR_SAME_MAX = 0.3, 0.6
+"""Below both, the quick reading counts. Of 2,862 pairs of held-out writers in which the judge finds
+something, two are below both, links of two matters; of 1,500 other pairs 88 % are."""
 
 TOKEN_COUNT_MAX = 128
 """Of a fact and a note together; what is longer is not read, and the judge is unsure."""
@@ -56,6 +65,11 @@ class PairReading(NamedTuple):
     def both(self) -> float:
         """That both hold."""
         return 1 - self.ended - self.same
+
+    @property
+    def is_clear(self) -> bool:
+        """True if the quick reading needs no other: nothing has ended or is said again."""
+        return self.ended < CLEAR_ENDED_MAX and self.same < CLEAR_SAME_MAX
 
     def or_as(self, before: PairReading) -> PairReading:
         """Reading of a fact, of which the note may speak as of the one that it replaced."""
@@ -145,21 +159,18 @@ class PackagedArbiter:
             return self._model
 
     def _loaded(self) -> _Loaded:
-        content = self._file.read_bytes() if self._file.is_file() else b""
-        if sha256(content).hexdigest() != self._digest:
-            raise ArbiterUnavailableError(
-                f"{self._file.name} is missing or damaged: install graph-memory-reconciler again, "
-                "or set arbiter.mode to 'off'"
-            )
+        content = _checked(self._file, self._digest)
+        # It was built for the packaged judge, not for one that was trained on.
+        quick = _checked(QUICK, QUICK_SHA256) if self._digest == SHA256 else None
         with translated(ArbiterUnavailableError, "the packaged judge cannot be loaded"):
-            return _Loaded(content)
+            return _Loaded(content, quick)
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 class _Loaded:
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, quick: bytes | None) -> None:
         from tokenizers import Tokenizer
 
         folder = weights_folder()
@@ -167,6 +178,8 @@ class _Loaded:
         self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
+        # First: the room that rounding its weights takes is free again for the other's.
+        self._quick = quick and session_of(quick, folder, dict(_halves(content)))
         self._session = session_of(content, folder)
         about = self._session.get_modelmeta().custom_metadata_map
         self._relations = about["relations"]
@@ -174,31 +187,62 @@ class _Loaded:
 
     def read(self, note: str, facts: Sequence[str]) -> list[PairReading | None]:
         """Note beside each fact; None where both are too long to be read together."""
+        # One by one: see OnnxMinilm.
+        pairs = {number: self._tokenizer.encode(fact, note) for number, fact in enumerate(facts)}
+        left = {number: pair for number, pair in pairs.items() if len(pair.ids) <= TOKEN_COUNT_MAX}
+        reads: dict[int, PairReading] = {}
+        if self._quick:
+            # One by one: whole numbers are rounded by the largest of all that is read together.
+            for number, pair in left.items():
+                reads |= self._run(self._quick, {number: pair})
+            left = {number: pair for number, pair in left.items() if not reads[number].is_clear}
+        if left:
+            reads |= self._run(self._session, left)
+        return [reads.get(number) for number in pairs]
+
+    def _run(self, session: Any, pairs: Mapping[int, Any]) -> dict[int, PairReading]:
+        """Readings of pairs, each in as many rows as it has words: see OnnxMinilm."""
         import numpy as np
 
-        # One by one, and each in as many rows as it has words: see OnnxMinilm.
-        pairs = [self._tokenizer.encode(fact, note) for fact in facts]
-        short = [pair for pair in pairs if len(pair.ids) <= TOKEN_COUNT_MAX]
-        if not short:
-            return [None] * len(pairs)
-        shape = (len(short), max(len(pair.ids) for pair in short))
+        shape = (len(pairs), max(len(pair.ids) for pair in pairs.values()))
         names = {
             "input_ids": "ids",
             "attention_mask": "attention_mask",
             "token_type_ids": "type_ids",
         }
         fed = {name: np.zeros(shape, dtype=np.int64) for name in names}
-        for number, pair in enumerate(short):
+        for row, pair in enumerate(pairs.values()):
             for name, part in names.items():
-                fed[name][number, : len(pair.ids)] = getattr(pair, part)
-        rows = iter(self._session.run(None, fed)[0])
-        return [
-            self._of(next(rows)) if len(pair.ids) <= TOKEN_COUNT_MAX else None for pair in pairs
-        ]
+                fed[name][row, : len(pair.ids)] = getattr(pair, part)
+        rows = session.run(None, fed)[0]
+        return {number: self._of(row) for number, row in zip(pairs, rows, strict=True)}
 
     def _of(self, row: Any) -> PairReading:
         chances = dict(zip(self._relations, map(float, row), strict=True))
         return PairReading(*(sum(map(chances.__getitem__, letters)) for letters in (ENDED, SAME)))
+
+
+def _checked(file: Path, digest: str) -> bytes:
+    content = file.read_bytes() if file.is_file() else b""
+    if sha256(content).hexdigest() != digest:
+        raise ArbiterUnavailableError(
+            f"{file.name} is missing or damaged: install graph-memory-reconciler again, "
+            "or set arbiter.mode to 'off'"
+        )
+    return content
+
+
+def _halves(judge: bytes) -> Iterator[tuple[str, Any]]:
+    """Names and numbers of the judge's own tensors, flat, in half precision.
+
+    In ONNX's format a tensor's data follows its name: a tag, the length, seven bits a byte, and the
+    numbers.
+    """
+    import numpy as np
+
+    for found in re.finditer(rb"B.(half\.[\w.]+)J([\x80-\xff]*[\x00-\x7f])", judge, re.DOTALL):
+        length = sum((byte & 0x7F) << 7 * place for place, byte in enumerate(found[2]))
+        yield found[1].decode(), np.frombuffer(judge, np.float16, length // 2, found.end())
 
 
 def _digest_of(file: Path) -> str:

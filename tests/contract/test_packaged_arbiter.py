@@ -18,8 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.judge import pairs
 from reconciler import Memory
-from reconciler.adapters.packaged_arbiter import FILE, SHA256, PackagedArbiter
+from reconciler.adapters import packaged_arbiter
+from reconciler.adapters.model_files import weights_folder
+from reconciler.adapters.packaged_arbiter import FILE, QUICK, SHA256, PackagedArbiter, _Loaded
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
@@ -202,6 +205,76 @@ def test_it_answers_as_before_after_it_was_closed() -> None:
     judge.close()
     judge.close()
     assert judged(judge, PRO, BASIC).target == 1
+
+
+# Its quick reading
+
+
+@pytest.fixture(scope="module")
+def exact() -> _Loaded:
+    """The judge without its quick reading."""
+    return _Loaded(FILE.read_bytes(), None)
+
+
+def test_what_is_clearly_untouched_is_not_read_again(
+    judge: PackagedArbiter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge.load(), "_session", None)
+    assert judged(judge, "Prefers a window seat.", *OTHERS).action is Action.ADD
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [(BASIC, PRO), (LEEDS, YORK), ("Has a dog.", "The dog died last week."), (LEEDS, LEEDS)],
+)
+def test_what_may_have_ended_or_is_said_again_is_read_exactly(
+    judge: PackagedArbiter, exact: _Loaded, known: str, text: str
+) -> None:
+    assert judge.load().read(text, [known]) == exact.read(text, [known])
+
+
+def test_the_quick_reading_misses_nothing_that_the_judge_finds(
+    judge: PackagedArbiter, exact: _Loaded
+) -> None:
+    changes = [each[1:] for each in pairs({"care"}) if each[0] in ("replaces", "same")][::8]
+    bounds = exact.bounds
+    for fact, text in changes:
+        [read] = exact.read(text, [fact])
+        if read and (read.ended >= bounds.asks or read.same >= bounds.same):
+            assert judge.load().read(text, [fact]) == [read], (fact, text)
+
+
+def test_a_fact_is_read_the_same_in_any_company(judge: PackagedArbiter) -> None:
+    model, text = judge.load(), "Prefers a window seat."
+    assert model.read(text, OTHERS) == [model.read(text, [fact])[0] for fact in OTHERS]
+
+
+def test_a_judge_of_ones_own_is_always_read_exactly(tmp_path: Path) -> None:
+    file = tmp_path / "judge.onnx"
+    file.write_bytes(FILE.read_bytes() + b"\xa0\x06\x01")  # a field without a meaning
+    own = PackagedArbiter(file, digest=None)
+    assert own.load().read(YORK, OTHERS) == _Loaded(FILE.read_bytes(), None).read(YORK, OTHERS)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", None])
+def test_a_damaged_quick_file_is_named_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    file = tmp_path / "judge_quick.onnx"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setattr(packaged_arbiter, "QUICK", file)
+    with pytest.raises(ArbiterUnavailableError, match=r"judge_quick\.onnx is missing or damaged"):
+        judged(PackagedArbiter(), PRO, BASIC)
+
+
+def test_the_quick_reading_is_built_from_the_judge() -> None:
+    from tools.build_judge_graph import WEIGHTS, build_quick
+
+    made = build_quick(weights_folder() / WEIGHTS, FILE.read_bytes())
+    again = "run: python -m tools.build_judge_graph"
+    assert made.SerializeToString(deterministic=True) == QUICK.read_bytes(), again
+    assert QUICK.stat().st_size < 100_000
 
 
 # Its file

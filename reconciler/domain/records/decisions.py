@@ -70,6 +70,11 @@ class Judgement:
     usage: Usage | None = None
     also: tuple[int, ...] = ()
 
+    @property
+    def says_anything(self) -> bool:
+        """False if it is unsure and suspects no fact, so that the verdict so far stands."""
+        return self.relation is not Relation.UNSURE or self.target is not None
+
 
 FactT = TypeVar("FactT", default=Neighbour)
 """How a verdict names facts: the rule by the neighbours that it saw, a record by ids."""

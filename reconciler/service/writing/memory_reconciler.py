@@ -340,7 +340,7 @@ class MemoryReconciler:
                 # It answers in milliseconds: to look at the contact twice would take longer.
                 opinions[key] = self.arbitration.ask(asked, shown)
             opinion = opinions[key]
-            if opinion.judgement:
+            if opinion.judgement and opinion.judgement.says_anything:
                 submission = _lasting(submission, opinion.judgement, shown, seen)
                 note = replace(note, category=submission.note.category)
                 verdict = self._decided(submission, note, seen, opinion.judgement)
