@@ -682,10 +682,6 @@ class ContactMemory(BoundMemory):
         Raises:
             As ``recall``.
         """
-        return self._briefing(query, limit)
-
-    def _briefing(self, query: str = "", limit: int | None = None, **ordered: Any) -> Briefing:
-        """As ``briefing``; ``Recallable.everything`` documents how its facts may be ordered."""
         from reconciler.domain.recalling.briefing import (
             ASKED_MAX,
             Briefing,
@@ -710,13 +706,9 @@ class ContactMemory(BoundMemory):
             facts = self.recall(query, limit=limit)
         else:
             count = self._settings.recall.limit if limit is None else positive("limit", limit)
-            ordered |= {
-                "opens": opens,
-                "current": {value.fact_id for value in profile},
-                "limit": count,
-            }
-            facts, fact_ids = services.recall.everything(self._scope, known, ordered)
-            services.use_trace.note(fact_ids)
+            current = {value.fact_id for value in profile}
+            facts = services.recall.everything(self._scope, known, opens, current, count)
+            services.use_trace.note(hit.fact.fact_id for hit in facts)
         held: list[Decision | Dispute] = [*services.records.held([self._scope])]
         if known.conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
             from reconciler.domain.reconciling.disputes import disputes_of
@@ -767,8 +759,7 @@ class ContactMemory(BoundMemory):
             EmbeddingError: the model failed.
             GraphUnavailableError: the engine stayed unavailable.
         """
-        from reconciler.domain.recalling.briefing import following, last_words, opening
-        from reconciler.domain.recalling.prompting import lines_max
+        from reconciler.domain.recalling.briefing import AVOIDED, following, last_words, opening
         from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled
         from reconciler.service.tools.agent_tools import BUDGET_TOKENS
 
@@ -785,10 +776,8 @@ class ContactMemory(BoundMemory):
             fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
         if given:
             return following(fitting, given, budget)
-        fits = [hit for hit in fitting if hit.fits]
-        first = [hit.fact.fact_id for hit in fits]
-        briefing = self._briefing(limit=budget, first=first, most=lines_max(budget))
-        return opening(briefing, fits, budget)
+        avoided = self._services.recall.answered(self._scope, AVOIDED, FITTING_MAX)
+        return opening(self.briefing(limit=budget), fitting, avoided, budget)
 
     def value(
         self,

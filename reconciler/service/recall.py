@@ -135,6 +135,14 @@ class Recall:
             wanted: the filters that facts must pass.
             budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
         """
+        recalled = self.answered(scope, query, limit, wanted)
+        self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)
+        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
+
+    def answered(
+        self, scope: Scope, query: str, limit: int, wanted: RecallFilter = EVERYTHING
+    ) -> Recalled:
+        """As ``recall``, for a question that nobody asked: it is not counted."""
         has_vector = bool(query and self.embedder.dimension)
         held = self.neighbourhoods.used(scope) if has_vector else None
         seen = held.recallable().own_names if held else ()
@@ -145,9 +153,7 @@ class Recall:
         if (told := without_names(query, known.own_names)) != question.text:  # by another process
             question = question_of(self.embedder, told)
         question = with_asked(question, known.attributes, self.asked_attributes)
-        recalled = known.answer(question, wanted, self.how, self.clock(), limit)
-        self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)
-        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
+        return known.answer(question, wanted, self.how, self.clock(), limit)
 
     def recall_past(
         self,
@@ -209,15 +215,20 @@ class Recall:
         )
 
     def everything(
-        self, scope: Scope, known: Known, ordered: Mapping[str, Any]
-    ) -> tuple[Recalled, list[str]]:
-        """Facts that are known, as ``Recallable.everything`` orders them, and the ids of all."""
+        self,
+        scope: Scope,
+        known: Known,
+        opens: Collection[str],
+        current: Collection[str],
+        limit: int | None,
+    ) -> Recalled:
+        """Facts that are known; see ``Recallable.everything``."""
         recallable = Recallable(
             known.facts, disputes=open_disputes(known.conflicts), numbers=known.numbers
         )
-        recalled, ids = recallable.everything(self.how, self.clock(), **ordered)
+        recalled = recallable.everything(self.how, self.clock(), opens, current, limit)
         self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)
-        return recalled, ids
+        return recalled
 
     def warm_up(self) -> None:
         """Recall about a contact that does not exist, so that everything is loaded beforehand.

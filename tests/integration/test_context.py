@@ -92,6 +92,31 @@ def test_limits_come_in_full_whatever_is_asked(ines: ContactMemory, asked: str) 
     assert "over the budget" in text
 
 
+@pytest.mark.parametrize("asked", [OFF_TOPIC, "Book us a table."])
+def test_what_may_do_harm_comes_before_the_rest_of_the_briefing(
+    ines: ContactMemory, asked: str
+) -> None:
+    health = ines.note("I take warfarin.")
+    ines.confirm(health.decision_id, by="contact")
+    ines.note("Wool makes my skin burn.")
+    text = ines.context(_asked(asked), budget_tokens=85).text
+    assert "warfarin" in text
+    assert "Wool" in text
+    assert "van" not in text
+
+
+def test_what_fits_the_first_turn_comes_even_if_the_briefing_has_other_facts(
+    opened: Memory,
+) -> None:
+    """A briefing holds as many facts as the budget has tokens, those that matter most."""
+    contact = opened.contact("crm", "many")
+    contact.note("I play the cello in an orchestra.", importance=0.1)
+    for number in range(12):
+        contact.note(f"Ordered {number + 2} boxes of paper on day {number + 1}.", importance=0.8)
+    text = contact.context(_asked("Which instrument do I play?"), budget_tokens=10).text
+    assert "cello" in text
+
+
 @pytest.mark.parametrize("said", [OFF_TOPIC, "", "?"])
 def test_a_limit_that_is_noted_later_comes_with_the_next_turn_once(
     ines: ContactMemory, said: str

@@ -30,8 +30,8 @@ from reconciler.domain.recalling.recalled import Recalled, SlotValue, is_never_c
 from reconciler.domain.reconciling.disputes import is_ruled
 from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact, FactUse, RankedFact
-from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason
+from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact, FactUse
+from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason, Sensitivity
 from reconciler.domain.records.notes import CONTACT_SUBJECT, TEXT_LENGTH_MAX, has_words
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.frozen import frozen
@@ -52,6 +52,9 @@ _ASKED_IN_MAX = 2
 
 _OPENING = frozenset({"name", "preferred_name", "employer", "preferred_channel"})
 _SOON = 30
+AVOIDED = "What must she avoid?"
+"""Asked at the opening, whatever the turns say: "Wool makes my skin burn" names no allergy."""
+
 _DAY, _NOTHING = timedelta(days=1), timedelta(0)
 CONVERSATION = timedelta(hours=1)
 """A recall no longer ago than this belongs to the present conversation."""
@@ -369,19 +372,31 @@ def last_words(turns: Sequence[Turn]) -> str:
     return asked if has_words(asked) else ""
 
 
-def opening(briefing: Briefing, fitting: Iterable[RankedFact], budget_tokens: int) -> Context:
+def opening(
+    briefing: Briefing,
+    fitting: Recalled,
+    avoided: Recalled,
+    budget_tokens: int,
+) -> Context:
     """Context of a conversation that was shown nothing: the briefing.
 
     What keeps the contact safe comes in full, at any length. Other standing constraints come before
-    all facts, and then those that fit the turns.
+    all facts, then those that fit the turns, and then those that say what may do harm: about
+    health, or an answer to ``AVOIDED``.
 
     Args:
         briefing: with all facts, the most important first.
-        fitting: the facts that fit the turns.
+        fitting: the answer to the turns.
+        avoided: the answer to ``AVOIDED``.
         budget_tokens: the tokens of the lines.
     """
-    place = {hit.fact.fact_id: number for number, hit in enumerate(fitting)}
+    health = (hit for hit in briefing.facts if hit.fact.sensitivity is Sensitivity.PHI)
+    fits, harms = ((hit for hit in answer if hit.fits) for answer in (fitting, avoided))
+    first = {hit.fact.fact_id: hit for hit in (*fits, *health, *harms)}
+    place = {fact_id: number for number, fact_id in enumerate(first)}
     ordered = copy(briefing.facts)
+    known = {hit.fact.fact_id for hit in ordered}  # of very many facts only those that matter most
+    ordered += (replace(hit, similarity=None) for key, hit in first.items() if key not in known)
     ordered.sort(key=lambda hit: place.get(hit.fact.fact_id, len(place)))
     facts, asked = replace(briefing, facts=ordered).within(budget_tokens, standing_part=1)
     if not facts and not asked:

@@ -53,9 +53,6 @@ _OTHER_SIDES_MAX = 3
 CHARACTERS_PER_TOKEN = 4
 """An estimate for English prose; a budget is a bound, not a bill."""
 
-_LINE_LENGTH_MIN = 25
-"""Characters that a fact's line takes at least: its mark, its day and its source."""
-
 _QUOTE_LENGTH_MAX = 80
 _CLOSING = "</recalled_facts>"
 _LESS, _MORE = "(?:<|&lt;)", "(?:>|&gt;)"
@@ -188,11 +185,6 @@ def token_count(prompt: str) -> int:
 
 def _tokens(characters: int) -> int:
     return -(-characters // CHARACTERS_PER_TOKEN)
-
-
-def lines_max(tokens: int) -> int:
-    """How many facts ``within_budget`` looks at, at most, beside those that always hold."""
-    return tokens * CHARACTERS_PER_TOKEN // _LINE_LENGTH_MIN + 2
 
 
 def within_budget(

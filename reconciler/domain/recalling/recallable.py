@@ -305,10 +305,8 @@ class Recallable:
         opens: Collection[str],
         current: Collection[str],
         limit: int | None,
-        first: Sequence[str] = (),
-        most: int | None = None,
-    ) -> tuple[Recalled, list[str]]:
-        """All that is told, the most important first, cut at a limit; and the ids of it.
+    ) -> Recalled:
+        """All that is told, the most important first, cut at a limit.
 
         What opens each conversation comes before all, and no limit cuts it. Among equals the
         current values of slots come first. The limit does not count standing constraints and facts
@@ -320,8 +318,6 @@ class Recallable:
             opens: the ids of the facts that open each conversation.
             current: the ids of the facts with the current values.
             limit: at most so many others; None for all.
-            first: the ids of those that come before all others, in order.
-            most: the number of others that are needed at most; None for all.
         """
         held = self._held(how, now)
         numbers = self._numbers[held]
@@ -342,15 +338,9 @@ class Recallable:
         stays = is_standing | numbers["is_never_cut"]
         is_kept = stays | is_open
         is_kept[order[~stays[order]][:limit]] = True
-        places = {fact_id: place for place, fact_id in enumerate(first)}
-        kept = order[is_kept[order]].tolist()
-        kept.sort(key=lambda place: places.get(ids[place], len(first)))
-        others = [place for place in kept if not stays[place]]
-        unmade = {*others[most:]} if most is not None and not self._disputes else ()
-        hits = [hit(place) for place in kept if place not in unmade]
+        hits = [hit(place) for place in order[is_kept[order]].tolist()]
         told, count = self._with_disputes(hits, held, now), len(held)
-        recalled = Recalled(told, fitting=count, standing=len(stood), held=count)
-        return recalled, [ids[place] for place in kept]
+        return Recalled(told, fitting=count, standing=len(stood), held=count)
 
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
