@@ -25,7 +25,8 @@ from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, Slot
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
-from reconciler.reading.guard import is_foreign, names_what_is_gone
+from reconciler.reading.guard import is_foreign, names_what_is_gone, tells_of_change
+from reconciler.reading.question_words import as_noted
 from reconciler.reading.sensitive_data import without_hashes
 
 FILE = Path(__file__).with_name("judge.onnx")
@@ -134,7 +135,8 @@ class PackagedArbiter:
             if _is_readable(earlier) and not names_what_is_gone(text, earlier, now)
         ]
         pairs = [*facts.items(), *before]
-        read = model.read(text, [each for _, each in pairs])
+        said = as_noted(text) if tells_of_change(text) else text  # the judge was trained on notes
+        read = model.read(said, [each for _, each in pairs])
         reads: dict[int, PairReading] = {}
         for (number, _), each in zip(pairs, read, strict=True):
             if each:

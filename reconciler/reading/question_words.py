@@ -68,6 +68,8 @@ _ABOUT_THE_CONTACT = {
     for word in words.split()
 }
 _ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
+_OWN = frozenset({"i", "me", "my", "am", "i'm", "i've"})
+_SUBJECT = re.compile(r"(?:(?<=^)|(?<=[.!?] ))I (?=[a-z])")
 
 
 def about_her(question: str) -> str:
@@ -77,8 +79,21 @@ def about_her(question: str) -> str:
     puts them far from each other, and hardly sees that a verb keeps its form. Only English words
     change; other languages have their forms in config/attribute_questions_in_languages.toml.
     """
+    return _ENGLISH_WORD.sub(lambda word: _ABOUT_THE_CONTACT.get(_small(word), word[0]), question)
+
+
+def _small(word: re.Match[str]) -> str:
+    return word[0].lower().replace("’", "'")
+
+
+def as_noted(statement: str) -> str:
+    """What the contact says of themselves in the form of a note: in the third person.
+
+    "I moved to Linz." tells what "moved to Linz." does; small letters are enough for a model.
+    """
     return _ENGLISH_WORD.sub(
-        lambda word: _ABOUT_THE_CONTACT.get(word[0].lower().replace("’", "'"), word[0]), question
+        lambda word: _ABOUT_THE_CONTACT[small] if (small := _small(word)) in _OWN else word[0],
+        _SUBJECT.sub("", statement),
     )
 
 

@@ -71,6 +71,12 @@ def test_a_plain_change_replaces_the_fact(judge: PackagedArbiter) -> None:
     assert (made.relation, made.action, made.target) == (Relation.REPLACES, Action.UPDATE, 1)
 
 
+@pytest.mark.parametrize("text", ["I moved to Linz.", "Moved to Linz."])
+def test_a_change_may_be_told_in_the_first_person(judge: PackagedArbiter, text: str) -> None:
+    made = judged(judge, text, "Lives in Graz.")
+    assert (made.relation, made.target) == (Relation.REPLACES, 1)
+
+
 @pytest.mark.parametrize("place", range(1, 6))
 def test_it_names_the_fact_by_its_number(judge: PackagedArbiter, place: int) -> None:
     known = [*OTHERS]
