@@ -68,8 +68,7 @@ _ABOUT_THE_CONTACT = {
     for word in words.split()
 }
 _ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
-_OWN = frozenset({"i", "me", "my", "am", "i'm", "i've"})
-_SUBJECT = re.compile(r"(?:(?<=^)|(?<=[.!?] ))I (?=[a-z])")
+_ABOUT_ONESELF = {word: _ABOUT_THE_CONTACT[word] for word in ("i", "me", "my", "am", "i'm", "i've")}
 
 
 def about_her(question: str) -> str:
@@ -79,11 +78,7 @@ def about_her(question: str) -> str:
     puts them far from each other, and hardly sees that a verb keeps its form. Only English words
     change; other languages have their forms in config/attribute_questions_in_languages.toml.
     """
-    return _ENGLISH_WORD.sub(lambda word: _ABOUT_THE_CONTACT.get(_small(word), word[0]), question)
-
-
-def _small(word: re.Match[str]) -> str:
-    return word[0].lower().replace("’", "'")
+    return _in_third_person(question, _ABOUT_THE_CONTACT)
 
 
 def as_noted(statement: str) -> str:
@@ -91,9 +86,12 @@ def as_noted(statement: str) -> str:
 
     "I moved to Linz." tells what "moved to Linz." does; small letters are enough for a model.
     """
+    return _in_third_person(statement.removeprefix("I "), _ABOUT_ONESELF)
+
+
+def _in_third_person(text: str, told: Mapping[str, str]) -> str:
     return _ENGLISH_WORD.sub(
-        lambda word: _ABOUT_THE_CONTACT[small] if (small := _small(word)) in _OWN else word[0],
-        _SUBJECT.sub("", statement),
+        lambda word: told.get(word[0].lower().replace("’", "'"), word[0]), text
     )
 
 

@@ -142,7 +142,7 @@ class Recall:
     def answered(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter = EVERYTHING
     ) -> Recalled:
-        """As ``recall``, for a question that nobody asked: it is not counted."""
+        """As ``recall``, but not counted: for a question that the memory itself asks."""
         has_vector = bool(query and self.embedder.dimension)
         held = self.neighbourhoods.used(scope) if has_vector else None
         seen = held.recallable().own_names if held else ()

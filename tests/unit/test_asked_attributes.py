@@ -138,12 +138,9 @@ def test_a_question_of_any_person_is_one_about_her(said: str, told: str) -> None
 @every(
     ("said", "noted"),
     [
-        (
-            "I moved to Linz. I'm glad, and my wife is.",
-            "moved to Linz. she is glad, and her wife is.",
-        ),
+        ("I moved to Linz. I'm glad, my wife is.", "moved to Linz. she is glad, her wife is."),
         ("He sold the car and I bought it.", "He sold the car and she bought it."),
-        ("I’ve left. I am free; you may call me.", "she has left. is free; you may call her."),
+        ("I’ve left. I am free; you may call me.", "she has left. she is free; you may call her."),
         ("Héctor moved. The Is are dotted.", "Héctor moved. The Is are dotted."),
         ("She lives in Linz.", "She lives in Linz."),
     ],

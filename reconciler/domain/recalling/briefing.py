@@ -392,12 +392,11 @@ def opening(
     """
     health = (hit for hit in briefing.facts if hit.fact.sensitivity is Sensitivity.PHI)
     fits, harms = ((hit for hit in answer if hit.fits) for answer in (fitting, avoided))
-    first = {hit.fact.fact_id: hit for hit in (*fits, *health, *harms)}
-    place = {fact_id: number for number, fact_id in enumerate(first)}
+    first = {hit.fact.fact_id: replace(hit, similarity=None) for hit in (*fits, *health, *harms)}
+    # Of very many facts the briefing has only those that matter most.
+    known = {hit.fact.fact_id: hit for hit in briefing.facts}
     ordered = copy(briefing.facts)
-    known = {hit.fact.fact_id for hit in ordered}  # of very many facts only those that matter most
-    ordered += (replace(hit, similarity=None) for key, hit in first.items() if key not in known)
-    ordered.sort(key=lambda hit: place.get(hit.fact.fact_id, len(place)))
+    ordered[:] = (first | known).values()
     facts, asked = replace(briefing, facts=ordered).within(budget_tokens, standing_part=1)
     if not facts and not asked:
         return Context(facts=facts)

@@ -307,7 +307,7 @@ def filed_as(text: str, slot: Slot | None, *, is_brief: bool = False) -> str:
     Args:
         text: of the fact.
         slot: of the fact.
-        is_brief: whether a value is left out whose words the text has.
+        is_brief: True if a value is left out when the text has its words.
     """
     if slot is None or slot.attribute is None or slot.shown_value is None:
         return ""

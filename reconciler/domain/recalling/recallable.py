@@ -195,8 +195,8 @@ class Recallable:
         fitting = asked if near is None else near.fitting(asked, how.floor)
         is_standing = self._numbers["is_standing"]
         answering, standing = fitting[~is_standing[fitting]], asked[is_standing[asked]]
-        if near is not None and how.floor is not None:
-            answering = near.clearest(answering, how.ranking, how.floor)
+        if near is not None:
+            answering = near.clearest(answering, how)
         pages = [answering] if near is None else near.chosen(answering, self._numbers, how)
         answered = (hit for page in pages for hit in self._ordered(page, near, how, now))
         if (least := wanted.min_score) is not None:
@@ -470,11 +470,11 @@ class _Closeness:
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > self.strange)]
 
-    def clearest(self, rows: Rows, policy: RankingPolicy, floor: RecallFloor) -> Rows:
+    def clearest(self, rows: Rows, how: Recalling) -> Rows:
         """Rows that fit about as well as the best one, if that fits clearly; two at least."""
-        if self.cosines is None or floor.share is None or len(rows) < 3:
+        if self.cosines is None or how.floor is None or how.floor.share is None or len(rows) < 3:
             return rows
-        similarity = self.similarity(policy)[rows]
+        similarity = self.similarity(how.ranking)[rows]
         second, best = np.sort(similarity)[-2:]
         return rows if best < _CLEAR else rows[similarity >= min(_CLEAR_PART * best, second)]
 
