@@ -99,6 +99,7 @@ def at_cosine(value: float) -> list[float]:
 # The store itself
 
 
+@pytest.mark.new_schema
 def test_migrating_brings_an_empty_store_from_version_0_to_the_newest(
     engine: EngineUnderTest,
 ) -> None:
@@ -705,6 +706,7 @@ def test_a_cosine_across_contacts_is_raw_and_the_nearest_come_first(graph: Graph
         assert found == pytest.approx(wanted[:3] if is_told else [], abs=1e-6)
 
 
+@pytest.mark.new_schema
 def test_a_query_makes_the_index_that_it_goes_by_and_finds_nothing_until_it_is_built(
     engine: EngineUnderTest,
 ) -> None:

@@ -138,6 +138,7 @@ def test_what_is_written_names_its_contact_whatever_becomes_of_it(
     assert raw_store.query(one_neo4j, NAMELESS) == []
 
 
+@pytest.mark.new_schema
 def test_a_store_of_the_first_schema_gets_its_keys_and_tells_the_same_pages(
     one_neo4j: EngineUnderTest,
 ) -> None:

@@ -55,6 +55,7 @@ def moods(engine: EngineUnderTest) -> list[str]:
     return [mood for [mood] in rows]
 
 
+@pytest.mark.new_schema
 @pytest.mark.parametrize(
     ("one_of_each", "place"),
     cases_of_each(range(second_schema.STATEMENTS + 1), {1}),
@@ -82,6 +83,7 @@ def test_an_upgrade_that_is_killed_midway_is_done_by_the_next_one(
         opened(filled)
 
 
+@pytest.mark.new_schema
 def test_those_who_upgrade_a_store_at_once_all_get_through(
     neo4j_engine: EngineUnderTest, cypher: Path
 ) -> None:

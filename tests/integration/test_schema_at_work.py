@@ -17,6 +17,7 @@ LATE_SECONDS = 10.0
 
 
 @pytest.mark.slow
+@pytest.mark.new_schema
 @pytest.mark.faults(only=True)
 def test_a_setup_waits_for_an_index_that_a_killed_one_left(one_neo4j: EngineUnderTest) -> None:
     wipe_schema(one_neo4j)
