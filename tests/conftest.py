@@ -2,8 +2,9 @@
 
 A test that takes ``engine`` runs once for each engine of ``ENGINES`` (default: all), one that
 takes ``neo4j_engine`` once for each Neo4j, ``one_of_each``, ``one_neo4j``, ``any_engine`` and
-``kept_engine`` on fewer. Where an engine cannot be had, its tests are skipped, the run's last lines
-say how many and what to install, and with CI=true the run fails.
+``kept_engine`` on fewer; ``tests/README.md`` says which to choose. Where an engine cannot be had,
+its tests are skipped, the run's last lines say how many and what to install, and with CI=true the
+run fails.
 
 With ``-n``, pytest-xdist runs the tests in worker processes under one that only distributes.
 """
@@ -129,9 +130,9 @@ def kept_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptGraphs
 def any_engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
     """The embedded engine, for what is decided in Python, whichever engine keeps it.
 
-    A test that is marked ``on_neo4j_too`` runs on one of each. ``ENGINES=neo4j make test`` runs all
-    of them on Neo4j. What an engine could do differently is in the contract, which asks each of
-    every query that there is.
+    A test that is marked ``on_neo4j_too``, one or two of each feature, runs on one of each.
+    ``ENGINES=neo4j make test`` runs all of them on Neo4j. What an engine could do differently is in
+    the contract, which asks each of every query that there is.
     """
     return engine_of(request.param, tmp_path)
 

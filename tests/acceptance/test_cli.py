@@ -28,7 +28,6 @@ def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
     return any_engine
 
 
-@pytest.mark.on_neo4j_too
 def test_add_prints_the_decision_as_json(run: Run) -> None:
     decision = json_of(run, "add", *SCOPE, "Lives in Pune.")
     verdict = decision["verdict"]
@@ -81,7 +80,6 @@ def test_add_with_the_same_key_replays(run: Run) -> None:
     assert (code, "use a new key" in " ".join(told.split())) == (2, True)
 
 
-@pytest.mark.on_neo4j_too
 def test_each_reading_command_shows_what_was_added(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.", "--contact-name", "Alice [A.]")
     for command in ("recall", "history", "decisions"):
@@ -320,7 +318,6 @@ def test_control_sequences_in_a_note_do_not_reach_the_terminal(run: Run) -> None
         assert "\x1b" not in out
 
 
-@pytest.mark.on_neo4j_too
 def test_no_command_shows_the_key_that_ids_are_made_of(run: Run, engine: EngineUnderTest) -> None:
     decision_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["decision_id"]
     commands = (("init",), ("doctor",), ("decisions", *SCOPE), ("explain", decision_id, *SCOPE))

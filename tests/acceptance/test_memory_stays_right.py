@@ -109,7 +109,6 @@ def test_a_changed_channel_ends_four_wordings_of_the_old_one(
     assert live(memory) == ["Now wants a phone call instead of email."]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_move_that_is_told_plainly_ends_where_she_lived(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", "She relocated to Mumbai last month.")
     assert chain(memory) == ["She relocated to Mumbai last month.", "Lives in Pune."]

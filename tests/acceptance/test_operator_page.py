@@ -163,7 +163,6 @@ def fact_page(browser: Browser, memory: Tenant, text: str) -> Page:
     return browser.get("/fact", **PRIYA, fact=fact_id)
 
 
-@pytest.mark.on_neo4j_too
 def test_an_operators_morning(anna: Browser, memory: Tenant) -> None:
     home = anna.get("/")
     assert "3 questions , 1 dispute" in home.text
@@ -381,7 +380,6 @@ def asked_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     return asked
 
 
-@pytest.mark.on_neo4j_too
 def test_each_page_of_decisions_is_read_on_from_the_one_before(
     anna: Browser, memory: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,7 +408,6 @@ def test_a_page_that_goes_on_after_nothing_says_so(reader: Browser) -> None:
     assert "After must be the `next` of a page" in page.text
 
 
-@pytest.mark.on_neo4j_too
 def test_the_names_of_a_page_are_asked_for_together(
     anna: Browser, memory: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -651,7 +648,6 @@ def test_each_page_of_questions_is_read_on_from_the_one_before(
     assert len(anna.client.get(file).json()) == 2
 
 
-@pytest.mark.on_neo4j_too
 def test_ticked_questions_are_answered_one_after_the_other(anna: Browser, memory: Tenant) -> None:
     memory.contact("crm", "bob").note(HELD[0][0], importance=0.8)
     by_text = {

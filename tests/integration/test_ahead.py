@@ -59,7 +59,6 @@ def test_until_the_day_the_old_value_stays(memory: Memory, planned: Decision) ->
     assert "(since 2025-05-10, until 2025-06-01, contact's word)" in prompt
 
 
-@pytest.mark.on_neo4j_too
 def test_on_the_day_the_new_value_holds_without_a_write(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -70,7 +69,6 @@ def test_on_the_day_the_new_value_holds_without_a_write(
     assert told(memory) == {"Lives in Copenhagen.": False}
 
 
-@pytest.mark.on_neo4j_too
 def test_a_look_back_finds_each_in_its_time(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -190,7 +188,6 @@ def test_the_contact_drops_a_plan(memory: Memory, planned: Decision, clock: Cloc
     assert cities(memory) == ["Lisbon"]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_plan_that_is_reverted_gives_back_what_it_changed(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -618,7 +615,6 @@ def test_a_forgotten_session_ends_nothing_by_a_relation_whose_day_is_ahead(
     assert ends(memory, str(flat.fact_id)) == (JULY, JULY)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_forgotten_session_leaves_over_what_ended_by_its_relation(
     memory: Memory, clock: Clock
 ) -> None:

@@ -81,9 +81,9 @@ def running(work: Callable[[], Awaitable[T]]) -> T:
     return asyncio.run(run())
 
 
-def test_everything_is_called_as_it_is_on_a_memory(one_of_each: EngineUnderTest) -> None:
+def test_everything_is_called_as_it_is_on_a_memory(any_engine: EngineUnderTest) -> None:
     async def work() -> None:
-        opening = AsyncMemory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments)
+        opening = AsyncMemory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments)
         async with opening as memory:
             made = await memory.add_contact_note("crm", "alice", "Lives in Pune.")
             alice = memory.contact("crm", "alice")
@@ -133,9 +133,9 @@ def test_every_decision_of_many_is_streamed_in_order(arguments: dict[str, Any]) 
     running(work)
 
 
-def test_writers_of_one_note_leave_one_fact(one_of_each: EngineUnderTest) -> None:
+def test_writers_of_one_note_leave_one_fact(any_engine: EngineUnderTest) -> None:
     async def work() -> None:
-        opening = AsyncMemory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments)
+        opening = AsyncMemory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments)
         async with opening as memory:
             notes = (memory.add_contact_note("crm", "alice", "Lives in Pune.") for _ in range(40))
             made = await asyncio.gather(*notes)

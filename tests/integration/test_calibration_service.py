@@ -392,7 +392,7 @@ def test_decisions_of_another_model_label_nothing() -> None:
 
 
 @pytest.fixture
-def memory(engine: EngineUnderTest) -> Iterator[Memory]:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
     """A contact with a fact, a note in the band that an arbiter judged, and one that it was not."""
     cosines = {"Likes tea": 1.0, "Likes coffee": 0.9, "Has a dog": 0.45}
     vectors = {text: [cosine, sqrt(1 - cosine**2)] for text, cosine in cosines.items()}
@@ -410,13 +410,14 @@ def memory(engine: EngineUnderTest) -> Iterator[Memory]:
     )
     embedder = TableEmbedder(vectors, 2)
     with Memory.open(
-        **engine.settings_arguments | {"embedder": embedder, "arbiter": arbiter}
+        **any_engine.settings_arguments | {"embedder": embedder, "arbiter": arbiter}
     ) as opened:
         for text in cosines:
             opened.add_contact_note("crm", "alice", text, said_at=NOON)
         yield opened
 
 
+@pytest.mark.on_neo4j_too
 def test_the_graphs_own_decisions_give_labelled_pairs(memory: Memory) -> None:
     [found] = pairs_from_decisions(
         memory.contact("crm", "alice").decisions(), ops.model_move(memory).model

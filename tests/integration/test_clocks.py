@@ -103,7 +103,6 @@ PUNE, GOA, DELHI, AGRA = WAYS["slot"]
 # Notes without a date
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
 def test_what_is_said_last_holds_although_the_clock_stepped_back(
     memory: Memory, clock: Clock, step: timedelta
@@ -129,7 +128,6 @@ def test_of_twenty_statements_on_a_stepping_clock_none_becomes_history(
     assert held == [[each.text] for each in decided]
 
 
-@pytest.mark.on_neo4j_too
 def test_each_host_may_end_what_the_other_said_four_minutes_ahead(engine: EngineUnderTest) -> None:
     hosts = [Clock(NOON + MINUTES), Clock(NOON)]
     for number in range(4):
@@ -191,7 +189,6 @@ def test_a_fact_that_is_dated_ahead_within_the_allowance_is_ended_all_the_same(
     assert not unbegun(memory)
 
 
-@pytest.mark.on_neo4j_too
 def test_facts_with_different_beginnings_end_together_after_the_latest(
     memory: Memory, clock: Clock
 ) -> None:
@@ -339,7 +336,6 @@ def turns(city: str, **given: Any) -> list[Turn]:
     return [Turn(role="contact", text=f"Remember that my city is {city}.", **given)]
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
 def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
     memory: Memory, clock: Clock, step: timedelta

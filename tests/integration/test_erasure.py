@@ -113,7 +113,6 @@ def hand_over(memory: Memory, *texts: str, session_id: str = "chat-1") -> str:
     return memory.contact(AGENT, PRIYA).submit_session(session_id, turns)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_forgotten_contact_leaves_ids_actions_and_counts(memory: Memory) -> None:
     lives_in(memory, "Pune", contact_name="Priya Rao", tags=["home"])
     lives_in(memory, "Delhi")
@@ -142,7 +141,6 @@ def test_a_forgotten_contact_takes_the_reasons_of_earlier_erasures_along(memory:
     ]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_forgotten_fact_goes_with_its_restatements_and_not_with_what_it_contradicted(
     memory: Memory,
 ) -> None:
@@ -162,7 +160,6 @@ def test_a_forgotten_fact_goes_with_its_restatements_and_not_with_what_it_contra
     assert "Pune" not in str(list(told.values()))
 
 
-@pytest.mark.on_neo4j_too
 def test_a_forgotten_attribute_goes_with_all_its_values(memory: Memory) -> None:
     lives_in(memory, "Delhi")
     lives_in(memory, "Pune")
@@ -279,7 +276,6 @@ def test_what_was_said_elsewhere_too_holds_again_when_a_session_is_forgotten(
     assert states(memory)[str(first.fact_id)] is FactState.LIVE
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("stage", [Stage.LEASED, Stage.EXTRACTED, Stage.KEPT, Stage.PROPOSED])
 @pytest.mark.parametrize("part", [{}, {"session_id": "chat-1"}])
 def test_a_worker_with_a_leased_job_writes_nothing_about_a_forgotten_session(
@@ -341,7 +337,6 @@ def test_notes_of_today_go_on_after_the_days_session_was_forgotten(memory: Memor
     assert say(memory, "Likes green tea.").action is Action.ADD
 
 
-@pytest.mark.on_neo4j_too
 def test_an_erasure_of_one_contact_leaves_the_others_as_they_were(
     memory: Memory,
 ) -> None:
@@ -432,7 +427,6 @@ def test_a_fact_of_another_contact_is_unknown(memory: Memory) -> None:
         memory.contact(AGENT, "nobody").forget(**ASKED)
 
 
-@pytest.mark.on_neo4j_too
 def test_an_erasure_that_was_cut_off_is_finished_by_the_same_call(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,7 +448,6 @@ def _cut_off(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.on_neo4j_too
 def test_an_erasure_tells_how_far_it_is_and_goes_on_after_a_stop_within_a_contact(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -503,7 +496,6 @@ def test_an_erasure_asks_the_engine_for_many_nodes_at_once(
     assert counts[1] == counts[0]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_contact_is_read_once_for_mark_and_removal_and_its_links_are_gone_through_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -524,7 +516,6 @@ def test_a_contact_is_read_once_for_mark_and_removal_and_its_links_are_gone_thro
         assert asked.count(name) == 1
 
 
-@pytest.mark.on_neo4j_too
 def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory) -> None:
     lives_in(memory, "Pune")
     problems: list[BaseException] = []

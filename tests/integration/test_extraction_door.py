@@ -315,7 +315,6 @@ def test_a_session_of_nothing_but_marks_is_done_without_an_outcome(opened: Open)
 # through the gate and the reconciler
 
 
-@pytest.mark.on_neo4j_too
 def test_a_session_becomes_facts_with_its_turns_as_evidence(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     job = worked_off(memory, said(PUNE))
@@ -583,7 +582,6 @@ def test_what_an_earlier_window_showed_as_new_is_context_in_the_next(opened: Ope
 # handing over
 
 
-@pytest.mark.on_neo4j_too
 def test_nothing_new_is_no_new_job_and_is_not_read_again(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     first = worked_off(memory, said(PUNE))
@@ -660,7 +658,6 @@ def test_an_unknown_job_is_an_error(opened: Open) -> None:
 # when the extractor fails
 
 
-@pytest.mark.on_neo4j_too
 def test_a_job_is_tried_again_until_the_extractor_answers(opened: Open) -> None:
     memory = opened(
         ExtractionUnavailableError("too many calls"),
@@ -682,7 +679,6 @@ def test_a_job_that_nobody_can_read_is_dead_with_its_evidence_safe(opened: Open)
     assert [e.text for e in memory._services.session_store.list_episodes(scope, "chat")] == [PUNE]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_dead_job_that_is_tried_again_is_done(opened: Open) -> None:
     failed = ExtractionUnavailableError("away")
     memory = opened(failed, failed, failed, answer(city("Pune")))
@@ -764,7 +760,6 @@ def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     assert (job.state, job.attempts) == (JobState.DONE, 1)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None:
     memory = opened(answer(city("Pune")), answer(city("Pune")))
     job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
@@ -796,7 +791,6 @@ def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> 
     assert not thread.is_alive
 
 
-@pytest.mark.on_neo4j_too
 def test_the_queue_is_known_in_numbers(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     worked_off(memory, said(PUNE))
@@ -843,7 +837,6 @@ def shown(memory: Memory, number: int = 0) -> list[str]:
     return [fact.text for fact in extractor.windows[number].known]
 
 
-@pytest.mark.on_neo4j_too
 def test_the_nearest_facts_of_the_same_contact_are_shown_and_no_others(opened: Open) -> None:
     memory = opened(answer())
     for contact, text in (("alice", "Lives in Pune."), ("bob", "Lives in Oslo.")):

@@ -61,7 +61,6 @@ def test_a_note_of_the_contact_says_when_and_where_it_was_said(memory: Memory) -
     assert (found.statement, found.has_contacts_words) == (expected, True)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_turn_of_a_session_comes_with_its_role_and_the_words_that_are_cited(
     memory: Memory,
 ) -> None:
@@ -134,7 +133,6 @@ def test_an_ended_fact_has_its_evidence_too(memory: Memory) -> None:
     )
 
 
-@pytest.mark.on_neo4j_too
 def test_a_reverted_observation_is_evidence_no_more(memory: Memory) -> None:
     rich = {"attribute": "allergy", "value": "peanuts"}
     first = memory.add_contact_note("crm", "alice", "Severely allergic to peanuts.", **rich)

@@ -36,14 +36,12 @@ def texts(found: list[FoundFact]) -> list[tuple[str, str]]:
     return [(each.contact_id, each.fact.text) for each in found]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_name_finds_the_facts_of_one_contact(memory: Memory) -> None:
     assert texts(memory.contact("crm", "alice").recall_about("ACME Corp.")) == [
         ("alice", "Works at Acme.")
     ]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_name_finds_those_of_the_agents_other_contacts_where_that_is_asked(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,7 +50,6 @@ def test_a_name_finds_those_of_the_agents_other_contacts_where_that_is_asked(
     assert texts(found) == [("alice", "Works at Acme."), ("bob", "Acme owes him money.")]
 
 
-@pytest.mark.on_neo4j_too
 def test_what_has_ended_is_not_found(memory: Memory) -> None:
     memory.add_contact_note("crm", "alice", "Works at Globex.")
     assert memory.contact("crm", "alice").recall_about("Acme") == []
@@ -60,10 +57,10 @@ def test_what_has_ended_is_not_found(memory: Memory) -> None:
 
 
 def test_a_fact_that_mentions_what_the_query_names_comes_first(
-    one_of_each: EngineUnderTest,
+    any_engine: EngineUnderTest,
 ) -> None:
     """Also where more facts are nearer in meaning than are looked at."""
-    with Memory.open(embedder=HashingEmbedder(1024), **one_of_each.settings_arguments) as memory:
+    with Memory.open(embedder=HashingEmbedder(1024), **any_engine.settings_arguments) as memory:
         for n in range(6):
             memory.add_contact_note("crm", f"c{n}", f"A plan suits number {n} best today.")
         memory.add_contact_note("crm", "bob", "Brightwave is small.")
@@ -113,7 +110,6 @@ def test_what_is_not_near_is_not_found_unless_a_score_is_asked_for(
         assert len(memory.agent("crm").find("Reykjavik weather", min_score=0.0)) == 1
 
 
-@pytest.mark.on_neo4j_too
 def test_the_nearest_facts_of_all_contacts_are_found_the_nearest_first(memory: Memory) -> None:
     found = memory.agent("crm").find("Has three children", limit=2)
     assert texts(found)[0] == ("bob", "Has three children.")
@@ -130,7 +126,6 @@ def test_a_wider_look_finds_what_others_facts_stood_before(
     assert texts(memory.agent("crm").find("Has three children", limit=1))[0][0] == "bob"
 
 
-@pytest.mark.on_neo4j_too
 def test_a_filter_leaves_out_what_does_not_fit(memory: Memory) -> None:
     memory.add_contact_note("crm", "bob", "Lives in Goa.", attribute="city", value="Goa")
     found = memory.agent("crm").find("anything", attribute="city")

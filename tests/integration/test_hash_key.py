@@ -47,37 +47,37 @@ def finding(engine: EngineUnderTest, **gate: Any) -> tuple[bool, str]:
     return found.is_ok, found.finding
 
 
-def test_the_key_that_hashed_first_is_the_stores(one_of_each: EngineUnderTest) -> None:
-    bind(one_of_each)
+def test_the_key_that_hashed_first_is_the_stores(any_engine: EngineUnderTest) -> None:
+    bind(any_engine)
     with pytest.raises(ConfigurationError, match=ANOTHERS):
-        host(one_of_each, hash_key=OTHER)
-    with host(one_of_each, hash_key=ONE) as memory:
+        host(any_engine, hash_key=OTHER)
+    with host(any_engine, hash_key=ONE) as memory:
         memory.add_contact_note("crm", "alice", CARD)
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
-def test_who_hashes_again_changes_nothing_of_the_store(one_of_each: EngineUnderTest) -> None:
-    bind(one_of_each)
-    before = raw_store.query(one_of_each, STORE)
-    bind(one_of_each)
-    assert raw_store.query(one_of_each, STORE) == before
+def test_who_hashes_again_changes_nothing_of_the_store(any_engine: EngineUnderTest) -> None:
+    bind(any_engine)
+    before = raw_store.query(any_engine, STORE)
+    bind(any_engine)
+    assert raw_store.query(any_engine, STORE) == before
 
 
 def test_a_host_without_the_key_is_refused_and_makes_none(
-    one_of_each: EngineUnderTest, tmp_path: Path
+    any_engine: EngineUnderTest, tmp_path: Path
 ) -> None:
-    bind(one_of_each)
+    bind(any_engine)
     path = tmp_path / "elsewhere" / "hash.key"
     with pytest.raises(ConfigurationError, match=NO_HOSTS):
-        host(one_of_each, hash_key_file=path)
+        host(any_engine, hash_key_file=path)
     assert not path.exists()
 
 
-def test_a_store_in_which_nothing_was_hashed_takes_any_key(one_of_each: EngineUnderTest) -> None:
+def test_a_store_in_which_nothing_was_hashed_takes_any_key(any_engine: EngineUnderTest) -> None:
     for key in (ONE, OTHER):
-        with host(one_of_each, hash_key=key) as memory:
+        with host(any_engine, hash_key=key) as memory:
             memory.add_contact_note("crm", "alice", "Likes tea")
-    assert finding(one_of_each, hash_key=ONE) == (True, "none needed so far")
+    assert finding(any_engine, hash_key=ONE) == (True, "none needed so far")
 
 
 def test_of_two_hosts_that_were_there_before_the_first_hash_the_second_writes_nothing(
@@ -107,9 +107,9 @@ def test_of_those_who_hash_at_once_one_binds_the_store(neo4j_engine: EngineUnder
         assert bound == {store.hash_key_check()}
 
 
-def test_whoever_only_reads_needs_no_key(one_of_each: EngineUnderTest) -> None:
-    bind(one_of_each)
-    arguments = one_of_each.settings_arguments
+def test_whoever_only_reads_needs_no_key(any_engine: EngineUnderTest) -> None:
+    bind(any_engine)
+    arguments = any_engine.settings_arguments
     with Memory.open(
         embedder=NoopEmbedder(), must_exist=True, gate={"hash_key": OTHER}, **arguments
     ) as memory:
@@ -127,21 +127,21 @@ def test_a_lost_key_is_replaced_by_who_accepts_that(one_of_each: EngineUnderTest
         host(one_of_each, hash_key=ONE)
 
 
-def test_the_doctor_says_whether_a_host_has_the_key(one_of_each: EngineUnderTest) -> None:
-    bind(one_of_each)
-    assert finding(one_of_each, hash_key=ONE)[0]
-    is_ok, said = finding(one_of_each, hash_key=OTHER)
+def test_the_doctor_says_whether_a_host_has_the_key(any_engine: EngineUnderTest) -> None:
+    bind(any_engine)
+    assert finding(any_engine, hash_key=ONE)[0]
+    is_ok, said = finding(any_engine, hash_key=OTHER)
     assert (is_ok, said.startswith(ANOTHERS)) == (False, True)
 
 
 def test_an_export_is_restored_by_no_host_without_the_stores_key(
-    one_of_each: EngineUnderTest, tmp_path: Path
+    any_engine: EngineUnderTest, tmp_path: Path
 ) -> None:
-    bind(one_of_each)
-    with host(one_of_each, hash_key=ONE) as memory, (tmp_path / "all.jsonl").open("wb") as file:
+    bind(any_engine)
+    with host(any_engine, hash_key=ONE) as memory, (tmp_path / "all.jsonl").open("wb") as file:
         ops.export(memory, file)
-    before = raw_store.everything(one_of_each)
-    settings = settings_of(one_of_each, hash_key=OTHER)
+    before = raw_store.everything(any_engine)
+    settings = settings_of(any_engine, hash_key=OTHER)
     with pytest.raises(ConfigurationError, match=ANOTHERS):
         ops.restore(tmp_path / "all.jsonl", settings=settings)
-    assert raw_store.everything(one_of_each) == before
+    assert raw_store.everything(any_engine) == before

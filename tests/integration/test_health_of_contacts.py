@@ -67,7 +67,6 @@ def alice(memory: Memory) -> ContactHealth:
     return found
 
 
-@pytest.mark.on_neo4j_too
 def test_health_counts_what_is_there_twice(opened: Open) -> None:
     embedder = TableEmbedder(NEAR, 2)
     with opened(embedder=embedder, reconcile=CAREFUL) as memory:
@@ -94,7 +93,6 @@ def test_a_vector_that_was_cut_short_is_compared_with_none(
         assert (found.live, found.near_pairs) == (3, 1)
 
 
-@pytest.mark.on_neo4j_too
 def test_health_asks_about_contacts_together_and_finds_those_with_damaged_records(
     opened: Open, kept_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,7 +135,6 @@ def test_health_looks_at_all_that_an_export_holds_of_a_record(label: str) -> Non
     }
 
 
-@pytest.mark.on_neo4j_too
 def test_health_counts_decisions_and_evidence(memory: Memory) -> None:
     say(memory, "Likes tea")
     say(memory, "ok")
@@ -145,7 +142,6 @@ def test_health_counts_decisions_and_evidence(memory: Memory) -> None:
     assert (found.decisions, found.attempts, found.refusals, found.episodes) == (2, 2, 1, 2)
 
 
-@pytest.mark.on_neo4j_too
 def test_recalls_are_counted_for_whoever_asks_and_those_in_vain_apart(opened: Open) -> None:
     with opened(embedder=HashingEmbedder()) as memory:
         say(memory, "Likes tea")
@@ -184,7 +180,6 @@ def test_counting_recalls_moves_no_version(memory: Memory) -> None:
     assert services.fact_store.contact_version(scope) == version
 
 
-@pytest.mark.on_neo4j_too
 def test_an_erased_contact_keeps_its_counts_which_hold_no_word(opened: Open) -> None:
     with opened(embedder=HashingEmbedder()) as memory:
         say(memory, "Likes tea")

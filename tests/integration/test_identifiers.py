@@ -82,9 +82,9 @@ class Name(str):
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
     """An open memory without anything in it."""
-    with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as opened:
+    with Memory.open(embedder=NoopEmbedder(), **any_engine.settings_arguments) as opened:
         yield opened
 
 
@@ -192,6 +192,7 @@ def test_what_is_no_id_is_refused_by_a_task(memory: Memory) -> None:
         assert "decision_id" in complaint(lambda: task.commit(candidate, decided))  # noqa: B023
 
 
+@pytest.mark.on_neo4j_too
 def test_a_string_of_another_class_is_an_id_like_any_other(memory: Memory) -> None:
     agent, contact = Name("crm"), Name("alice")
     held = memory.add_contact_note(

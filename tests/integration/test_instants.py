@@ -52,7 +52,6 @@ def test_before_anything_was_said_nothing_was_held(memory: Memory, clock: Clock)
     assert told(memory, before) == {}
 
 
-@pytest.mark.on_neo4j_too
 def test_what_was_superseded_later_was_live_then(memory: Memory, clock: Clock) -> None:
     lives_in(memory, "Pune")
     then = clock.on()
@@ -62,7 +61,6 @@ def test_what_was_superseded_later_was_live_then(memory: Memory, clock: Clock) -
     assert told(memory) == {"Lives in Goa.": "live", "Lives in Pune.": "superseded"}
 
 
-@pytest.mark.on_neo4j_too
 def test_at_the_very_instant_of_a_decision_it_was_made(memory: Memory, clock: Clock) -> None:
     made = lives_in(memory, "Pune")
     assert told(memory, made.at) == {"Lives in Pune.": "live"}
@@ -92,7 +90,6 @@ def test_a_lifetime_ends_at_its_instant(memory: Memory, clock: Clock) -> None:
     assert list(told(memory, ends).values()) == [FactState.EXPIRED]
 
 
-@pytest.mark.on_neo4j_too
 def test_what_a_revert_undid_held_until_then(memory: Memory, clock: Clock) -> None:
     lives_in(memory, "Pune")
     clock.on()
@@ -147,7 +144,6 @@ def recalled(memory: Memory, query: str = "", **at: datetime) -> list[str]:
     return [each.fact.text for each in memory.contact("crm", "alice").recall(query, **at)]
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("query", ["", "Where does she live?"])
 def test_a_recall_as_of_an_instant_gives_what_was_recalled_then(
     memory: Memory, clock: Clock, query: str
@@ -174,7 +170,6 @@ def test_a_recall_of_the_past_names_the_disputes_that_were_open_then(
     assert [len(hit.disputed_with) for hit in alice.recall(as_of=now)] == [0, 0]
 
 
-@pytest.mark.on_neo4j_too
 def test_what_was_true_at_an_instant_is_recalled_although_it_has_ended(
     memory: Memory, clock: Clock
 ) -> None:

@@ -138,7 +138,6 @@ def test_an_attribute_outside_the_file_is_single_valued_if_the_caller_says_so(
     assert (second.action, live(memory)) == ("UPDATE", ["b"])
 
 
-@pytest.mark.on_neo4j_too
 def test_a_slot_finds_its_fact_behind_many_nearer_ones(open_memory: Open) -> None:
     others = {f"other {number}": [0.0, 1.0] for number in range(12)}
     memory = open_memory({"Lives in Pune": [1.0, 0.0], "Delhi now": [0.0, 1.0], **others})
@@ -356,7 +355,6 @@ def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
 # Order, trust, to and fro
 
 
-@pytest.mark.on_neo4j_too
 def test_a_late_import_of_an_old_value_becomes_history(open_memory: Open) -> None:
     memory = open_memory(FAR)
     newer = say(memory, "Moved away to Delhi", 9, **DELHI)

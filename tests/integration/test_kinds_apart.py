@@ -79,7 +79,6 @@ def test_tasks_of_another_agent_are_not_listed(memory: Memory) -> None:
     assert len(memory.agent("desk").tasks()) == 1
 
 
-@pytest.mark.on_neo4j_too
 def test_the_tasks_that_changed_last_come_first_up_to_a_limit(memory: Memory) -> None:
     for task_id in ("one", "two", "three"):
         memory.contact("crm", "alice").task(task_id, goal="Move the delivery")
@@ -157,7 +156,6 @@ def test_a_task_in_which_nobody_spoke_leaves_no_outcome(memory: Memory) -> None:
     )
 
 
-@pytest.mark.on_neo4j_too
 def test_a_task_whose_process_died_at_its_end_leaves_its_outcome_when_it_is_opened(
     memory: Memory,
 ) -> None:
@@ -209,7 +207,6 @@ def test_a_procedure_is_offered_for_every_contact_where_it_fits_the_goal(
     assert offered(memory, "Issue refund") == [("issue_refund", 1)]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_newer_version_applies_whomever_it_was_learned_with(memory: Memory) -> None:
     approved(memory, "issue refund", ["Pay it back"], "alice", "one")
     second = approved(memory, "issue refund", ["Ask accounting", "Pay it back"], "bob", "two")
@@ -261,7 +258,6 @@ def test_others_go_on_with_the_last_version_that_they_may_see(memory: Memory) ->
     assert offered(memory, "Refund", "bob") == [("issue_refund", 2)]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_procedure_goes_with_the_contact_whose_words_it_rests_on(memory: Memory) -> None:
     approved(memory, "issue refund", ["Pay it back"], "alice", "one")
     assert offered(memory, "Refund") == [("issue_refund", 1)]

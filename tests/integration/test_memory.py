@@ -146,7 +146,6 @@ def test_only_the_facts_of_the_same_contact_are_compared(open_memory: Open) -> N
     assert [(each.action, each.cosine) for each in elsewhere] == [(ADD, None)] * 3
 
 
-@pytest.mark.on_neo4j_too
 def test_an_update_supersedes_the_nearest_of_several(open_memory: Open) -> None:
     memory = open_memory({"d": axis(1), "b": axis(0), "c": axis(2), "b!": at(0.96, 3)})
     first = {text: say(memory, text) for text in "dbc"}
@@ -309,7 +308,6 @@ def test_a_skip_writes_no_fact_and_counts_the_observation(open_memory: Open) -> 
     assert (fact.last_confirmed_at, fact.valid_from) == (LATER, NOON)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_skip_leaves_its_evidence(engine: EngineUnderTest, open_memory: Open) -> None:
     arbiter = ScriptedArbiter([judgement(Relation.SAME, SKIP)])
     with open_memory(BAND, arbiter=arbiter) as memory:
@@ -391,7 +389,6 @@ def test_what_the_arbiter_argued_is_recorded(open_memory: Open) -> None:
 # The record
 
 
-@pytest.mark.on_neo4j_too
 def test_a_decision_is_stored_as_it_was_returned(open_memory: Open) -> None:
     memory = open_memory({"D": axis(1), "B": axis(0), "C": at(0.96, 2)})
     offset = timezone(timedelta(hours=5, minutes=45))
@@ -433,7 +430,6 @@ def test_decisions_come_newest_first_and_no_more_than_asked_for(open_memory: Ope
     assert memory.contact("crm", "alice").decisions(limit=3) == list(reversed(made))[:3]
 
 
-@pytest.mark.on_neo4j_too
 def test_every_decision_points_at_what_it_wrote_and_judged(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -451,7 +447,6 @@ def test_every_decision_points_at_what_it_wrote_and_judged(
     )
 
 
-@pytest.mark.on_neo4j_too
 def test_every_note_leaves_an_episode_in_a_session_with_the_contact(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -477,7 +472,6 @@ def test_notes_of_one_session_share_it(engine: EngineUnderTest, open_memory: Ope
     assert (found["Session"], found["Episode"]) == (1, 3)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_session_ends_with_what_was_said_last_in_it(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -501,7 +495,6 @@ def test_sessions_of_two_contacts_are_two(engine: EngineUnderTest, open_memory: 
     assert raw_store.counts(engine)["Session"] == 2
 
 
-@pytest.mark.on_neo4j_too
 def test_an_agent_knows_each_of_its_contacts_once(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     say(memory, "D", "bob", contact_name="Bob Smith")
@@ -538,7 +531,6 @@ def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) 
     assert len(memory.contact("crm", "alice").decisions()) == 1
 
 
-@pytest.mark.on_neo4j_too
 def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
         say(memory, "D", idempotency_key="key")
@@ -562,7 +554,6 @@ def test_a_key_of_another_note_is_refused_and_writes_nothing(
     assert raw_store.everything(engine) == before
 
 
-@pytest.mark.on_neo4j_too
 def test_of_two_notes_with_one_key_at_once_one_is_written_and_one_refused(
     open_memory: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -667,7 +658,6 @@ def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
     assert live(memory) == ["C"]
 
 
-@pytest.mark.on_neo4j_too
 def test_recall_stays_in_its_scope(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     say(memory, "D", "bob")
@@ -697,7 +687,6 @@ def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Ope
     assert {each.similarity for each in found} == {None}
 
 
-@pytest.mark.on_neo4j_too
 def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
     memory = open_memory()
     decision = say(memory, BASE, importance=0.25, source_kind="operator")
@@ -733,7 +722,6 @@ def test_without_an_embedder_recall_finds_words(open_memory: Open) -> None:
 # History
 
 
-@pytest.mark.on_neo4j_too
 def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     made = [say(memory, text) for text in ("D", "B", "C")]
@@ -785,7 +773,6 @@ def test_of_a_contact_that_nobody_knows_there_is_nothing_to_tell(open_memory: Op
     assert memory.agent("crm").contacts() == []
 
 
-@pytest.mark.on_neo4j_too
 def test_what_was_written_is_there_when_the_store_is_opened_again(open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
         decision = say(memory, "D")
@@ -1173,7 +1160,6 @@ def test_an_import_of_nothing_is_nothing(open_memory: Open) -> None:
     assert imported(open_memory(), []) == ({}, 0)
 
 
-@pytest.mark.on_neo4j_too
 def test_an_import_of_several_batches_loses_and_repeats_nothing(open_memory: Open) -> None:
     memory = open_memory(embedder=HashingEmbedder(16))
     lines = [line(f"word{number}") for number in range(300)]  # a batch has 256
@@ -1184,7 +1170,6 @@ def test_an_import_of_several_batches_loses_and_repeats_nothing(open_memory: Ope
     assert texts == [f"word{number}" for number in reversed(range(300))]
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("killed_after", [1, 60])
 def test_an_import_that_was_killed_takes_up_where_it_stopped(
     engine: EngineUnderTest, open_memory: Open, tmp_path: Path, killed_after: int

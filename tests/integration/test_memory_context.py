@@ -163,7 +163,6 @@ def live(memory: Memory, contact_id: str = "alice") -> list[str]:
 # States
 
 
-@pytest.mark.on_neo4j_too
 def test_a_task_goes_from_its_start_to_its_end(open_memory: Open) -> None:
     memory = open_memory()
     task = context(memory, goal="Answer the contact")
@@ -258,7 +257,6 @@ def test_a_task_reads_its_own_writes(open_memory: Open) -> None:
     )
 
 
-@pytest.mark.on_neo4j_too
 def test_a_task_that_is_opened_again_has_all_but_what_was_supposed(open_memory: Open) -> None:
     memory = open_memory()
     kept = worked_on(memory).working.task
@@ -299,7 +297,6 @@ def test_a_killed_task_goes_on_with_the_same_done_subtasks(one_of_each: EngineUn
         assert task.resume().done == ("find the order", "pay it back")
 
 
-@pytest.mark.on_neo4j_too
 def test_what_was_supposed_is_nowhere_in_the_store(
     open_memory: Open, kept_engine: EngineUnderTest
 ) -> None:

@@ -22,8 +22,6 @@ from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest
 from tests.tables import every
 
-pytestmark = pytest.mark.on_neo4j_too
-
 CONTACTS = ["ann", "bob", "cem", "dia", "eva"]
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 DIAGNOSIS, THANKS = "Has diabetes", "Thanks a lot!"
@@ -54,6 +52,7 @@ def asked_of(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+@pytest.mark.on_neo4j_too
 def test_contacts_come_in_pages(memory: Memory) -> None:
     tell_all(memory, "Lives in Pune")
     first = [contact.contact_id for contact in memory.agent("crm").contacts(limit=3)]
@@ -63,6 +62,7 @@ def test_contacts_come_in_pages(memory: Memory) -> None:
     assert (first, rest) == (CONTACTS[:3], CONTACTS[3:])
 
 
+@pytest.mark.on_neo4j_too
 def test_one_contact_is_looked_up_without_the_others(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +85,7 @@ def test_several_contacts_are_looked_up_together(
     assert memory.agent("crm").contacts(contact_ids=[]) == []
 
 
+@pytest.mark.on_neo4j_too
 def test_contacts_of_any_script_are_found_together(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_contact_without_a_fact_is_counted_with_none(memory: Memory) -> None:
     assert (contact.contact_id, contact.facts, contact.live_facts) == ("ann", 0, 0)
 
 
+@pytest.mark.on_neo4j_too
 def test_the_newest_decisions_of_an_agent_are_the_newest_of_all_its_contacts(
     memory: Memory,
 ) -> None:
@@ -161,6 +163,7 @@ def test_what_waits_is_limited_the_newest_first(memory: Memory) -> None:
     ]
 
 
+@pytest.mark.on_neo4j_too
 def test_what_waits_is_read_on_from_the_page_before(memory: Memory) -> None:
     """Held notes of all contacts, then their disputes; what was settled meanwhile is no matter."""
     crm, pages = memory.agent("crm"), []
@@ -183,6 +186,7 @@ def test_what_waits_is_read_on_from_the_page_before(memory: Memory) -> None:
     assert [item for page in pages for item in page] == waiting
 
 
+@pytest.mark.on_neo4j_too
 def test_disputes_of_one_contact_are_read_on(memory: Memory) -> None:
     ann = memory.contact("crm", "ann")
     for city, employer in (("Pune", "Acme"), ("Goa", "Globex")):
@@ -195,6 +199,7 @@ def test_disputes_of_one_contact_are_read_on(memory: Memory) -> None:
     assert ann.disputes(after=(*second.place, "ann")) == []
 
 
+@pytest.mark.on_neo4j_too
 def test_jobs_are_read_on_from_the_page_before(memory: Memory) -> None:
     for contact in CONTACTS:
         said = [{"role": "user", "content": "Lives in Pune."}]
@@ -219,6 +224,7 @@ def test_the_place_of_another_contact_opens_nothing_of_it(memory: Memory, name: 
         getattr(memory.contact("crm", "alice"), name)(after=after)
 
 
+@pytest.mark.on_neo4j_too
 @every("name", ["pending", "disputes", "jobs", "decisions"])
 @every("after", ["x", ("x", "y"), (NOON,), (NOON, 7), (NOON, "x", 7), (1, "x", "y")])
 def test_a_place_that_is_none_is_refused(memory: Memory, name: str, after: Any) -> None:
@@ -226,12 +232,14 @@ def test_a_place_that_is_none_is_refused(memory: Memory, name: str, after: Any) 
         getattr(memory.agent("crm"), name)(after=after)
 
 
+@pytest.mark.on_neo4j_too
 def test_refusals_are_limited(memory: Memory) -> None:
     tell_all(memory, THANKS)
     assert len(memory.agent("crm").refusals()) == len(CONTACTS)
     assert [count.contact_id for count in memory.agent("crm").refusals(limit=3)] == CONTACTS[:3]
 
 
+@pytest.mark.on_neo4j_too
 def test_the_facts_that_expire_first_are_found_over_all_contacts(memory: Memory) -> None:
     tell_all(memory, "Owns a bicycle")
     found = memory.agent("crm").expiring(days=365, limit=3)
@@ -248,6 +256,7 @@ def test_the_health_of_one_contact_is_not_looked_for_among_the_others(
     assert "list_contact_ids" not in names
 
 
+@pytest.mark.on_neo4j_too
 def test_a_history_in_pages_is_the_whole_history(memory: Memory) -> None:
     """Also where a page is asked for that follows an older fact of a chain."""
     for city in ("Pune", "Mumbai", "Delhi"):
@@ -263,6 +272,7 @@ def test_a_history_in_pages_is_the_whole_history(memory: Memory) -> None:
         assert pages == whole, (limit, place)
 
 
+@pytest.mark.on_neo4j_too
 def test_facts_of_one_moment_come_in_pages_by_their_ids(kept_engine: EngineUnderTest) -> None:
     with Memory.open(
         embedder=HashingEmbedder(), clock=lambda: NOON, **kept_engine.settings_arguments
@@ -327,6 +337,7 @@ def test_a_limit_below_one_is_refused(memory: Memory, name: str) -> None:
             call(limit=0)
 
 
+@pytest.mark.on_neo4j_too
 def test_decisions_read_in_one_piece_are_those_that_are_looked_up(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,9 +64,9 @@ class WatchedGraph:
 
 
 @pytest.fixture
-def graph(engine: EngineUnderTest) -> Iterator[WatchedGraph]:
+def graph(any_engine: EngineUnderTest) -> Iterator[WatchedGraph]:
     """A store in which forty invoices of one contact are unpaid."""
-    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
+    with closing(open_graph(load_settings(**any_engine.settings_arguments))) as graph:
         graph.migrate(EMBEDDER.dimension)
         facts = [add(n, f"Invoice {n} is unpaid", fact_id=str(n)) for n in range(COUNT)]
         DecisionStore(graph).commit_decisions(facts)
@@ -110,6 +110,7 @@ def texts(found: list[RankedFact]) -> list[str]:
     return [each.fact.text for each in found]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_recall_gives_the_nearest_facts_and_no_more_than_asked_for(
     recall: Callable[[], list[RankedFact]],
 ) -> None:
@@ -184,6 +185,7 @@ def test_a_recall_just_before_this_process_takes_its_commit_over_loads_nothing_a
     assert set(graph.asked) == {"find_contact_version"}
 
 
+@pytest.mark.on_neo4j_too
 def test_what_another_process_wrote_is_recalled(
     graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
 ) -> None:

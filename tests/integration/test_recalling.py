@@ -65,7 +65,6 @@ def test_what_waits_is_said_within_the_budget(memory: Memory) -> None:
     assert token_count(as_prompt(recalled)) <= token_count(as_prompt(before)) + 2
 
 
-@pytest.mark.on_neo4j_too
 def test_a_recall_of_an_attribute_says_what_waits_about_it(memory: Memory) -> None:
     priya = memory.contact("crm", "priya")
     goa = {"attribute": "city", "value": "Goa"}
@@ -84,7 +83,6 @@ def test_a_recall_of_an_attribute_says_what_waits_about_it(memory: Memory) -> No
     assert priya.recall(attribute="city").waiting == ()
 
 
-@pytest.mark.on_neo4j_too
 def test_constraints_stand_behind_the_answer_outside_the_limit(memory: Memory) -> None:
     for query in ("Where does she live?", ""):
         found = texts(memory, query, limit=1)
@@ -94,7 +92,6 @@ def test_constraints_stand_behind_the_answer_outside_the_limit(memory: Memory) -
     assert set(nothing.known) >= {"city", "employer"}
 
 
-@pytest.mark.on_neo4j_too
 def test_filters_leave_what_is_asked_for(memory: Memory) -> None:
     for given, expected in FILTERED:
         for query in ("Where does she live and work?", ""):
@@ -142,7 +139,6 @@ def test_a_limit_a_budget_or_a_filter_that_is_none_is_refused(memory: Memory) ->
         memory.contact("crm", "priya").recall("x", colour="red")  # type: ignore[call-arg]
 
 
-@pytest.mark.on_neo4j_too
 def test_without_an_embedder_words_choose_and_constraints_stand(
     kept_engine: EngineUnderTest,
 ) -> None:
@@ -191,7 +187,6 @@ def test_values_that_contradict_each_other_are_both_there_in_dispute(memory: Mem
     assert {each.is_disputed for each in found} == {len(found) > 1}
 
 
-@pytest.mark.on_neo4j_too
 def test_a_profile_is_the_current_values_the_contacts_own_first(memory: Memory) -> None:
     memory.add_contact_note(
         "crm", "priya", "His birthday is in May.", subject="son", attribute="birthday", value="May"

@@ -133,6 +133,7 @@ def half_way(memory: Memory, embedder: Any = NEW) -> None:
         ops.reembed(memory, embedder, batch_size=3, on_progress=stop_at(3), **USUAL)
 
 
+@ON_ANY_ONE
 @pytest.mark.parametrize("embedder", [NEW, OtherEmbedder(SAME_LENGTH)], ids=["longer", "as long"])
 def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
     moving: EngineUnderTest, embedder: Any
@@ -161,6 +162,7 @@ def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
     assert check_vectors(moving, embedder) == before + 3
 
 
+@ON_ANY_ONE
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(moving: EngineUnderTest) -> None:
     with opened(moving) as memory:
         half_way(memory)
@@ -178,6 +180,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(moving: EngineUnderTest
     assert check_vectors(moving, NEW) == report.resumed + report.embedded
 
 
+@ON_ANY_ONE
 def test_writes_and_recalls_go_on_meanwhile_and_what_is_written_moves_too(
     moving: EngineUnderTest,
 ) -> None:
@@ -250,6 +253,7 @@ def test_a_store_that_was_never_opened_with_the_new_model_opens_with_it_alone(
     opened(moving, NEW).close()
 
 
+@ON_ANY_ONE
 def test_what_was_erased_half_way_gets_no_vector(moving: EngineUnderTest) -> None:
     with opened(moving) as memory:
         half_way(memory)
@@ -375,6 +379,7 @@ def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(moving: Engine
     check_vectors(moving, OLD)
 
 
+@ON_ANY_ONE
 def test_a_store_moves_twice_and_back(moving: EngineUnderTest) -> None:
     for before, after in ((OLD, NEW), (NEW, OtherEmbedder(8)), (OtherEmbedder(8), OLD)):
         with opened(moving, before) as memory:
@@ -402,6 +407,7 @@ def test_a_store_without_vectors_gets_them(engine: EngineUnderTest) -> None:
     assert check_vectors(engine, NEW) == len(NOTES)
 
 
+@ON_ANY_ONE
 def test_an_empty_store_moves(engine: EngineUnderTest) -> None:
     with opened(engine) as memory:
         report = ops.reembed(memory, NEW, **USUAL)

@@ -92,14 +92,12 @@ def merged(kept_engine: EngineUnderTest) -> Iterator[ShopWithJudge]:
     shop.memory.close()
 
 
-@pytest.mark.on_neo4j_too
 def test_what_no_judge_answered_is_on_record(shop: ShopWithJudge) -> None:
     assert shop.made.action is Action.ADD
     assert shop.made.opinion.is_missing
     assert "no answer within 10 s" in str(shop.made.opinion.error)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_judge_that_says_later_that_it_replaces_ends_the_fact(shop: ShopWithJudge) -> None:
     [rejudged] = shop.rejudge(REPLACES)
     assert (rejudged.became, shop.live) == (Upheld.AMENDED, {NEW})

@@ -74,7 +74,6 @@ def test_a_note_ends_and_replaces_what_its_model_names(memory: Memory, call: Cal
     assert live(memory) == {FLAT, RENT}
 
 
-@pytest.mark.on_neo4j_too
 def test_a_fact_is_related_afterwards_and_that_is_undone(memory: Memory, call: Call) -> None:
     flat, house = noted(call, FLAT), noted(call, HOUSE)
     reply = call(RELATE, note=house, replaces=[flat])
@@ -154,7 +153,6 @@ def test_relating_settles_a_dispute_before_anybody_is_asked(memory: Memory, call
     assert len(memory.contact(**ANNS).disputes()) == 1
 
 
-@pytest.mark.on_neo4j_too
 def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: Call) -> None:
     pune, goa = dispute(memory, call)
     decision = made(call(RELATE, note=pune, both_hold=[goa]))

@@ -61,7 +61,6 @@ def test_what_comes_after_it_in_one_import_is_held_too(memory: Memory) -> None:
     assert told(memory) == ["I have a dog."]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_retraction_can_be_undone(memory: Memory) -> None:
     say(memory, SISTER)
     made = say(memory, TAKEN_BACK)

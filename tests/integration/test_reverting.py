@@ -82,7 +82,6 @@ def kept(memory: Memory, contact_id: str = "alice") -> tuple[object, ...]:
 # What is undone
 
 
-@pytest.mark.on_neo4j_too
 def test_what_a_reverted_note_ended_lives_again_and_the_note_was_never_true(
     memory: Memory,
 ) -> None:
@@ -99,7 +98,6 @@ def test_what_a_reverted_note_ended_lives_again_and_the_note_was_never_true(
     assert (fact.state, fact.is_void, fact.valid_to) == (FactState.REVOKED, True, fact.valid_from)
 
 
-@pytest.mark.on_neo4j_too
 def test_a_reverted_observation_leaves_the_fact_as_it_was(memory: Memory) -> None:
     allergic(memory, RICH)
     before = kept(memory)
@@ -109,7 +107,6 @@ def test_a_reverted_observation_leaves_the_fact_as_it_was(memory: Memory) -> Non
     assert kept(memory) == before
 
 
-@pytest.mark.on_neo4j_too
 def test_a_reverted_revocation_gives_the_fact_back(memory: Memory) -> None:
     fact_id = str(lives_in(memory, "Pune").fact_id)
     before = kept(memory)
@@ -117,7 +114,6 @@ def test_a_reverted_revocation_gives_the_fact_back(memory: Memory) -> None:
     assert (kept(memory), told(memory)) == (before, ["Lives in Pune."])
 
 
-@pytest.mark.on_neo4j_too
 def test_a_reverted_older_note_is_no_history_any_more(memory: Memory) -> None:
     lives_in(memory, "Pune")
     before = kept(memory)
@@ -169,7 +165,6 @@ def disputed(memory: Memory) -> tuple[str, str]:
     return str(one.fact_id), str(other.fact_id)
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("both", [False, True], ids=["one side", "both sides"])
 def test_a_reverted_answer_opens_the_dispute_again(
     memory: Memory, disputed: tuple[str, str], both: bool
@@ -193,7 +188,6 @@ def test_a_reverted_amendment_gives_the_contacts_word_back(memory: Memory) -> No
     assert kept(memory) == before
 
 
-@pytest.mark.on_neo4j_too
 def test_a_revert_can_be_reverted_and_that_too(memory: Memory) -> None:
     lives_in(memory, "Pune")
     before = kept(memory)
@@ -212,7 +206,6 @@ def test_what_lives_again_is_compared_with_what_comes_next(memory: Memory) -> No
     assert lives_in(memory, "Agra").superseded_ids == (first.fact_id,)
 
 
-@pytest.mark.on_neo4j_too
 def test_the_graph_says_which_decision_undid_which(
     kept_engine: EngineUnderTest, memory: Memory
 ) -> None:
@@ -226,7 +219,6 @@ def test_the_graph_says_which_decision_undid_which(
     assert found == [[undone.decision_id, wrong.decision_id]]
 
 
-@pytest.mark.on_neo4j_too
 def test_the_evidence_of_an_observation_goes_and_comes_with_it(
     kept_engine: EngineUnderTest, memory: Memory
 ) -> None:
@@ -253,7 +245,6 @@ def test_what_later_decisions_rest_on_is_not_reverted_and_they_are_listed(memory
     assert told(memory) == ["Lives in Agra."]
 
 
-@pytest.mark.on_neo4j_too
 def test_later_decisions_are_reverted_with_it_where_that_is_asked_for(memory: Memory) -> None:
     say(memory, "Prefers tea.")
     before = kept(memory)

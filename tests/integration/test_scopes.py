@@ -33,9 +33,9 @@ Ids = dict[str, list[str]]
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
     """An open memory without anything in it."""
-    with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as opened:
+    with Memory.open(embedder=NoopEmbedder(), **any_engine.settings_arguments) as opened:
         yield opened
 
 
@@ -120,9 +120,9 @@ def keyed(engine: EngineUnderTest, **given: Any) -> Decision:
         return memory.add_contact_note("crm", "alice", "Lives in Pune", idempotency_key="key")
 
 
-def test_two_hosts_make_the_same_id_of_a_key(one_of_each: EngineUnderTest) -> None:
-    first = keyed(one_of_each, gate={"hash_key": "of the first host, 16 or more"})
-    again = keyed(one_of_each, gate={"hash_key": "of the second host, 16 or more"})
+def test_two_hosts_make_the_same_id_of_a_key(any_engine: EngineUnderTest) -> None:
+    first = keyed(any_engine, gate={"hash_key": "of the first host, 16 or more"})
+    again = keyed(any_engine, gate={"hash_key": "of the second host, 16 or more"})
     assert (again.decision_id, again.replayed) == (first.decision_id, True)
 
 
@@ -132,10 +132,10 @@ def test_two_stores_make_two_ids_of_a_key(tmp_path: Path) -> None:
     assert first != second
 
 
-def test_a_store_that_has_a_key_keeps_it(one_of_each: EngineUnderTest) -> None:
-    keyed(one_of_each)
-    kept = id_key(one_of_each)
-    with closing(open_graph(load_settings(**one_of_each.settings_arguments))) as graph:
+def test_a_store_that_has_a_key_keeps_it(any_engine: EngineUnderTest) -> None:
+    keyed(any_engine)
+    kept = id_key(any_engine)
+    with closing(open_graph(load_settings(**any_engine.settings_arguments))) as graph:
         given = {"embedding_model": "another", "id_key": "00", "at": datetime.now(UTC)}
         [bound] = graph.run("claim_store", given)
     assert (bound["id_key"], bound["embedding_model"]) == (kept, NoopEmbedder().model_id)

@@ -135,7 +135,6 @@ def test_the_question_names_both_texts_whose_word_and_since_when(opened: Open) -
     )
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("kept", [0, 1])
 def test_the_answer_ends_the_other_side(opened: Open, kept: int) -> None:
     memory = opened()
@@ -208,7 +207,6 @@ def test_both_may_be_kept_where_they_do_not_contradict(opened: Open) -> None:
     assert all(not each.disputed_with for each in memory.contact("crm", "alice").recall(THREE))
 
 
-@pytest.mark.on_neo4j_too
 def test_that_neither_holds_is_one_decision_and_one_undo(opened: Open) -> None:
     memory = opened()
     alice, ids = memory.contact("crm", "alice"), [each.fact_id for each in disputed(memory)]
@@ -234,7 +232,6 @@ def test_an_undone_answer_is_not_given_again_for_facts_in_no_dispute(opened: Ope
         alice.resolve(neither=ids, by="anna", reason="She moved on.")
 
 
-@pytest.mark.on_neo4j_too
 def test_the_second_of_two_persons_is_told_who_settled_it_and_how(opened: Open) -> None:
     memory = opened()
     alice, (upper, lower) = memory.contact("crm", "alice"), disputed(memory)

@@ -168,19 +168,16 @@ EACH = {
 }
 
 
-@pytest.mark.on_neo4j_too
 def test_the_history_tells_the_four_states_apart(one_of_each_state: Memory) -> None:
     assert states(one_of_each_state) == EACH
 
 
-@pytest.mark.on_neo4j_too
 def test_the_contacts_are_counted_by_state(one_of_each_state: Memory) -> None:
     [alice] = one_of_each_state.agent("crm").contacts()
     counted = (alice.live_facts, alice.expired_facts, alice.superseded_facts, alice.revoked_facts)
     assert (counted, alice.facts) == ((2, 1, 1, 1), 5)
 
 
-@pytest.mark.on_neo4j_too
 def test_the_graph_holds_the_state_as_one_word(
     kept_engine: EngineUnderTest, one_of_each_state: Memory
 ) -> None:
@@ -286,7 +283,6 @@ def test_a_history_says_who_revoked_and_who_undid_that_and_why(memory: Memory) -
 # What goes silent soon
 
 
-@pytest.mark.on_neo4j_too
 def test_what_expires_soon_is_listed_with_a_question_the_next_first(
     clock: Clock, memory: Memory
 ) -> None:

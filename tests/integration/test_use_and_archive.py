@@ -66,7 +66,6 @@ def swept(memory: Memory, **given: Any) -> list[Archived]:
 # Use
 
 
-@pytest.mark.on_neo4j_too
 def test_recalls_are_counted_on_the_fact_once_they_are_written(opened: Open) -> None:
     memory = opened()
     say(memory, "Likes green tea")
@@ -89,7 +88,6 @@ def test_what_a_task_is_given_within_its_budget_is_counted_and_no_more(opened: O
     assert used == given
 
 
-@pytest.mark.on_neo4j_too
 def test_a_trace_moves_no_version_and_ends_no_cache(memory: Memory) -> None:
     say(memory, "Likes green tea")
     scope = memory.contact("crm", "alice").scope
@@ -134,7 +132,6 @@ def test_a_restatement_goes_on_counting(opened: Open) -> None:
 # Archiving
 
 
-@pytest.mark.on_neo4j_too
 def test_what_faded_is_out_of_recall_and_kept(memory: Memory, clock: Clock) -> None:
     say(memory, "Likes green tea", category="preference")
     clock.on(300 * DAY)
@@ -238,7 +235,6 @@ def test_what_was_archived_is_taken_up_again_as_it_stood(
     assert [each.text for each in evidence.turns] == ["Likes green tea"]
 
 
-@pytest.mark.on_neo4j_too
 def test_a_sweep_that_was_reverted_and_that_reverted_again_changes_no_evidence(
     memory: Memory, clock: Clock
 ) -> None:
@@ -302,7 +298,6 @@ def test_what_cannot_be_archived_or_taken_up_says_so(memory: Memory) -> None:
         memory.contact("crm", "bob").unarchive(str(said.fact_id))
 
 
-@pytest.mark.on_neo4j_too
 def test_writers_and_recalls_at_once_lose_no_count_and_no_note(opened: Open) -> None:
     memory = opened(life={"use_flush_seconds": 0.01})
     say(memory, "Likes green tea")

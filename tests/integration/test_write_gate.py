@@ -930,7 +930,6 @@ def test_what_was_taken_back_may_be_proposed_again(memory: Memory) -> None:
     assert held(memory).action is Action.HOLD
 
 
-@pytest.mark.on_neo4j_too
 def test_the_same_question_waits_once(memory: Memory) -> None:
     first, second = (
         extract(memory, each, importance=0.8) for each in ("Prefers tea", "prefers tea")
@@ -951,7 +950,6 @@ def test_a_question_that_waits_once_is_answered_by_either_id(memory: Memory, pla
     )
 
 
-@pytest.mark.on_neo4j_too
 def test_pending_lists_the_newest_first_and_the_agents_only(memory: Memory) -> None:
     contacts = ("alice", "bob", "carol")
     asked = [extract(memory, "Prefers tea", contact, importance=0.8) for contact in contacts]
@@ -1073,7 +1071,6 @@ def evidence_rows(engine: EngineUnderTest) -> list[list[Any]]:
     return sorted(raw_store.query(engine, episode + "RETURN c.tenant, e.text, e.episode_id"))
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("tenant", ["default", "other"])
 def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
     kept_engine: EngineUnderTest, tenant: str
@@ -1152,7 +1149,6 @@ def test_a_candidate_that_says_it_was_confirmed_is_turned_away(memory: Memory) -
         propose_to(memory, replace(candidate("Lives in Pune"), confirmed_by=("contact",)))
 
 
-@pytest.mark.on_neo4j_too
 def test_a_commit_again_writes_nothing(memory: Memory) -> None:
     proposal = admitted(memory)
     made = [memory.contact("crm", "alice").commit(proposal.decision_id) for _ in range(3)]
@@ -1169,7 +1165,6 @@ def test_what_the_gate_did_not_admit_cannot_be_committed(memory: Memory) -> None
         memory.contact("crm", "alice").commit("no-such-id")
 
 
-@pytest.mark.on_neo4j_too
 def test_a_committed_fact_keeps_the_spans_it_rests_on(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -1471,7 +1466,6 @@ def test_of_two_that_hold_with_one_key_at_once_the_second_is_a_replay(
     assert extract(memory, "Prefers tea", idempotency_key="key").replayed
 
 
-@pytest.mark.on_neo4j_too
 def test_a_hold_whose_answer_was_lost_is_not_made_twice(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1570,7 +1564,6 @@ WANTED: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.on_neo4j_too
 def test_decisions_are_found_by_what_they_are(mixed: Memory) -> None:
     for wanted, texts in WANTED:
         filters = dict(wanted)
@@ -1591,7 +1584,6 @@ def test_a_filter_that_cannot_be_used_is_refused(memory: Memory) -> None:
             memory.agent("crm").decisions(**wrong)
 
 
-@pytest.mark.on_neo4j_too
 def test_refusals_are_counted_by_contact_and_reason(mixed: Memory) -> None:
     say(mixed, SAID["secret"])
     counted = [
