@@ -79,7 +79,7 @@ class PairReading(NamedTuple):
 
 
 _ANSWERED = PairReading(ended=1.0, same=0.0)
-"""The note answers anew what the fact stands in the place of: "Lives in Bath." after a move."""
+"""The note gives another value than the fact that was replaced: "Lives in Bath." after a move."""
 
 
 class JudgeBounds(NamedTuple):
