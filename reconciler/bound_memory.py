@@ -776,7 +776,7 @@ class ContactMemory(BoundMemory):
             fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
         if given:
             return following(fitting, given, budget)
-        avoided = self._services.recall.answered(self._scope, AVOIDED, FITTING_MAX)
+        avoided = self._services.recall.own_answer(self._scope, AVOIDED, FITTING_MAX)
         return opening(self.briefing(limit=budget), fitting, avoided, budget)
 
     def value(

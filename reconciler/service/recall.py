@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import partial
 from itertools import islice, starmap
@@ -107,6 +107,7 @@ class Recall:
         how: the settings by which facts are chosen, ordered and left out.
         use_trace: counts recalls.
         clock: the time now, UTC-aware.
+        own_questions: the memory's own questions with their vectors, each embedded once.
     """
 
     fact_store: FactStore
@@ -117,6 +118,7 @@ class Recall:
     use_trace: UseTrace
     clock: Callable[[], datetime]
     asked_attributes: AskedAttributes | None = None
+    own_questions: dict[str, RecallQuery] = field(default_factory=dict)
 
     def recall(
         self,
@@ -135,20 +137,27 @@ class Recall:
             wanted: the filters that facts must pass.
             budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
         """
-        recalled = self.answered(scope, query, limit, wanted)
+        recalled = self._answered(scope, query, limit, wanted)
         self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
-    def answered(
+    def own_answer(self, scope: Scope, question: str, limit: int) -> Recalled:
+        """As ``recall``, but not counted: for a question that the memory itself asks."""
+        if question not in self.own_questions:
+            self.own_questions[question] = question_of(self.embedder, question)
+        return self._answered(scope, question, limit)
+
+    def _answered(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter = EVERYTHING
     ) -> Recalled:
-        """As ``recall``, but not counted: for a question that the memory itself asks."""
         has_vector = bool(query and self.embedder.dimension)
         held = self.neighbourhoods.used(scope) if has_vector else None
         seen = held.recallable().own_names if held else ()
         # The store answers while the question is embedded.
         begun = self._begin(scope, has_vector=has_vector)
-        question = question_of(self.embedder, without_names(query, seen))
+        question = self.own_questions.get(query) or question_of(
+            self.embedder, without_names(query, seen)
+        )
         known = begun()
         if (told := without_names(query, known.own_names)) != question.text:  # by another process
             question = question_of(self.embedder, told)
