@@ -84,7 +84,7 @@ KNOWN = Recalled(
 def most_important_first(recalled: Recalled, limit: int) -> Recalled:
     facts, how = [hit.fact for hit in recalled], Recalling(ranking=RankingPolicy())
     opens = opens_conversations(facts, (), NOON)
-    return Recallable(facts).everything(how, NOON, opens, (), limit)[0]
+    return Recallable(facts).everything(how, NOON, opens, (), limit)
 
 
 def test_minor_facts_are_cut_from_a_briefing_first_and_counted() -> None:
