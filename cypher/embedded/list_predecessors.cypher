@@ -8,10 +8,11 @@ WITH fact, size(rels(links)) AS depth,
      properties(rels(links), 'decided_by') AS deciders,
      properties(rels(links), 'is_restatement') AS restatements
 MATCH (fact)
+WHERE fact.state <> 'erased'
 RETURN $head_id AS head_id, fact.fact_id AS fact_id, fact.text AS text, fact.subject AS subject,
        fact.attribute AS attribute, fact.value AS value, fact.value_key AS value_key,
        fact.is_single_valued AS is_single_valued, fact.is_known AS is_known,
-       fact.is_personal AS is_personal,
+       fact.is_personal AS is_personal, fact.is_void AS is_void,
        deciders[depth] AS decided_by,
        restatements[depth] AS is_restatement,
        followed[depth] AS followed_from,

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple, cast
 from reconciler.adapters.model_files import TOKENIZER, check_files, translated, weights_folder
 from reconciler.adapters.onnx_minilm import session_of
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.facts import Neighbour, Shown
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, Slot
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
-from reconciler.reading.guard import is_foreign, names_what_is_gone, tells_of_change
+from reconciler.reading.guard import brings_another_value, is_foreign, tells_of_change
 from reconciler.reading.question_words import as_noted
 from reconciler.reading.sensitive_data import without_hashes
 
@@ -129,20 +129,20 @@ class PackagedArbiter:
         is_read = _is_readable(text)
         facts = {number: each for number, each in near.items() if is_read and _is_readable(each)}
         before = [
-            (number, earlier)
+            (number, earlier, slot)
             for number, now in facts.items()
-            for earlier in (without_hashes(told) for told, _ in neighbours[number - 1].replaced)
-            if _is_readable(earlier) and not names_what_is_gone(text, earlier, now)
+            for earlier, slot in _replaced(neighbours[number - 1])
+            if _is_readable(earlier) and brings_another_value(text, earlier, now)
         ]
-        pairs = [*facts.items(), *before]
+        pairs = [*facts.items(), *((number, earlier) for number, earlier, _ in before)]
         said = as_noted(text) if tells_of_change(text) else text  # the judge was trained on notes
         read = model.read(said, [each for _, each in pairs])
         reads: dict[int, PairReading] = {}
         for (number, _), each in zip(pairs, read, strict=True):
             if each:
                 reads[number] = reads[number].or_as(each) if number in reads else each
-        for number in reads:
-            if any(_is_answered(note, slot) for _, slot in neighbours[number - 1].replaced):
+        for number, _, slot in before:
+            if number in reads and _is_answered(note, slot):
                 reads[number] = _ANSWERED
         return _judgement(reads, len(near), model.bounds)
 
@@ -261,6 +261,11 @@ def _is_told_apart(note: Note, fact: Neighbour) -> bool:
     """True if each has an attribute, and not the same one: then each is a matter of its own."""
     here, there = (slot.attribute if slot else None for slot in (note.slot, fact.slot))
     return here is not None and there is not None and here != there
+
+
+def _replaced(fact: Neighbour) -> Iterator[tuple[str, Slot | None]]:
+    for text, slot in fact.replaced if isinstance(fact, Shown) else ():
+        yield without_hashes(text), slot
 
 
 def _is_answered(note: Note, slot: Slot | None) -> bool:

@@ -68,6 +68,7 @@ _ABOUT_THE_CONTACT = {
     for word in words.split()
 }
 _ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
+_OF_ONESELF = re.compile(r"(?:I am|I['’](?:m|ve)|I|My)\b ?")
 _ABOUT_ONESELF = {word: _ABOUT_THE_CONTACT[word] for word in ("i", "me", "my", "am", "i'm", "i've")}
 
 
@@ -84,9 +85,15 @@ def about_her(question: str) -> str:
 def as_noted(statement: str) -> str:
     """What the contact says of themselves in the form of a note: in the third person.
 
-    "I moved to Linz." tells what "moved to Linz." does; small letters are enough for a model.
+    "I moved to Linz." tells what "moved to Linz." does; small letters are enough for a model. Only
+    a text that begins so is turned: "Type I", "9 am" and a quotation stay.
     """
-    return _in_third_person(statement.removeprefix("I "), _ABOUT_ONESELF)
+    opening = _OF_ONESELF.match(statement)
+    if not opening:
+        return statement
+    rest = statement[opening.end() :]
+    told = _in_third_person(opening[0], _ABOUT_ONESELF).removeprefix("she ")
+    return told + _in_third_person(rest, {"my": "her", "me": "her"})
 
 
 def _in_third_person(text: str, told: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.packaged_arbiter import FILE, QUICK, SHA256, PackagedArbiter, _Loaded
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.facts import Neighbour, Shown
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
@@ -106,7 +106,10 @@ def test_the_hash_of_a_value_is_not_read(judge: PackagedArbiter) -> None:
 def after(replaced: str, now: str) -> Neighbour:
     """Fact that stands in the place of another one."""
     [fact] = facts(now)
-    return replace(fact, replaced=((replaced, None),))
+    return Shown(
+        **{each.name: getattr(fact, each.name) for each in fields(Neighbour)},
+        replaced=((replaced, None),),
+    )
 
 
 @pytest.mark.parametrize(

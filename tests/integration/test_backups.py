@@ -259,7 +259,7 @@ def test_another_key_that_is_there_is_left_and_no_store_is_made(
     key = path_of(target).with_suffix(".key")
     key.parent.mkdir()
     key.write_text("ab" * 32)
-    with pytest.raises(ConfigurationError, match="does not hold the backup.s hash key"):
+    with pytest.raises(ConfigurationError, match=r"does not hold the backup.s hash key"):
         restored(target, archive)
     assert [each.name for each in key.parent.iterdir()] == [key.name]
     assert key.read_text() == "ab" * 32

@@ -340,9 +340,6 @@ def _listed(kinds: frozenset[str]) -> str:
 EXTRACTORS_CONFIDENCE = "extractor's confidence"
 """The first part of a score that an extractor gave."""
 
-IN_PASSING = "in passing"
-"""The part of a score of what reads as a mere remark."""
-
 
 def score(
     candidate: Candidate,
@@ -415,7 +412,7 @@ def _effects(
         (f"{reading.literalness.kind} evidence", rule.not_literal, not is_literal),
         ("hedged", rule.hedged, bool(reading.hedge)),
         ("passed on", rule.hearsay, bool(reading.hearsay) and not reading.hedge),
-        (IN_PASSING, rule.remark, reading.meaning.kind is Meaning.REMARK),
+        ("in passing", rule.remark, reading.meaning.kind is Meaning.REMARK),
         ("from a tool", rule.from_tool, source is SourceKind.TOOL_OUTPUT),
         ("recent", rule.recent, is_recent),
         ("a request keeps", rule.recent, is_asked and not is_recent),

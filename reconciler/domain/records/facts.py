@@ -239,8 +239,7 @@ class Neighbour:
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts that share the most words with the note, however far its meaning is; never on record.
     ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
-    never on record. ``is_vital``: no budget of a recall cuts it; never on record. ``replaced``: the
-    facts that it replaced, for a judge, each with its slot; never on record.
+    never on record. ``is_vital``: no budget of a recall cuts it; never on record.
     """
 
     fact_id: str
@@ -258,7 +257,6 @@ class Neighbour:
     is_upcoming: bool = False
     is_start_given: bool = False
     is_vital: bool = False
-    replaced: tuple[tuple[str, Slot | None], ...] = ()
 
     @property
     def word(self) -> SourceKind:
@@ -278,6 +276,7 @@ class Predecessor:
         followed_from: since when the successor held (UTC).
         was_live: whether it ever held here; False where it was history when it came.
         head_id: the live fact.
+        is_void: whether it was never true.
     """
 
     fact_id: str
@@ -288,6 +287,18 @@ class Predecessor:
     followed_from: datetime
     was_live: bool = True
     head_id: str = ""
+    is_void: bool = False
+
+
+@frozen
+class Shown(Neighbour):
+    """A neighbour as the packaged judge sees it.
+
+    Attributes:
+        replaced: the texts of the facts that it replaced, each with its slot.
+    """
+
+    replaced: tuple[tuple[str, Slot | None], ...] = ()
 
 
 @frozen

@@ -342,16 +342,17 @@ def named_in(text: str, value: str) -> str:
     return pattern_of("stand_in").sub(lambda _: value, text, count=1)
 
 
-def names_what_is_gone(note: str, earlier: str, now: str) -> bool:
-    """True if the note names what the earlier of two facts names, and not the one that holds now.
+def brings_another_value(note: str, earlier: str, now: str) -> bool:
+    """True if the note names something that neither an ended fact nor its successor names.
 
-    "Sold the flat in Graz." speaks of the time before the move to Linz.
+    And nothing that only the ended one names: "Sold the flat in Graz." speaks of the time before
+    the move to Linz.
     """
-    note_, before, after = (
+    named, before, after = (
         {*reading.names} | {each.value for each in reading.tokens if each.kind in VALUE_KINDS}
         for reading in map(read, (note, earlier, now))
     )
-    return not note_.isdisjoint(before - after)
+    return bool(named - before - after) and named.isdisjoint(before - after)
 
 
 def exchange_names(note: str, fact: str) -> bool:

@@ -235,6 +235,7 @@ def _of_predecessor(row: Row) -> Row:
         "slot": _slot(row),
         "was_contradicted": is_known,
         "was_live": row["decided_by"] != DecidedBy.ORDER,
+        "is_void": bool(row["is_void"]),
     }
 
 

@@ -333,7 +333,7 @@ def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> byt
         note.scope.tenant,
         (note.text, _day(note.said_at), _day(note.holds_from), note.trust, note.slot),
         *(
-            (fact.text, _day(fact.valid_from), fact.trust, fact.slot, fact.replaced)
+            (fact.text, _day(fact.valid_from), fact.trust, fact.slot, getattr(fact, "replaced", ()))
             for fact in neighbours
         ),
     )

@@ -24,7 +24,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -34,7 +34,7 @@ from typing import TypeVar
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
@@ -182,7 +182,7 @@ class Seen:
         linked_ids: the facts that may have a link of a dispute; None if that is not known.
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: the contact's forgotten words, and those about to be.
-        replaced: what each of those facts replaced, with its slot, as far as that is known.
+        replacing_none: the facts that are known to have replaced no other; plans add to them.
         note: the note as the contact's facts place it; None for one that is not compared.
         compare_ms: milliseconds that looking took.
         is_late: whether the note was said before something that is known.
@@ -197,7 +197,7 @@ class Seen:
     linked_ids: Set[str] | None = None
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
-    replaced: MutableMapping[str, tuple[tuple[str, Slot | None], ...]] = field(default_factory=dict)
+    replacing_none: set[str] = field(default_factory=set)
     note: Note | None = None
     compare_ms: float = 0.0
     is_late: bool = False
@@ -323,7 +323,9 @@ class Ledger:
             if isinstance(planned, Commit) and not _is_alone(planned, commits.values()):
                 commits[decision_id] = planned
                 # Plans are read from the store, which does not have this commit yet.
-                if not forks[key].apply(planned) or planned.decision.planned_ends:
+                made = planned.decision
+                replaced = self.is_judged and made.superseded_ids
+                if not forks[key].apply(planned) or made.planned_ends or replaced:
                     stopped.add(key)
             else:
                 stopped.add(key)
@@ -409,7 +411,7 @@ class Ledger:
             linked_ids=known.linked_ids,
             sessions=known.sessions,
             forgotten=known.forgotten,
-            replaced=known.replaced,
+            replacing_none=known.replacing_none,
             note=note,
             is_late=note.is_dated and known.is_told_since(note.said_at),
         )

@@ -5,13 +5,12 @@ Nothing here writes: the ledger writes the plans that are made here.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache, partial
 
-from reconciler.domain.gate.checks import IN_PASSING
 from reconciler.domain.reconciling.ahead import (
     NO_EFFECTS,
     Effects,
@@ -53,7 +52,14 @@ from reconciler.domain.records.decisions import (
     Undo,
     Verdict,
 )
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Relations, check_not_ended
+from reconciler.domain.records.facts import (
+    Conflict,
+    Fact,
+    Neighbour,
+    Relations,
+    Shown,
+    check_not_ended,
+)
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
     OWN_WORDS,
@@ -63,7 +69,7 @@ from reconciler.domain.records.kinds import (
     FactState,
     Relation,
 )
-from reconciler.domain.records.notes import Note, Scope
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats
@@ -91,6 +97,10 @@ from reconciler.tracing import traced
 _TAKEN_BACK_COSINE_MIN = 0.4
 """Below it a withdrawal is of another permission. Of 18 pairs by a blind writer those of one
 matter lie above it, and those of two below 0.25."""
+
+_REPLACED_COSINE_MIN = 0.3
+"""Below it a note is about another matter than the fact that was replaced. Of 13 pairs that a
+reviewer wrote those of one matter lie above 0.39, and those of two below 0.3."""
 
 _Opinions = dict[tuple[str, tuple[Neighbour, ...]], Opinion]
 """An arbiter's answers, by the note's decision and the neighbours that it was shown."""
@@ -341,9 +351,14 @@ class MemoryReconciler:
                 opinions[key] = self.arbitration.ask(asked, shown)
             opinion = opinions[key]
             if opinion.judgement and opinion.judgement.says_anything:
-                submission = _lasting(submission, opinion.judgement, shown, seen)
-                note = replace(note, category=submission.note.category)
-                verdict = self._decided(submission, note, seen, opinion.judgement)
+                judged = opinion.judgement
+                lasting = _lasting(submission, judged, shown, seen)
+                lasts = replace(note, category=lasting.note.category)
+                verdict = self._decided(lasting, lasts, seen, judged)
+                if lasting is not submission and verdict.is_replacement:
+                    submission, note = lasting, lasts
+                elif lasting is not submission:
+                    verdict = self._decided(submission, note, seen, judged)
         if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed, self.policy)
         ends_at = None if submission.amended_id else submission.candidate.holds_until
@@ -490,21 +505,31 @@ class MemoryReconciler:
     def _with_replaced(
         self, shown: tuple[Neighbour, ...], submission: Submission, seen: Seen
     ) -> tuple[Neighbour, ...]:
-        """Facts with those that they replaced: the packaged judge reads these, too.
+        """Facts with those that they replaced and that are near the note, for the packaged judge.
 
         "Moved to Linz." stands in the place of "Lives in Graz.", and ends as that would.
         """
         if self.arbitration is None or not self.arbitration.is_free or submission.vector is None:
             return shown
-        if unasked := [fact for fact in shown if fact.fact_id not in seen.replaced]:
-            beneath = self.fact_store.list_predecessors(unasked, submission.vector)
-            for fact in unasked:
-                seen.replaced[fact.fact_id] = tuple(
-                    (each.text, each.slot)
-                    for each in beneath
-                    if each.head_id == fact.fact_id and each.was_contradicted and each.was_live
-                )
-        return tuple(replace(fact, replaced=seen.replaced[fact.fact_id]) for fact in shown)
+        unknown = [fact for fact in shown if fact.fact_id not in seen.replacing_none]
+        beneath = self.fact_store.list_predecessors(unknown, submission.vector) if unknown else []
+        seen.replacing_none.update(
+            {fact.fact_id for fact in unknown} - {each.head_id for each in beneath}
+        )
+        replaced: dict[str, list[tuple[str, Slot | None]]] = defaultdict(list)
+        for each in beneath:
+            is_own = each.was_contradicted and each.was_live and not each.is_void
+            if is_own and each.cosine >= _REPLACED_COSINE_MIN:
+                replaced[each.head_id].append((each.text, each.slot))
+        return tuple(
+            Shown(
+                **{each.name: getattr(fact, each.name) for each in fields(Neighbour)},
+                replaced=tuple(replaced[fact.fact_id]),
+            )
+            if replaced[fact.fact_id]
+            else fact
+            for fact in shown
+        )
 
     def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
         submission = seen.placed(submission)
@@ -720,19 +745,19 @@ def _lasting(
 ) -> Submission:
     """Submission; a note lasts as long as the lasting fact that a judge says it replaces.
 
-    The gate took it for a passing remark by its kind alone. Where its words tell of a moment, it
-    stays one.
+    The gate took it for a passing remark by its kind alone. Where the caller or its words call it
+    passing, it is.
     """
-    note, target = submission.note, judgement.target
-    if judgement.relation is not Relation.REPLACES or target is None:
+    note, target, told = submission.note, judgement.target, submission.cleaned
+    if judgement.relation is not Relation.REPLACES or target is None or told is None:
         return submission
     fact = seen.facts[shown[target - 1].fact_id]
-    is_remark = any(part.name == IN_PASSING for part in submission.assessment.parts)
-    is_told = infer_category(note.text) is Category.VOLATILE
-    if is_told or not is_remark or Category.VOLATILE not in {note.category} - {fact.category}:
+    is_told = told.candidate.note.category or infer_category(note.text) is Category.VOLATILE
+    lasts = fact.category is not Category.VOLATILE and fact.valid_to is None
+    if is_told or note.category is not Category.VOLATILE or not lasts:
         return submission
-    lasts = (fact.expires_at - fact.last_confirmed_at).days if fact.expires_at else None
-    assessment = replace(submission.assessment, category=Category.FACT, lifetime_days=lasts)
+    days = (fact.expires_at - fact.last_confirmed_at).days if fact.expires_at else None
+    assessment = replace(submission.assessment, category=Category.FACT, lifetime_days=days)
     return replace(submission, assessment=assessment).about(replace(note, category=Category.FACT))
 
 

@@ -40,7 +40,7 @@ from reconciler.domain.reconciling.verdicts import (
 )
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
-from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Placing
 from reconciler.floats import Floats
@@ -83,8 +83,8 @@ class Neighbourhood:
         texts: their search texts, where those are known.
         called: what the contact is called.
 
-    ``forgotten`` has the contact's forgotten words, at that version or since; ``replaced`` the
-    facts that each fact replaced, as far as they were asked for.
+    ``forgotten`` has the contact's forgotten words, at that version or since;
+    ``replacing_none`` the facts that are known to have replaced no other.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Neighbourhood:
         self._words = WordIndex(Told(facts) if texts is None else texts)
         self.sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self.forgotten = NOTHING
-        self.replaced: dict[str, tuple[tuple[str, Slot | None], ...]] = {}
+        self.replacing_none: set[str] = set()
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
         self._recallable: Recallable | None = None
         self._made: tuple[object, datetime, datetime, Any] = (None, FAR_AHEAD, FAR_AHEAD, None)
@@ -152,7 +152,7 @@ class Neighbourhood:
             copy.sessions, copy._marked_to = self.sessions, self._marked_to
             copy._conflicts = self._conflicts.copy()
             copy.forgotten = self.forgotten
-            copy.replaced = dict(self.replaced)
+            copy.replacing_none = set(self.replacing_none)
             return copy
 
     def placing(self, called: Iterable[str | None] = ()) -> Placing:
@@ -352,22 +352,13 @@ class Neighbourhood:
         for fact_id in commit.lapsed:
             self._mark_expired(fact_id)
         for ended_id in commit.decision.superseded_ids:
-            self._succeed(ended_id, commit)
             self._end(ended_id)
         if commit.kept and self._knows(commit.kept):
             self._keep(commit.kept)
         if commit.fact and not commit.fact.has_ended and commit.vector.size:
             self._add(commit.fact, commit.vector)
-
-    def _succeed(self, ended_id: str, commit: Commit) -> None:
-        """Note what the commit's fact replaced: the store does not have it yet, in a batch."""
-        if commit.fact and ended_id in self._facts:
-            before = self.replaced.pop(ended_id, ())
-            if not commit.decision.verdict.is_restatement:
-                fact = self._read_fact(ended_id)
-                before = ((fact.text, fact.slot), *before)
-            new_id = commit.fact.fact_id
-            self.replaced[new_id] = (*self.replaced.get(new_id, ()), *before)
+            if not commit.decision.superseded_ids:
+                self.replacing_none.add(commit.fact.fact_id)
 
     def _keep(self, fact: Fact) -> None:
         """Replace a known fact by its new state: it was said once more, and may have a slot now."""
@@ -398,7 +389,6 @@ class Neighbourhood:
         place = len(self._rows)
         self._vectors[place], self._numbers[place] = vector, numbers_of([fact])[0]
         self._rows.append(fact.fact_id)
-        self.replaced.setdefault(fact.fact_id, ())
         self._places[fact.fact_id] = place
         self._facts[fact.fact_id] = fact
         self._words.add(told(fact))
