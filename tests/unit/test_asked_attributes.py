@@ -337,35 +337,6 @@ def fact(fact_id: str, text: str, attribute: str | None = None, subject: str = "
     )
 
 
-CLEARLY_NEAR, NEAR, HALF_AS_NEAR = 0, 55, 70
-"""Angles to what is asked: cosines of 1, 0.57 and 0.34."""
-
-PLAIN = [fact(letter, letter) for letter in "abcd"]
-
-
-@every(
-    ("angles", "count"),
-    [
-        ((CLEARLY_NEAR, HALF_AS_NEAR, HALF_AS_NEAR + 2, HALF_AS_NEAR + 3), 2),
-        ((CLEARLY_NEAR, 20, 30, HALF_AS_NEAR), 3),
-        ((NEAR, HALF_AS_NEAR, HALF_AS_NEAR, HALF_AS_NEAR), 4),
-    ],
-)
-def test_beside_a_clear_answer_stand_the_next_one_and_those_that_fit_about_as_well(
-    angles: Sequence[float], count: int
-) -> None:
-    how = Recalling(ranking=RankingPolicy(weight_words=0.0), floor=RecallFloor(base=0.1, share=0.1))
-    known = Recallable(PLAIN, unit(*angles))
-    found = known.answer(RecallQuery("Who signs?", NORTH), EVERYTHING, how, NOON, 8)
-    assert sorted(hit.fact.fact_id for hit in found) == list("abcd")[:count]
-    assert (found.fitting, found.left_out) == (count, 0)
-    for floor in (None, RecallFloor(base=0.1)):  # of another model nothing is measured
-        found = known.answer(
-            RecallQuery("Who signs?", NORTH), EVERYTHING, replace(how, floor=floor), NOON, 8
-        )
-        assert len(found) == len(angles)
-
-
 FACTS = (
     fact("sesame", "Sesame gives her a rash", "allergy"),
     fact("oslo", "Has settled in Oslo", "city"),

@@ -413,7 +413,7 @@ def test_a_value_that_the_words_end_is_not_shown_as_what_holds(
 ) -> None:
     slot = load_attribute_book(None).slot(attribute=attribute, value=value)
     shown = as_prompt([fact(text, slot=slot)])
-    assert (f"[{attribute}]" in shown) is is_shown
+    assert (f"[{attribute}={value}]" in shown) is is_shown
 
 
 def test_a_fact_says_what_it_is_filed_under() -> None:
@@ -421,26 +421,6 @@ def test_a_fact_says_what_it_is_filed_under() -> None:
         subject="contact", attribute="city", value="Pune", value_key="pune", is_single_valued=True
     )
     assert "Lives there [city=Pune] (" in lines(fact("Lives there", slot=city))[0]
-
-
-@every(
-    ("text", "value", "shown"),
-    [
-        ("Settled in New York", "new york", "[city]"),
-        ("Settled in York", "New York", "[city=New York]"),
-        ("Yorks are near", "York", "[city=York]"),
-    ],
-)
-def test_a_value_that_the_text_has_is_not_said_again(text: str, value: str, shown: str) -> None:
-    slot = replace(personal(value, "city"), is_personal=False)
-    assert f"{text} {shown} (" in lines(fact(text, slot=slot))[0]
-
-
-def test_a_model_with_tools_is_shown_every_value() -> None:
-    """It may note the next one under the same attribute."""
-    slot = replace(personal("Pune", "city"), is_personal=False)
-    prompt = as_prompt([fact("Lives in Pune", slot=slot)], handles={"fact": "#a2ck"})
-    assert "#a2ck Lives in Pune [city=Pune] (" in prompt
 
 
 # Which of three answers it is

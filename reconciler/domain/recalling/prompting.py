@@ -27,7 +27,6 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.reading.named_secrets import kind_of_name
-from reconciler.reading.question_words import plain_words
 from reconciler.reading.quoting import in_braces, in_quotes, unmarked
 from reconciler.reading.sensitive_data import VALUE_TOKEN
 
@@ -80,7 +79,7 @@ _WORDS = {
     SourceKind.USER_EXPLICIT: "contact's word",
     SourceKind.OPERATOR: "operator's word",
     SourceKind.APPROVED_DOC: "document's word",
-    SourceKind.EXTRACTOR: "unconfirmed",
+    SourceKind.EXTRACTOR: "read from a conversation, unconfirmed",
     SourceKind.TOOL_OUTPUT: "tool's word, unconfirmed",
     SourceKind.MODEL_GUESS: "a guess, unconfirmed",
 }
@@ -109,11 +108,11 @@ def as_prompt(
     Of what always holds the lines are what touches the question and what keeps the contact safe;
     the number of the others follows.
 
-    Each line has the fact's attribute and, unless the text has its words, value; its beginning, its
-    source, how often it was said if more than once, and marks: disputed, a summary, yields to a
-    live request. A side of a dispute that was not recalled follows the recalled one. If nothing
-    fits, the known attributes follow; if more facts fit, their number; if notes about the attribute
-    that was asked for wait for a yes, how many. The same facts make the same prompt.
+    Each line has the fact's attribute and value, its beginning, its source, how often it was said
+    if more than once, and marks: disputed, a summary, yields to a live request. A side of a dispute
+    that was not recalled follows the recalled one. If nothing fits, the known attributes follow; if
+    more facts fit, their number; if notes about the attribute that was asked for wait for a yes,
+    how many. The same facts make the same prompt.
 
     Args:
         ranked: as ``recall`` returns them.
@@ -298,25 +297,18 @@ def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
     return [fact.fact_id for fact, _ in _with_other_sides(_standing_first(ranked))]
 
 
-def filed_as(text: str, slot: Slot | None, *, is_brief: bool = False) -> str:
+def filed_as(text: str, slot: Slot | None) -> str:
     """A fact's attribute and value, as ``[city=Pune]``; personal values are not shown.
 
     Empty if the fact's own words say that the value is over, as in a profile: a reader would take
     the mark for a value that holds.
-
-    Args:
-        text: of the fact.
-        slot: of the fact.
-        is_brief: True if a value is left out when the text has its words.
     """
     if slot is None or slot.attribute is None or slot.shown_value is None:
         return ""
     if ends_own_value(text, slot):
         return ""
     whose = "" if slot.subject == CONTACT_SUBJECT else f"{slot.subject}: "
-    is_said = is_brief and {*plain_words(slot.shown_value)} <= {*plain_words(text)}
-    value = "" if is_said else f"={slot.shown_value}"
-    return f" [{_escaped(f'{whose}{slot.attribute}{value}')}]"
+    return f" [{_escaped(f'{whose}{slot.attribute}={slot.shown_value}')}]"
 
 
 def _named(fact: Fact, handles: Mapping[str, str]) -> str:
@@ -351,7 +343,7 @@ def _line(
 ) -> str:
     marks = ", ".join(_marks(fact, others, handles))
     marked = f"[{marks}] " if marks else ""
-    value = filed_as(fact.text, fact.slot, is_brief=not handles)
+    value = filed_as(fact.text, fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_escaped(fact.slot.attribute or '')}: {_escaped(fact.slot.value)})"
     whose = f"{fact.system}'s word" if fact.system else _WORDS[fact.word]

@@ -56,11 +56,6 @@ _OF_SUBJECT = 0.2
 _NAMED = 0.2
 """The clearness with which a question asks for facts that hold its number or name ("SL-204")."""
 
-_CLEAR, _CLEAR_PART = 0.6, 0.6
-"""If the best fact has at least the first similarity, others need the second part of it, but the
-next best one. Source: of 374 questions about full memories and CRM notes none lost its answer; a
-part of 0.5 to 0.6 of any best one lost 4 to 14."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecallQuery:
@@ -195,8 +190,6 @@ class Recallable:
         fitting = asked if near is None else near.fitting(asked, how.floor)
         is_standing = self._numbers["is_standing"]
         answering, standing = fitting[~is_standing[fitting]], asked[is_standing[asked]]
-        if near is not None:
-            answering = near.clearest(answering, how)
         pages = [answering] if near is None else near.chosen(answering, self._numbers, how)
         answered = (hit for page in pages for hit in self._ordered(page, near, how, now))
         if (least := wanted.min_score) is not None:
@@ -469,14 +462,6 @@ class _Closeness:
         if nearest < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > self.strange)]
-
-    def clearest(self, rows: Rows, how: Recalling) -> Rows:
-        """Rows that fit about as well as the best one, if that fits clearly; two at least."""
-        if self.cosines is None or how.floor is None or how.floor.share is None or len(rows) < 3:
-            return rows
-        similarity = self.similarity(how.ranking)[rows]
-        second, best = np.sort(similarity)[-2:]
-        return rows if best < _CLEAR else rows[similarity >= min(_CLEAR_PART * best, second)]
 
     def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
         """Rows in pages, the nearest first."""
