@@ -53,7 +53,7 @@ def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> 
 
 
 def test_what_waits_is_said_within_the_budget(memory: Memory) -> None:
-    priya, asked = memory.contact("crm", "priya"), {"attribute": "language", "budget_tokens": 75}
+    priya, asked = memory.contact("crm", "priya"), {"attribute": "language", "budget_tokens": 100}
     for language in ("Hindi", "Tamil", "Marathi", "English", "French", "German"):
         priya.note(f"Speaks {language}.", attribute="language", value=language)
     before = priya.recall(**asked)
