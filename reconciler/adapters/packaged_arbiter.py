@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from reconciler.adapters.model_files import TOKENIZER, check_files, translated, weights_folder
 from reconciler.adapters.onnx_minilm import session_of
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import Neighbour, Shown
+from reconciler.domain.records.facts import JudgedNeighbour, Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, Slot
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
@@ -264,7 +264,7 @@ def _is_told_apart(note: Note, fact: Neighbour) -> bool:
 
 
 def _replaced(fact: Neighbour) -> Iterator[tuple[str, Slot | None]]:
-    for text, slot in fact.replaced if isinstance(fact, Shown) else ():
+    for text, slot in fact.replaced if isinstance(fact, JudgedNeighbour) else ():
         yield without_hashes(text), slot
 
 

@@ -66,6 +66,18 @@ class Lexicon:
     lists: Mapping[str, tuple[str, ...]]
     cues: Mapping[str, tuple[Cue, ...]]
 
+    def cues_of(self, name: str) -> tuple[Cue, ...]:
+        """Cues of a list, in the file's order; only a list ``cue`` may be left out.
+
+        Raises:
+            ConfigurationError: the file has no such list.
+        """
+        if name not in self.cues and name != "cue":
+            raise ConfigurationError(
+                f"{self.source}: no [[{name}]] is there; add one, or mend a typing error"
+            )
+        return self.cues.get(name, ())
+
     def words(self, name: str) -> tuple[str, ...]:
         """Words of a list, in the file's order.
 
@@ -73,7 +85,7 @@ class Lexicon:
             ConfigurationError: the file has no such list.
         """
         if name not in self.lists:
-            raise ConfigurationError(f"{self.source}: [words] lacks {name}; add it")
+            raise ConfigurationError(f"{self.source}: [lists] lacks {name}; add it")
         return self.lists[name]
 
     def word_set(self, *names: str) -> frozenset[str]:
@@ -226,7 +238,7 @@ class Cues:
         self._places = [
             (name, number)
             for name in sorted(lexicon.cues if names is None else names)
-            for number in range(len(lexicon.cues.get(name, ())))
+            for number in range(len(lexicon.cues_of(name)))
         ]
 
     @cached_property

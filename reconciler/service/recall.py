@@ -34,10 +34,11 @@ from reconciler.domain.recalling.ranking import (
     telling,
 )
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery, told
+from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Conflict, Fact, FactUse, FoundFact, RankedFact
 from reconciler.domain.records.kinds import LASTING, FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
-from reconciler.errors import InvalidRequestError, SchemaError
+from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen, in_order
 from reconciler.reading.question_words import ENGLISH, AskedWords, WordIndex, without_names
@@ -46,7 +47,6 @@ from reconciler.service.stores.commits import OpenConflicts
 from reconciler.service.stores.stored_facts import RecalledFacts
 
 if TYPE_CHECKING:
-    from reconciler.domain.recalling.recalled import Recalled
     from reconciler.domain.records.policies import RecallFloor
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
@@ -142,10 +142,17 @@ class Recall:
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def own_answer(self, scope: Scope, question: str, limit: int) -> Recalled:
-        """As ``recall``, but not counted: for a question that the memory itself asks."""
-        if question not in self.own_questions:
-            self.own_questions[question] = question_of(self.embedder, question)
-        return self._answered(scope, question, limit)
+        """As ``recall``, but not counted: for a question that the memory itself asks.
+
+        Nothing where it is not known how near an answer is, or while the model cannot be reached.
+        """
+        if self.how.floor is None:
+            return Recalled()
+        with suppress(EmbeddingError):
+            if question not in self.own_questions:
+                self.own_questions[question] = question_of(self.embedder, question)
+            return self._answered(scope, question, limit)
+        return Recalled()
 
     def _answered(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter = EVERYTHING

@@ -25,7 +25,7 @@ from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.packaged_arbiter import FILE, QUICK, SHA256, PackagedArbiter, _Loaded
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import Neighbour, Shown
+from reconciler.domain.records.facts import JudgedNeighbour, Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
@@ -106,7 +106,7 @@ def test_the_hash_of_a_value_is_not_read(judge: PackagedArbiter) -> None:
 def after(replaced: str, now: str) -> Neighbour:
     """Fact that stands in the place of another one."""
     [fact] = facts(now)
-    return Shown(
+    return JudgedNeighbour(
         **{each.name: getattr(fact, each.name) for each in fields(Neighbour)},
         replaced=((replaced, None),),
     )
@@ -360,6 +360,18 @@ def test_of_a_chain_that_is_imported_the_last_is_live(tmp_path: Path) -> None:
         assert live == MOVES[-1:]
 
 
+@pytest.mark.parametrize(
+    "text", ["Switched to Linux now.", "Moved all files to Dropbox.", "The move is finished."]
+)
+def test_another_matter_does_not_end_what_followed_a_change(tmp_path: Path, text: str) -> None:
+    assert told(tmp_path, *MOVES[:2], text)[0] == sorted([MOVES[1], text])
+
+
+def test_the_value_that_a_fact_has_already_does_not_end_it(tmp_path: Path) -> None:
+    now = "Moved to York to look after her blind father."
+    assert told(tmp_path, LEEDS, now, "Lives in York.")[0] == sorted([now, "Lives in York."])
+
+
 SOLD = "Sold the Seat, it's a Cupra Born from today"
 
 
@@ -373,6 +385,10 @@ def test_a_change_in_passing_ends_a_lasting_fact_and_lasts(tmp_path: Path) -> No
         assert made.judged.category is Category.FACT
         assert made.judged.lifetime_days == known.judged.lifetime_days
         # What the caller calls passing, or the words do, ends nothing that lasts.
+        zoe = memory.contact("crm", "zoe")
+        zoe.note("Drives a red Seat Ibiza.")
+        told = zoe.note(SOLD, category="volatile")
+        assert (told.superseded_ids, told.judged.lifetime_days) == ((), 7)
         assert ann.note("Is in Linz today, the Cupra is gone.").superseded_ids == ()
 
 

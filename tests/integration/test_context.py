@@ -11,7 +11,7 @@ import pytest
 
 from reconciler import AsyncMemory, Memory, Turn
 from reconciler.bound_memory import ContactMemory
-from reconciler.errors import InvalidRequestError, InvalidSessionError
+from reconciler.errors import EmbeddingError, InvalidRequestError, InvalidSessionError
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 
@@ -75,6 +75,18 @@ def test_a_later_turn_gets_what_fits_it_and_nothing_twice(ines: ContactMemory) -
     third = ines.context(_asked("Which instrument do I play?"), shown=second.shown)
     assert third.text == ""
     assert third.shown == second.shown
+
+
+def test_an_opening_without_words_needs_no_model(
+    ines: ContactMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object) -> None:
+        raise EmbeddingError("the model cannot be reached")
+
+    ines.context(_asked("?"))  # the facts are read
+    monkeypatch.setattr("reconciler.service.recall.question_of", down)
+    ines._services.recall.own_questions.clear()
+    assert "walnuts" in ines.context(_asked("?")).text
 
 
 def test_an_unrelated_turn_gets_an_empty_text(ines: ContactMemory) -> None:

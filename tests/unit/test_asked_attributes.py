@@ -138,9 +138,12 @@ def test_a_question_of_any_person_is_one_about_her(said: str, told: str) -> None
 @every(
     ("said", "noted"),
     [
-        ("I moved to Linz. I'm glad, my wife is.", "moved to Linz. she is glad, her wife is."),
-        ("He sold the car and I bought it.", "He sold the car and she bought it."),
-        ("I’ve left. I am free; you may call me.", "she has left. she is free; you may call her."),
+        ("I moved to Linz, my wife too.", "moved to Linz, her wife too."),
+        ("My dog died.", "her dog died."),
+        ("I’ve left; you may call me at 9 am.", "has left; you may call her at 9 am."),
+        ("I am free.", "is free."),
+        ("He sold the car and I bought it.", "He sold the car and I bought it."),
+        ("Insulin instead of Type I pens.", "Insulin instead of Type I pens."),
         ("Héctor moved. The Is are dotted.", "Héctor moved. The Is are dotted."),
         ("She lives in Linz.", "She lives in Linz."),
     ],

@@ -109,7 +109,13 @@ said = "Tea, please.  A_B"
 """
 
 
-def test_words_of_a_list_are_parted_by_white_space_and_have_spaces_of_their_own() -> None:
+def test_a_list_of_cues_that_is_missing_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"no \[\[overide\]\]"):
+        Cues(read(FILE), names=("order", "overide"))
+    Cues(read(FILE), names=("order", "cue"))  # this list alone may be left out
+
+
+def test_words_of_a_list_are_parted_by_a_space_and_have_spaces_of_their_own() -> None:
     assert read(LISTED).lists == {
         "drink": ("tea", "coffee", "hot <cold_drink>", "iced tea"),
         "cold_drink": ("milk",),

@@ -291,7 +291,7 @@ class Predecessor:
 
 
 @frozen
-class Shown(Neighbour):
+class JudgedNeighbour(Neighbour):
     """A neighbour as the packaged judge sees it.
 
     Attributes:

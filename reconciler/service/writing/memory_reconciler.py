@@ -55,9 +55,9 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.facts import (
     Conflict,
     Fact,
+    JudgedNeighbour,
     Neighbour,
     Relations,
-    Shown,
     check_not_ended,
 )
 from reconciler.domain.records.handles import handle_of
@@ -351,14 +351,9 @@ class MemoryReconciler:
                 opinions[key] = self.arbitration.ask(asked, shown)
             opinion = opinions[key]
             if opinion.judgement and opinion.judgement.says_anything:
-                judged = opinion.judgement
-                lasting = _lasting(submission, judged, shown, seen)
-                lasts = replace(note, category=lasting.note.category)
-                verdict = self._decided(lasting, lasts, seen, judged)
-                if lasting is not submission and verdict.is_replacement:
-                    submission, note = lasting, lasts
-                elif lasting is not submission:
-                    verdict = self._decided(submission, note, seen, judged)
+                submission, note, verdict = self._judged(
+                    submission, note, seen, opinion.judgement, shown
+                )
         if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed, self.policy)
         ends_at = None if submission.amended_id else submission.candidate.holds_until
@@ -377,6 +372,22 @@ class MemoryReconciler:
             beneath = self.fact_store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self.policy, self._unread)
         return self._commit(submission.about(note), verdict, opinion, seen, until_then)
+
+    def _judged(
+        self,
+        submission: Submission,
+        note: Note,
+        seen: Seen,
+        judgement: Judgement,
+        shown: Sequence[Neighbour],
+    ) -> tuple[Submission, Note, Verdict]:
+        """Verdict after a judge's answer; a note that it ends a fact with may last."""
+        lasting = _lasting(submission, judgement, shown, seen)
+        lasts = replace(note, category=lasting.note.category)
+        verdict = self._decided(lasting, lasts, seen, judgement)
+        if verdict.is_replacement or lasting is submission:
+            return lasting, lasts, verdict
+        return submission, note, self._decided(submission, note, seen, judgement)
 
     def _apart(
         self, submission: Submission, note: Note, seen: Seen
@@ -522,7 +533,7 @@ class MemoryReconciler:
             if is_own and each.cosine >= _REPLACED_COSINE_MIN:
                 replaced[each.head_id].append((each.text, each.slot))
         return tuple(
-            Shown(
+            JudgedNeighbour(
                 **{each.name: getattr(fact, each.name) for each in fields(Neighbour)},
                 replaced=tuple(replaced[fact.fact_id]),
             )
