@@ -56,11 +56,12 @@ def cleared_memory() -> Iterator[None]:
     if not can_clear_memory():
         yield
         return
-    _writers.change(1)
+    writers = _writers  # a fork puts others there
+    writers.change(1)
     try:
         yield
     finally:
-        _writers.change(-1)
+        writers.change(-1)
 
 
 def can_clear_memory() -> bool:

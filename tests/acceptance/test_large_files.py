@@ -20,7 +20,7 @@ DEEP = "a = " + "[" * 100_000
 def test_an_endless_transcript_is_refused(run: Run) -> None:
     code, _, err = run("extract", ENDLESS, *WHO)
     assert code == 2
-    assert "the most that is read" in err
+    assert "at most so many are read" in err
 
 
 def test_so_is_an_export_of_another_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

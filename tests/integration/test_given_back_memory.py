@@ -111,6 +111,14 @@ def test_the_last_of_several_writers_puts_the_setting_back_also_after_an_error()
     assert _filling() is None
 
 
+def test_a_writer_of_before_a_fork_counts_where_it_was_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with cleared_memory():
+        monkeypatch.setattr(cleared_memory_module, "_writers", cleared_memory_module._Writers())
+    assert cleared_memory_module._writers.count == 0
+
+
 FIRST_WRITERS = """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
