@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from reconciler.adapters.model_files import TOKENIZER, check_files, translated, weights_folder
 from reconciler.adapters.onnx_minilm import session_of
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import JudgedNeighbour, Neighbour
+from reconciler.domain.records.facts import Neighbour, replaced_by
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, Slot
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
@@ -131,7 +131,8 @@ class PackagedArbiter:
         before = [
             (number, earlier, slot)
             for number, now in facts.items()
-            for earlier, slot in _replaced(neighbours[number - 1])
+            for told, slot in replaced_by(neighbours[number - 1])
+            for earlier in [without_hashes(told)]
             if _is_readable(earlier) and brings_another_value(text, earlier, now)
         ]
         pairs = [*facts.items(), *((number, earlier) for number, earlier, _ in before)]
@@ -261,11 +262,6 @@ def _is_told_apart(note: Note, fact: Neighbour) -> bool:
     """True if each has an attribute, and not the same one: then each is a matter of its own."""
     here, there = (slot.attribute if slot else None for slot in (note.slot, fact.slot))
     return here is not None and there is not None and here != there
-
-
-def _replaced(fact: Neighbour) -> Iterator[tuple[str, Slot | None]]:
-    for text, slot in fact.replaced if isinstance(fact, JudgedNeighbour) else ():
-        yield without_hashes(text), slot
 
 
 def _is_answered(note: Note, slot: Slot | None) -> bool:

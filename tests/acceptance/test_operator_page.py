@@ -718,7 +718,7 @@ def test_ticks_without_the_key_of_the_form_answer_nothing(
     assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 
-@pytest.mark.parametrize(
+for_something_else = pytest.mark.parametrize(
     "grant",
     [
         granted("operator", name="eve", tenant="other"),
@@ -726,6 +726,10 @@ def test_ticks_without_the_key_of_the_form_answer_nothing(
         granted("operator", name="eve", contact_id="bob"),
     ],
 )
+"""Tokens for another tenant, another agent or another contact."""
+
+
+@for_something_else
 def test_a_token_without_the_right_lists_saves_and_answers_nothing(
     still_api: Tenant, reader: Browser, grant: object
 ) -> None:
@@ -803,14 +807,7 @@ def test_the_filters_are_folded_until_one_is_set(reader: Browser) -> None:
 # Who sees what.
 
 
-@pytest.mark.parametrize(
-    "grant",
-    [
-        granted("operator", name="eve", tenant="other"),
-        granted("operator", "sales", name="eve"),
-        granted("operator", name="eve", contact_id="bob"),
-    ],
-)
+@for_something_else
 def test_a_token_for_something_else_sees_and_settles_nothing(
     still_api: Tenant, reader: Browser, grant: object
 ) -> None:

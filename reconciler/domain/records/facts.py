@@ -301,6 +301,11 @@ class JudgedNeighbour(Neighbour):
     replaced: tuple[tuple[str, Slot | None], ...] = ()
 
 
+def replaced_by(fact: Neighbour) -> tuple[tuple[str, Slot | None], ...]:
+    """Texts and slots of what a fact replaced, if a judge is told of them."""
+    return fact.replaced if isinstance(fact, JudgedNeighbour) else ()
+
+
 @frozen
 class RankedFact:
     """A recalled fact with the parts of its score, each in [0, 1] before weighting.

@@ -22,7 +22,7 @@ from cachetools import LRUCache
 
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import UNSURE, Judgement, Verdict
-from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.facts import Neighbour, replaced_by
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, Scope, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
@@ -333,7 +333,7 @@ def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> byt
         note.scope.tenant,
         (note.text, _day(note.said_at), _day(note.holds_from), note.trust, note.slot),
         *(
-            (fact.text, _day(fact.valid_from), fact.trust, fact.slot, getattr(fact, "replaced", ()))
+            (fact.text, _day(fact.valid_from), fact.trust, fact.slot, replaced_by(fact))
             for fact in neighbours
         ),
     )
