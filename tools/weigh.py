@@ -20,7 +20,7 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- python -m tools.weigh --write: {} -->", "<!-- end -->"
 ROOMS = {
     "reading": "reads words: text in, findings out",
-    "core": "the mission: doors to commit, recall, sessions, erasure, both engines, the facade",
+    "core": "the mission: writes, recall, sessions, erasure, both engines, the facade",
     "ops": "keeps a memory in order: moves, health, metrics, reports, calibration",
     "serve": "HTTP API, page for people, MCP server, their access",
     "integrations": "agents' frameworks, Ray",
