@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
+from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.named_secrets.grammar import (
     ADDRESS,
     is_drawn,
@@ -21,9 +21,6 @@ from reconciler.reading.named_secrets.grammar import (
 )
 from reconciler.reading.named_secrets.shapes import find_account_numbers
 from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
-
-if TYPE_CHECKING:
-    from reconciler.reading.lexicon import Cues, Lexicon
 
 Span = tuple[int, int]
 Spans = Iterator[Span]
@@ -82,7 +79,7 @@ def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveS
         text: a note, or an id.
         of_ids: whether it is an id, which is drawn at random itself.
     """
-    held = _cues().read(text)
+    held = cues_of("secrets", *_READ, flags=re.IGNORECASE).read(text)
     left_out = {"random"} if of_ids else set()
     if _LONG_WORD.search(text) is None:
         left_out |= _BY_SHAPE
@@ -95,29 +92,21 @@ def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveS
                             yield SensitiveSpan(start, end, SensitiveKind.SECRET)
 
 
-def _lexicon() -> Lexicon:
-    from reconciler.reading.lexicon import lexicon  # what only reads a store needs none
-
-    return lexicon("secrets")
-
-
-@cache
-def _cues() -> Cues:
-    from reconciler.reading.lexicon import Cues
-
-    return Cues(_lexicon(), names=tuple(_READ), flags=re.IGNORECASE)
-
-
 @cache
 def _any_of(name: str) -> re.Pattern[str]:
     """Any of a list's words, as a whole word."""
-    return re.compile(rf"(?<!\w){_lexicon().any_of(name)}(?!\w)", re.IGNORECASE)
+    words = lexicon("secrets").any_of(name)
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+
+
+def _listed(name: str) -> frozenset[str]:
+    return lexicon("secrets").word_set(name)
 
 
 def _is_of_something_else(match: Announcement) -> bool:
     """True if the name goes on, and names another thing: a password manager."""
-    words = re.findall(r"[\w-]+", match.groupdict().get("between") or "")
-    return bool(words) and not _lexicon().word_set("compound").isdisjoint(map(str.casefold, words))
+    between = match.groupdict().get("between") or ""
+    return not _listed("compound").isdisjoint(re.findall(r"[\w-]+", between.casefold()))
 
 
 # Whether a word is a secret
@@ -156,7 +145,7 @@ def _may_be_phrase(_: str, told: str) -> bool:
     first, *others = (word.split("-")[0] for word in told.split())
     if not _is_remark(first):
         return True
-    is_quality = first.casefold() in _lexicon().word_set("quality")
+    is_quality = first.casefold() in _listed("quality")
     return is_quality and len(others) >= 3 and not any(map(_is_remark, others[:3]))
 
 
@@ -199,6 +188,11 @@ def _token(text: str, start: int) -> Span | None:
     return None
 
 
+def _end_of_sentence(text: str, start: int) -> int:
+    end = _SENTENCE_END.search(text, start)
+    return end.start() if end else len(text)
+
+
 def _next(is_secret: Callable[[str, str, bool], bool]) -> _Read:
     """Next word, if with its cue, and maybe as the last of its sentence, it is a secret."""
 
@@ -215,8 +209,7 @@ def _first(is_secret: Callable[[int, str], bool]) -> _Read:
     """The first of the sentence's next words that is a secret, by its number and itself."""
 
     def read(text: str, match: Announcement) -> Spans:
-        end = _SENTENCE_END.search(text, match.end())
-        words = _WORD.finditer(text, match.end(), end.start() if end else len(text))
+        words = _WORD.finditer(text, match.end(), _end_of_sentence(text, match.end()))
         tokens = filter(None, (_token(text, word.start()) for word in islice(words, _WORDS_MAX)))
         for number, place in enumerate(tokens):
             if is_secret(number, text[slice(*place)]):
@@ -237,8 +230,7 @@ _typed = _first(lambda _, word: _is_chosen(word) or _is_pin(word))
 def _entered(text: str, match: Announcement) -> Spans:
     """What is typed, if its sentence says that this lets a person in."""
     start = max(text.rfind(sign, 0, match.start()) for sign in ".!?\n") + 1
-    end = _SENTENCE_END.search(text, match.end())
-    if _any_of("getting_in").search(text, start, end.start() if end else len(text)):
+    if _any_of("getting_in").search(text, start, _end_of_sentence(text, match.end())):
         yield from _typed(text, match)
 
 
@@ -290,8 +282,7 @@ def _random(text: str, match: Announcement) -> Spans:
     """What was drawn at random, and is neither an id nor part of an address or a file's name."""
     start, end = match.span("value")
     word = match["value"].rstrip("._~-")
-    others = _lexicon().word_set("identified")
-    if not is_drawn(word, others) or text[end : end + 1] in _GOES_ON or _FILE.search(word):
+    if not is_drawn(word, _listed("identified")) or text[end : end + 1] in _GOES_ON or _FILE.search(word):
         return
     if _ADDRESSED.search(text, max(0, start - 400), start) or word.startswith("AAAA"):
         return

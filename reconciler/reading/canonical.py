@@ -6,10 +6,13 @@ import re
 import unicodedata
 from functools import lru_cache
 
+remembered = lru_cache(maxsize=4096)
+"""For what is read off one text: a text that was read lately is not read again."""
+
 _SPACES = re.compile(r"\s+")
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def canonical_text(text: str) -> str:
     """Text as it is embedded: one Unicode form, single spaces, no closing full stops.
 

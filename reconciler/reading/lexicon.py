@@ -134,6 +134,12 @@ def lexicon(name: str) -> Lexicon:
 
 
 @cache
+def cues_of(name: str, *names: str, flags: int = 0) -> Cues:
+    """Cues of the lexicon of that name, in these of its lists; in all of them if none is named."""
+    return Cues(lexicon(name), names=names or None, flags=flags)
+
+
+@cache
 def _reader(of: type[T]) -> TypeAdapter[T]:
     """What reads tables as this type; made when the first file is read."""
     from pydantic import TypeAdapter
@@ -252,14 +258,11 @@ class Cues:
     def read(self, text: str) -> Held:
         """Text, to ask for the cues that it holds."""
         always, literals = self._screen
-        return Held(self, text, self._by_list(always | literals.held(text.casefold())))
-
-    def _by_list(self, places: Iterable[int]) -> dict[str, list[int]]:
         numbers: dict[str, list[int]] = {}
-        for at in sorted(places):
+        for at in sorted(always | literals.held(text.casefold())):
             name, number = self._places[at]
             numbers.setdefault(name, []).append(number)
-        return numbers
+        return Held(self, text, numbers)
 
     def cue(self, name: str, number: int) -> Cue:
         """A cue, by its list and its number there."""
@@ -306,12 +309,10 @@ class Held:
         """Lists of which the text may hold a cue."""
         return self._numbers.keys()
 
-    def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
-        """Cues of a list that the text may hold, in the file's order, compiled."""
-        numbers, cues = self._numbers.get(name), self._cues
-        if not numbers:
-            return ()
-        return [(cues.cue(name, number), cues.pattern(name, number)) for number in numbers]
+    def worth_trying(self, name: str) -> Iterator[tuple[Cue, re.Pattern[str]]]:
+        """Cues of a list that the text may hold, in the file's order, each compiled in its turn."""
+        for number in self._numbers.get(name, ()):
+            yield self._cues.cue(name, number), self._cues.pattern(name, number)
 
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
         """Cues of a list that the text holds, each where it first does."""
@@ -321,7 +322,4 @@ class Held:
 
     def first(self, name: str) -> re.Match[str] | None:
         """Where the text holds the first of the cues of a list; None where it holds none."""
-        for number in self._numbers.get(name, ()):
-            if match := self._cues.pattern(name, number).search(self.text):
-                return match
-        return None
+        return next((match for _, match in self.matches(name)), None)

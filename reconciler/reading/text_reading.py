@@ -21,7 +21,7 @@ from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from reconciler.frozen import in_order
-from reconciler.reading.lexicon import Cues, Held, lexicon
+from reconciler.reading.lexicon import Held, cues_of, lexicon
 
 
 @in_order
@@ -224,15 +224,10 @@ def _words_listed(name: str) -> frozenset[str]:
     return lexicon("sentences").word_set(name)
 
 
-@cache
-def _cues() -> Cues:
-    return Cues(lexicon("conditions"), flags=re.IGNORECASE)
-
-
 @lru_cache(maxsize=64)
 def _held(sentence: str) -> Held:
     """Cues that the sentence may hold; read once, whatever is asked of it."""
-    return _cues().read(sentence)
+    return cues_of("conditions", flags=re.IGNORECASE).read(sentence)
 
 
 def find_condition(sentence: str) -> re.Match[str] | None:

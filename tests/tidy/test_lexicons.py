@@ -7,15 +7,13 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from reconciler.adapters import told_secrets_finder
 from reconciler.domain.sessions import explicit_statements, speakers
-from reconciler.reading import text_reading
 from reconciler.reading.cues import classification, injection, meaning
-from reconciler.reading.guard import tokens
-from reconciler.reading.lexicon import Cue, Cues, lexicon
+from reconciler.reading.lexicon import Cue, Cues, cues_of, lexicon
 from reconciler.reading.needed_literals import needed_literals
 from reconciler.reading.text_reading import read_text
 from tests.tables import every
@@ -23,14 +21,14 @@ from tests.tables import every
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
 READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
-    "meaning": (meaning._lexicon, meaning._spell),
-    "classification": (classification._lexicon, classification._one_line),
-    "literalness": (classification._literalness_lexicon, lambda text: read_text(text).small),
-    "guard": (tokens._cues, str),
-    "secrets": (told_secrets_finder._cues, str),
+    "meaning": (partial(cues_of, "meaning"), meaning._spell),
+    "classification": (partial(cues_of, "classification"), classification._one_line),
+    "literalness": (partial(cues_of, "literalness"), lambda text: read_text(text).small),
+    "guard": (partial(cues_of, "guard"), str),
+    "secrets": (partial(cues_of, "secrets", flags=re.IGNORECASE), str),
     "statements": (explicit_statements._lexicon, str),
     "speakers": (speakers._cues, str),
-    "conditions": (text_reading._cues, str),
+    "conditions": (partial(cues_of, "conditions", flags=re.IGNORECASE), str),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 

@@ -20,11 +20,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from reconciler.reading.guard import count_words, denies_value, is_repeated_in, share_a_word
 from reconciler.reading.kinds import Category, RecallSemantics
-from reconciler.reading.lexicon import Cues, Held, lexicon
+from reconciler.reading.lexicon import Held, cues_of
 from reconciler.reading.text_reading import read_text
 
 
@@ -39,15 +39,10 @@ class Weight(StrEnum):
     REMARK = "remark"
 
 
-@cache
-def _lexicon() -> Cues:
-    return Cues(lexicon("classification"))
-
-
 @lru_cache(maxsize=64)
 def _find_cues(text: str) -> Held:
     """Text as the cues expect it; read once, whatever is asked of it."""
-    return _lexicon().read(_one_line(text))
+    return cues_of("classification").read(_one_line(text))
 
 
 @lru_cache(maxsize=64)
@@ -220,16 +215,11 @@ def _starts(plain: str) -> tuple[int, ...]:
     return 0, *(sentence.start for sentence in read_text(plain).sentences if sentence.start)
 
 
-@cache
-def _literalness_lexicon() -> Cues:
-    return Cues(lexicon("literalness"))
-
-
 @lru_cache(maxsize=64)
 def _find_literalness_cues(text: str) -> tuple[str, Held]:
     """Text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
     reading = read_text(text)
-    return reading.plain, _literalness_lexicon().read(reading.small)
+    return reading.plain, cues_of("literalness").read(reading.small)
 
 
 def _said(plain: str, held: Held, match: re.Match[str]) -> str:
@@ -284,7 +274,7 @@ def _with_consequence(
     for sentence in sentences:
         if match := condition.search(sentence):
             rest = f"{sentence[: match.start()]} | {sentence[match.end() :]}"
-            if _literalness_lexicon().pattern(consequence).search(rest):
+            if cues_of("literalness").pattern(consequence).search(rest):
                 return match
     return None
 

@@ -17,10 +17,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import Cues, lexicon
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.visible_text import visible
@@ -63,7 +64,7 @@ class DirectiveFinding:
     is_request: bool = False
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
     """Text's directives to the agent or its memory; empty for none.
 
@@ -120,7 +121,7 @@ _QUOTES = str.maketrans("\u2018\u2019\u201b\u2032\u201c\u201d\u201e\u00ab\u00bb"
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u034f\u180e"
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _fold(character: str) -> str:
     """Lower case, without width, accents and quotes of its own; nothing for what is not seen."""
     decomposed = unicodedata.normalize("NFKD", character.translate(_QUOTES))

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
+from reconciler.reading.canonical import remembered
 from reconciler.reading.guard import is_english
 from reconciler.reading.guard.tokens import english_words
 
@@ -46,7 +47,7 @@ _ENGLISH_MIN = 0.02
 languages 4 then pass for it, and of 309 scraps some 260."""
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def unread_language(text: str) -> str | None:
     """What shows that the gate cannot read a text's language; None if it seems readable.
 
@@ -64,7 +65,7 @@ def unread_language(text: str) -> str | None:
     return f"probably {next(each for each, _ in ranked if each not in _READ_LANGUAGES)!r}"
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def is_surely_english(text: str) -> bool:
     """True if something speaks for English; "Habla inglés." only has nothing against it.
 
@@ -106,7 +107,3 @@ def unread_script(text: str) -> str | None:
         return None
     foreign = [word for word in words if _OF_OTHER_LANGUAGES.search(word)]
     return f"words such as {foreign[0]!r}" if len(foreign) > len(words) * _WORDS_SHARE_MIN else None
-
-
-def _script(letter: str) -> str:
-    return unicodedata.name(letter, "UNKNOWN").split()[0]

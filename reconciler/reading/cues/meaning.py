@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from reconciler.reading.lexicon import Cues, lexicon
+from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.text_reading import read_text
 
 
@@ -73,14 +73,9 @@ _WEIGHT = {Meaning.REMARK: 0, Meaning.FILLER: 2}
 
 
 @cache
-def _lexicon() -> Cues:
-    return Cues(lexicon("meaning"))
-
-
-@cache
 def _the(name: str) -> re.Pattern[str]:
     """The only cue of a list."""
-    return _lexicon().pattern(name)
+    return cues_of("meaning").pattern(name)
 
 
 @cache
@@ -157,7 +152,7 @@ def _kind_of(sentence: str, text: str) -> Meaning:
         return Meaning.STATEMENT if _the("told").search(told) else asked
     if _the("order").match(spelled) or _the("lasts").search(told):
         return Meaning.STATEMENT
-    if _passes(told):
+    if cues_of("meaning", "passes").read(told).first("passes"):
         return Meaning.REMARK
     # A person talks to another; a note about a person does not.
     if "?" in text or _the("chat").search(text) is not None:
@@ -191,12 +186,3 @@ def _asked(sentence: str, spelled: str) -> Meaning | None:
     if _the("request").match(spelled) and not _the("lasting").search(spelled):
         return Meaning.REQUEST
     return None
-
-
-@cache
-def _passing() -> Cues:
-    return Cues(lexicon("meaning"), names=("passes",))
-
-
-def _passes(told: str) -> bool:
-    return _passing().read(told).first("passes") is not None

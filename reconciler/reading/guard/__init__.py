@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from reconciler.reading.canonical import canonical_text
+from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.changes import (
     answer_one_question as answer_one_question,
@@ -365,7 +365,7 @@ def tells_of_more(text: str) -> bool:
     return pattern_of("addition").search(read(text).canonical) is not None
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def tells_of_change(text: str) -> bool:
     """True if a text says that something has changed: "pays by card now"."""
     return pattern_of("change").search(lowered(text)) is not None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.reading.canonical import canonical_text
+from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.differences import is_of_another, words_of_its_own
 from reconciler.reading.guard.reading import (
@@ -109,7 +109,7 @@ def are_of_other_people(note: str, fact: str) -> bool:
     return speaks_of_another(note) and pattern_of("first_person").search(lowered(fact)) is not None
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def speaks_of_another(note: str) -> bool:
     """True if the text is soon about him, her or them, and does not open with its speaker."""
     text = lowered(note)
@@ -117,7 +117,7 @@ def speaks_of_another(note: str) -> bool:
     return not opens_with_me and pattern_of("third_person").search(text) is not None
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def stated(text: str) -> str:
     """Text without clauses that ask or tell an intention."""
     if not _tells_a_wish(text):
@@ -226,7 +226,7 @@ def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> boo
     )
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _subject(note: str) -> tuple[Word, ...]:
     """Words of content for the person or thing that changed: those before the verb.
 
@@ -243,7 +243,7 @@ def _subject(note: str) -> tuple[Word, ...]:
     return _subject_in(tokens)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _head(fact: str) -> tuple[Word, ...]:
     """The words of content before the fact's "is" or "has"."""
     tokens = read(fact).tokens
@@ -419,7 +419,7 @@ def _ended(reading: Reading) -> Denial | None:
     return next(iter(said), None)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _before(note: str) -> frozenset[str]:
     """Earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
     text = lowered(note)
@@ -547,7 +547,7 @@ class Frame(NamedTuple):
     value: frozenset[str]
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _frame(text: str) -> Frame | None:
     plain = canonical_text(text)
     reading = read(text)
@@ -638,7 +638,7 @@ def _undoes(note: str, fact: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _cues(note: str) -> frozenset[str]:
     """The stems of the note's words of change."""
     text = lowered(note)
@@ -672,12 +672,12 @@ def is_event(text: str) -> bool:
     return (pattern_of("event").search(said) or pattern_of("occurrence").search(said)) is not None
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _tells_a_wish(text: str) -> bool:
     return pattern_of("wishing").search(lowered(text)) is not None
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _changed_words(note: str) -> frozenset[str]:
     """The stems around the words of change; none if the note tells no change."""
     changed: set[str] = set()
@@ -693,7 +693,7 @@ def _changed_words(note: str) -> frozenset[str]:
     return frozenset(changed - _cues(note)) or frozenset({""})
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _content(text: str) -> frozenset[str]:
     return frozenset(_stems(tokens_of(lowered(text))))
 

@@ -11,10 +11,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from math import ceil
 
-from reconciler.reading.canonical import canonical_text
+from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.reading import folded, lowered, read
 from reconciler.reading.guard.tokens import (
@@ -45,7 +45,7 @@ _ALIKE_SHARE = 0.6
 _PAIR = re.compile(rf"(?=([{UNSPACED}]{{2}}))")
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def is_english(text: str) -> bool:
     """True if the guard can read the text; a short text without clues counts as English."""
     foreign, lower = _read(text)
@@ -55,7 +55,7 @@ def is_english(text: str) -> bool:
     return has_known or len(lower) < _MANY or any(map(_is_known, lower))
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def is_foreign(text: str) -> bool:
     """True if words show that the text is not English; a text that shows nothing may be either."""
     foreign, lower = _read(text)
@@ -79,7 +79,7 @@ def _is_foreign(at: int, word: str, lower: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def words_that_tell(text: str) -> frozenset[str]:
     """Words of a text, of any language, that say what it is about, without their endings.
 
@@ -165,7 +165,7 @@ def _order(text: str) -> list[str]:
     return _PIECES.findall(spaced)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _pieces(text: str) -> Counter[str]:
     return Counter(_order(text))
 

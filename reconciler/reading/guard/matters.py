@@ -8,9 +8,9 @@ names no employer. Nothing here compares values.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
+from reconciler.reading.canonical import remembered
 from reconciler.reading.guard.differences import LABELLED
 from reconciler.reading.guard.reading import VALUE_KINDS, Reading, Word, folded, read
 from reconciler.reading.guard.tokens import Token, pattern_of, stem_of, tokens_of, words_of
@@ -30,7 +30,7 @@ _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def stems_of(text: str) -> frozenset[str]:
     """Stems of a few words, such as a value or an attribute's name, for comparing them."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
@@ -224,7 +224,7 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
     return (naming[-1] if naming else None), stems
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _stating_clauses(text: str) -> tuple[_Clause, ...]:
     """Clauses of a text that state something; none that asks or supposes."""
     marks, told = words_of("clause_mark", "supposition"), True

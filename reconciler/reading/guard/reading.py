@@ -15,11 +15,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.reading.canonical import canonical_text
+from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference
 from reconciler.reading.guard.tokens import (
     SENTENCE_ENDS,
@@ -72,7 +72,7 @@ def is_denied_before(text: str, start: int) -> bool:
     return _is_denied(_clause_before(text[:start]))
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _clause_before(text: str) -> tuple[Token, ...]:
     """Last words of a text, back to a mark or conjunction, which is the first of them."""
     tokens = tokens_of(text)
@@ -333,13 +333,13 @@ class Reading:
         return ""
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def read(text: str) -> Reading:
     """Reading of a text, whatever the string; a text read lately is not read again."""
     return Reading(canonical_text(text))
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def lowered(text: str) -> str:
     """Canonical text without capitals, in which phrases are searched."""
     return canonical_text(text).casefold()

@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from reconciler.reading.lexicon import Cues, lexicon
+from reconciler.reading.canonical import remembered
+from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.sensitive_data import TOKEN, without_scheme
 from reconciler.reading.text_reading import read_text
 
@@ -32,7 +33,7 @@ def words_of(*names: str) -> frozenset[str]:
 @cache
 def pattern_of(name: str) -> re.Pattern[str]:
     """The cue of a list."""
-    return _cues().pattern(name)
+    return cues_of("guard").pattern(name)
 
 
 @cache
@@ -75,11 +76,6 @@ def opposites() -> dict[str, tuple[int, int]]:
         for side, words in enumerate(line.split("|"))
         for word in words.split()
     }
-
-
-@cache
-def _cues() -> Cues:
-    return Cues(lexicon("guard"))
 
 
 TOKENS_MAX = 500
@@ -290,7 +286,7 @@ def _added(read: list[Token], token: Token) -> Token:
     return Token("number", str(tens + ones), f"{before.text}-{token.text}")
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _read_word(text: str) -> Token:
     lower = text.lower()
     if not text.isascii() and any(each.isnumeric() and not each.isalpha() for each in text):

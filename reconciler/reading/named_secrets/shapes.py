@@ -1,4 +1,4 @@
-"""Secrets and numbers of accounts that are known by their shape alone, without any library.
+"""Secrets and numbers of accounts that are known by their shape alone.
 
 What the finder of secrets looks for beside vendors' tokens, and what no error may repeat:
 an error is made where no finder is at hand, and is printed, logged and kept on jobs. Pure.
@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+
+from stdnum import luhn
+from stdnum.iso7064 import mod_97_10
 
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 
@@ -24,15 +27,14 @@ _SHAPES = (
     r"\bhttps://hooks\.slack\.com/services/[\w/]+",
     r"\bAIza[\w-]{30,}",
     r"\b(?i:bearer)[ ]+[A-Za-z0-9._~+/-]{20,}=*",
-)
-_IN_ADDRESSES = (
+    # What lets a visitor in by the address alone; the first group is the secret.
     r"(?i)://[^\s\"'<>]{1,300}?[?&;#](?:sig|signature|x-amz-signature|x-goog-signature|code|ticket"
     r"|sid|session)="
     r"((?=[^\s&#]{0,60}\d)(?=[^\s&#]{0,60}[a-z])[^\s&#\"'<>]{10,})",
     r"(?i)://[^\s\"'<>]{1,200}?/(?:reset|reset-password|password|magic|magic-link|invite|verify"
     r"|activate|login|signin|confirm)/((?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,})",
+    r"://[^\s/:@]{0,100}:([^\s/@]{1,200})@",
 )
-"""What lets a visitor in by the address alone; the first group is the secret."""
 
 NEEDED = """
     xox bearer :// -----begin _authtoken eyj aiza sk- sk_ rk_ whsec_ gho ghp ghs ghu ghr github_pat_
@@ -40,7 +42,6 @@ NEEDED = """
 """
 """Rare parts of the shapes, in small letters: each shape holds one of these."""
 
-_LOGIN_IN_ADDRESS = r"://[^\s/:@]{0,100}:([^\s/@]{1,200})@"
 _IBAN_COUNTRIES = (
     "AD|AE|AL|AT|AZ|BA|BE|BG|BH|BI|BR|BY|CH|CR|CY|CZ|DE|DJ|DK|DO|EE|EG|ES|FI|FK|FO|FR|GB|GE|GI|GL|GR"
     "|GT|HR|HU|IE|IL|IQ|IS|IT|JO|KW|KZ|LB|LC|LI|LT|LU|LV|LY|MC|MD|ME|MK|MN|MR|MT|MU|NI|NL|NO|OM|PK"
@@ -72,14 +73,13 @@ def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
         if end := _end_of_iban(match[0]):
             yield SensitiveSpan(match.start(), match.start() + end, SensitiveKind.IBAN)
     for match in _CARD.finditer(text):
-        if _is_card(match[0]):
+        if luhn.is_valid(re.sub("[ -]", "", match[0])):
             yield SensitiveSpan(*match.span(), SensitiveKind.CREDIT_CARD)
 
 
 @cache
 def _compiled() -> tuple[re.Pattern[str], ...]:
-    shapes = [re.compile(shape, re.DOTALL) for shape in _SHAPES]
-    return (*shapes, *map(re.compile, (*_IN_ADDRESSES, _LOGIN_IN_ADDRESS)))
+    return tuple(re.compile(shape, re.DOTALL) for shape in _SHAPES)
 
 
 def _end_of_iban(text: str) -> int:
@@ -87,13 +87,6 @@ def _end_of_iban(text: str) -> int:
     ends = [len(text), *(at for at, each in reversed([*enumerate(text)]) if each == " ")]
     for end in ends:
         plain = text[:end].replace(" ", "")
-        turned = "".join(str(int(each, 36)) for each in plain[4:] + plain[:4])
-        if len(plain) >= _IBAN_LENGTH_MIN and int(turned) % 97 == 1:
+        if len(plain) >= _IBAN_LENGTH_MIN and mod_97_10.is_valid(plain[4:] + plain[:4]):
             return end
     return 0
-
-
-def _is_card(text: str) -> bool:
-    digits = [int(each) for each in reversed(text) if each.isdigit()]
-    doubled = [each * (1 + at % 2) for at, each in enumerate(digits)]
-    return sum(each - 9 * (each > 9) for each in doubled) % 10 == 0
