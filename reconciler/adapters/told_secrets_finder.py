@@ -282,7 +282,11 @@ def _random(text: str, match: Announcement) -> Spans:
     """What was drawn at random, and is neither an id nor part of an address or a file's name."""
     start, end = match.span("value")
     word = match["value"].rstrip("._~-")
-    if not is_drawn(word, _listed("identified")) or text[end : end + 1] in _GOES_ON or _FILE.search(word):
+    if (
+        not is_drawn(word, _listed("identified"))
+        or text[end : end + 1] in _GOES_ON
+        or _FILE.search(word)
+    ):
         return
     if _ADDRESSED.search(text, max(0, start - 400), start) or word.startswith("AAAA"):
         return

@@ -5,11 +5,10 @@ cues are tried on it live here. What a cue means never does: that is the busines
 asks for it. Nothing is read or compiled before it is needed.
 
 A file has one table ``[lists]`` of words that a space or the end of a line parts, with ``_`` for a
-space within a word, and lists of cues: ``[[name]]`` begins a cue of the list ``name``. A table
-``[words]`` has lists, too: two spaces or the end of a line part its words, so that a whole sentence
-may be one. A word and a pattern are regular expressions, in which ``<name>`` stands for any of the
-words of that list; the lines of a pattern are put together without what indents them. So no line of
-a pattern and no word may begin or end with a space that counts.
+space within a word, and lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a
+pattern are regular expressions, in which ``<name>`` stands for any of the words of that list; the
+lines of a pattern are put together without what indents them. So no line of a pattern and no word
+may begin or end with a space that counts.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ class Cue:
         hits: texts in which it finds something.
         misses: texts that look like it, and in which it must not.
         kind: what it gives away, where the list has cues of several kinds.
-        weight: how much it counts, where the list is weighed.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  read by pydantic
@@ -49,7 +47,6 @@ class Cue:
     hits: tuple[str, ...]
     misses: tuple[str, ...] = ()
     kind: str = ""
-    weight: int = 0
 
 
 @in_order
@@ -67,16 +64,16 @@ class Lexicon:
     cues: Mapping[str, tuple[Cue, ...]]
 
     def cues_of(self, name: str) -> tuple[Cue, ...]:
-        """Cues of a list, in the file's order; only a list ``cue`` may be left out.
+        """Cues of a list, in the file's order.
 
         Raises:
             ConfigurationError: the file has no such list.
         """
-        if name not in self.cues and name != "cue":
+        if name not in self.cues:
             raise ConfigurationError(
                 f"{self.source}: no [[{name}]] is there; add one, or mend a typing error"
             )
-        return self.cues.get(name, ())
+        return self.cues[name]
 
     def words(self, name: str) -> tuple[str, ...]:
         """Words of a list, in the file's order.
@@ -157,32 +154,29 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
 
     cues = dict(tables)
     try:
-        read = {table: cues.pop(table, {}) for table in _TABLES}
-        words = _reader(dict[str, dict[str, str]]).validate_python(read)
+        read = {"lists": cues.pop("lists", {})}
+        texts = _reader(dict[str, dict[str, str]]).validate_python(read)["lists"]
         made = _reader(dict[str, tuple[Cue, ...]]).validate_python(cues)
     except ValidationError as error:
         fault = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error
-    texts, lists = words["words"], words["lists"]
-    if both := texts.keys() & lists.keys():
-        said = f"{source}: [lists] {min(both)}: it is in [words], too; remove one"
-        raise ConfigurationError(said)
-    for name, text in lists.items():
-        texts[name] = _SPACE_OF_A_WORD.sub(" ", text.replace(" ", "  "))
-    parted = {name: tuple(filter(None, _PARTED.split(text))) for name, text in texts.items()}
-    return Lexicon(source, parted, made)
+    lists = {name: tuple(map(_spaced, _WORD.findall(text))) for name, text in texts.items()}
+    return Lexicon(source, lists, made)
 
 
-_TABLES = ("words", "lists")
-_PARTED = re.compile(r"\n| {2,}")
+def _spaced(word: str) -> str:
+    return _SPACE_OF_A_WORD.sub(" ", word)
+
+
+_WORD = re.compile(r"[^ \n]+")
 _SPACE_OF_A_WORD = re.compile("_(?![a-z_]*>)")
 """Not within a ``<name>``."""
 
 
 def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
     """Where in a file something is wrong: ``[[order]] number 3, hits``."""
-    if name in _TABLES:
-        return f"[{name}] {number}"
+    if name == "lists":
+        return f"[lists] {number}"
     place = f"[[{name}]]" if number is None else f"[[{name}]] number {int(str(number)) + 1}"
     return place if field is None else f"{place}, {field}"
 

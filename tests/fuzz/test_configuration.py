@@ -163,13 +163,12 @@ LEXICONS = sorted(each.stem for each in (CONFIG / "lexicon").glob("*.toml"))
 def lexicon_of(seed: int) -> None:
     chance = random.Random(seed)
     tables = dict(tables_of(f"lexicon/{chance.choice(LEXICONS)}.toml"))
-    table = "lists" if "lists" in tables else "words"
-    words = tables.pop(table)
-    some: dict[str, Any] = {table: dict(words)}
+    words = tables.pop("lists")
+    some: dict[str, Any] = {"lists": dict(words)}
     for name in chance.sample(sorted(tables), min(2, len(tables))):
         some[name] = chance.sample(tables[name], min(3, len(tables[name])))
     for name in chance.sample(sorted(words), min(1, len(words))):
-        some[table][name] = bent_text(words[name], chance)
+        some["lists"][name] = bent_text(words[name], chance)
 
     tables = bent(some, chance)
 

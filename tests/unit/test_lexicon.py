@@ -13,7 +13,7 @@ from reconciler.errors import ConfigurationError
 from reconciler.reading.lexicon import Cues, Lexicon, Literals, read_lexicon
 
 FILE = """
-[words]
+[lists]
 drink = '''
 tea
 coffee
@@ -74,9 +74,8 @@ def test_nothing_is_compiled_before_a_text_holds_its_literal() -> None:
         ('hits = ["bring tea"]', "", "drinks.toml: [[order]] number 1, hits: Field required"),
         ('hits = ["bring', 'needs = "tea"\nhits = ["bring', "[[order]] number 1, needs: "),
         ('["tea now"]', '"tea now"', "drinks.toml: [[order]] number 2, hits: "),
-        ("drink = '''\ntea\ncoffee\n'''", "drink = 3", "drinks.toml: [words] drink: "),
-        ("[words]", "[words.all]", "drinks.toml: [words] all: "),
-        ("[words]", "[lists.all]", "drinks.toml: [lists] all: "),
+        ("drink = '''\ntea\ncoffee\n'''", "drink = 3", "drinks.toml: [lists] drink: "),
+        ("[lists]", "[lists.all]", "drinks.toml: [lists] all: "),
     ],
 )
 def test_a_table_that_is_not_as_it_must_be_is_named(old: str, new: str, said: str) -> None:
@@ -103,30 +102,19 @@ tea coffee
 hot_<cold_drink>  iced_tea
 '''
 cold_drink = "milk"
-
-[words]
-said = "Tea, please.  A_B"
 """
 
 
 def test_a_list_of_cues_that_is_missing_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"no \[\[overide\]\]"):
         Cues(read(FILE), names=("order", "overide"))
-    Cues(read(FILE), names=("order", "cue"))  # this list alone may be left out
 
 
 def test_words_of_a_list_are_parted_by_a_space_and_have_spaces_of_their_own() -> None:
     assert read(LISTED).lists == {
         "drink": ("tea", "coffee", "hot <cold_drink>", "iced tea"),
         "cold_drink": ("milk",),
-        "said": ("Tea, please.", "A_B"),
     }
-
-
-def test_a_list_of_both_tables_is_named() -> None:
-    said = "drinks.toml: [lists] drink: it is in [words], too; remove one"
-    with pytest.raises(ConfigurationError, match=re.escape(said)):
-        read(LISTED.replace("said =", "drink ="))
 
 
 # Literals: what a text may hold, all of them looked for at once

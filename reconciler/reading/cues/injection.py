@@ -153,7 +153,7 @@ def _shown(cue: str) -> str:
 
 _SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|~| \?| ")
 _WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
-_AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "told", "ordered", "states")
+_AS_THEY_STAND = ("mark", "code_line", "told", "ordered", "states")
 """The lists with cues that know no shorthand for a gap and for white space."""
 
 
@@ -161,7 +161,7 @@ def _spelled(name: str, pattern: str) -> str:
     """A cue's pattern, folded as the texts are in which it is looked for."""
     if name not in _AS_THEY_STAND:
         pattern = _SHORTHAND.sub(lambda match: _WRITTEN_OUT.get(match[0], match[0]), pattern)
-    if name in (*_SETTLING, "code_shape"):
+    if name in (*Directive, "code_shape"):
         pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
     return _fold_all(pattern)
 
@@ -172,9 +172,9 @@ def _lexicon(*names: str) -> Cues:
     return Cues(lexicon("injection"), _spelled, names or None)
 
 
-_SETTLING = ("cue", *Directive)
+_SETTLING = (*Directive, "mark")
 """The lists with cues that settle it alone: by kind, and one whose cues name their kinds."""
-_CUES = (*_SETTLING, "mark", "script", "code_mark", "code_shape", "code_line")
+_CUES = (*_SETTLING, "code_shape", "code_line")
 
 
 def _spans(reading: _FoldedText) -> Iterator[_Span]:
@@ -186,11 +186,9 @@ def _spans(reading: _FoldedText) -> Iterator[_Span]:
 
 def _cues(reading: _FoldedText) -> Iterator[_Span]:
     held = _lexicon(*_CUES).read(reading.folded)
-    for name in (*_SETTLING, "mark", *(() if reading.text.isascii() else ("script",))):
+    for name in _SETTLING:
         for cue, match in held.matches(name):
             yield reading.span(Directive(cue.kind or name), *match.span())
-    for _, match in held.matches("code_mark"):
-        yield reading.span(Directive.CODE, *match.span())
     told = _told_code(reading.folded)
     for name in ("code_shape", "code_line"):
         for _, pattern in held.worth_trying(name):
@@ -284,7 +282,7 @@ _LOOKALIKES = str.maketrans("_0134578@$|!аеорсухіѕјһαεορτυνι�
 _MIXED = re.compile(
     r"[a-z][0134578@$|][a-z0-9]|\b[0134578@$|][a-z]{2}|[a-z]_[a-z]|[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]"
 )
-_STRONG = ("cue", Directive.OVERRIDE, Directive.REVEAL)
+_STRONG = (Directive.OVERRIDE, Directive.REVEAL)
 
 
 @cache
@@ -303,10 +301,9 @@ def _disguised(reading: _FoldedText) -> Iterator[_Span]:
         yield reading.span(Directive.HIDDEN, start, start + len(word))
     if _MIXED.search(reading.folded):
         held = _lexicon(*_STRONG).read(reading.folded.translate(_LOOKALIKES))
-        for name in _STRONG:
-            for cue, match in held.matches(name):
-                kind = Directive(cue.kind or name)
-                if kind in _STRONG and match[0] != reading.folded[match.start() : match.end()]:
+        for kind in _STRONG:
+            for _, match in held.matches(kind):
+                if match[0] != reading.folded[match.start() : match.end()]:
                     yield reading.span(kind, *match.span())
 
 
