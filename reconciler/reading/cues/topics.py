@@ -68,12 +68,8 @@ class TopicTerms:
                     "at its end"
                 )
 
-    def find(self, text: str) -> str | None:
-        """The first term that counts in the text, as it was given; None where none does."""
-        return self.find_in(_one_line(text), self.terms)
-
-    def find_in(self, folded: str, terms: Iterable[str], names: Iterable[str] = ()) -> str | None:
-        """The same in a text that is folded already, of these terms only, and not within a name."""
+    def find(self, folded: str, terms: Iterable[str], names: Iterable[str]) -> str | None:
+        """The first of these terms that counts in a folded text, and not within a name."""
         spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
         excepted: list[tuple[int, int]] | None = None
         # Of two terms at one place the longer comes first: it says more.
@@ -150,7 +146,7 @@ class Topics:
         for name, number in sorted(self._literals.held(folded.replace("-", " "))):
             worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
         terms = {
-            name: self._terms[name].find_in(folded, worth_trying[name], names)
+            name: self._terms[name].find(folded, worth_trying[name], names)
             for name in self._terms
             if name in worth_trying
         }
