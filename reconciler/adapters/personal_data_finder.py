@@ -58,8 +58,6 @@ class NumberRule:
     pattern: str
     is_valid: Callable[[str], bool] = bool
     accepts: _Accepts = _anywhere
-    digits_min: int = 0
-    """Digits that a text must have to be looked at."""
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         """Longest accepted span of each match; it may end where any of its groups does."""
@@ -174,75 +172,62 @@ SHAPES = (
         r"(?-i:(?<![A-Z0-9])[A-Z]{2}[0-9]{2}([ -]?[A-Z0-9]{4}){2,7}([ -]?[A-Z0-9]{1,3})?"
         r"(?![A-Z0-9]))",
         iban.is_valid,
-        digits_min=2,
     ),
     NumberRule(
         SensitiveKind.IP_ADDRESS,
         r"(?<![\w.])([0-9]{1,3}(?:\.[0-9]{1,3}){3})(?:/[0-9]{1,2})?(?!\w|\.\d)",
         _is_ip,
-        accepts=_is_network_address,
-        digits_min=4,
+        _is_network_address,
     ),
     NumberRule(
         SensitiveKind.IP_ADDRESS,
         r"(?<![\w:])([0-9A-F]{0,4}(?::[0-9A-F]{0,4}){2,8}(?<=[0-9A-F]|::)(?:(?:\.[0-9]{1,3}){3})?)"
         r"(?:%[0-9A-Z]{1,16})?(?:/[0-9]{1,3})?(?!\w|:[\w:]|\.\d)",
         _is_ip,
-        accepts=_is_network_address,
-        digits_min=0,
+        _is_network_address,
     ),
-    NumberRule(SensitiveKind.NATIONAL_ID, r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b", _is_ssn, digits_min=9),
-    NumberRule(
-        SensitiveKind.NATIONAL_ID, r"\b[A-Z]{2}(?: ?[0-9]{2}){3} ?[A-D]\b", _is_nino, digits_min=6
-    ),
+    NumberRule(SensitiveKind.NATIONAL_ID, r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b", _is_ssn),
+    NumberRule(SensitiveKind.NATIONAL_ID, r"\b[A-Z]{2}(?: ?[0-9]{2}){3} ?[A-D]\b", _is_nino),
     NumberRule(
         SensitiveKind.NATIONAL_ID,
         r"\b[0-9]{4}(?:[0-9]{8}| [0-9]{4} [0-9]{4}|-[0-9]{4}-[0-9]{4})\b",
         aadhaar.is_valid,
-        accepts=_is_said_aadhaar,
-        digits_min=12,
+        _is_said_aadhaar,
     ),
     NumberRule(
         SensitiveKind.NATIONAL_ID,
         r"(?-i:\b(?:[X-Z]-?|[0-9])?[0-9]{7}-?[A-Z]\b)",
         _is_nif,
-        digits_min=7,
     ),
     NumberRule(
         SensitiveKind.NATIONAL_ID,
         rf"\b[A-Z]{{6}}[0-9]{{2}}[A-Z]{_OMOCODE}{{2}}[A-Z]{_OMOCODE}{{3}}[A-Z]\b",
         codicefiscale.is_valid,
-        digits_min=2,
     ),
     NumberRule(
         SensitiveKind.NATIONAL_ID,
         rf"{_START}[0-9]{{6}}[-+A-FU-Y][0-9]{{3}}[0-9A-Y]{_END}",
         _is_finnish,
-        digits_min=9,
     ),
     NumberRule(
         SensitiveKind.NATIONAL_ID,
         rf"{_START}[0-9]{{6}}-[1-4][0-9]{{6}}{_END}",
         _is_korean,
-        digits_min=13,
     ),
     NumberRule(
         SensitiveKind.NATIONAL_ID,
         rf"{_START}(?:18|19|20)?[0-9]{{6}}[-+][0-9]{{4}}{_END}",
         _is_swedish,
-        digits_min=10,
     ),
     NumberRule(
         SensitiveKind.TAX_ID,
         r"(?-i:\b[A-Z]{5}[0-9]{4}[A-Z]\b)",
         pan.is_valid,
-        digits_min=4,
     ),
     NumberRule(
         SensitiveKind.TAX_ID,
         r"(?-i:\b[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][0-9A-Z]Z[0-9A-Z]\b)",
         gstin.is_valid,
-        digits_min=6,
     ),
 )
 
@@ -257,10 +242,8 @@ def find_personal_data(text: str) -> Iterator[SensitiveSpan]:
     """
     if _MAY_HOLD_EMAIL.search(text):
         yield from _EMAIL.find(text)
-    digits = sum(map(str.isdigit, text))
-    for rule in _RULES if digits else ():
-        if digits >= rule.digits_min:
-            yield from rule.find(text)
+    for rule in _RULES if any(map(str.isdigit, text)) else ():
+        yield from rule.find(text)
 
 
 # Distinctive shapes
@@ -345,12 +328,12 @@ def _labelled(
         return len(letters) >= length_min and digits >= digits_min
 
     pattern = rf"\b(?:{labels}){_NUMBER}{_IS}{_OPEN}\K{value}{_VALUE_END}"
-    return NumberRule(kind, pattern, accepts=accepts, digits_min=digits_min)
+    return NumberRule(kind, pattern, accepts=accepts)
 
 
 _RULES = (
     *SHAPES,
-    NumberRule(SensitiveKind.CREDIT_CARD, _CARD, has_luhn_digit, _is_card, 12),
+    NumberRule(SensitiveKind.CREDIT_CARD, _CARD, has_luhn_digit, _is_card),
     _labelled(
         SensitiveKind.NATIONAL_ID,
         r"ssn|social[ ]security(?:[ ](?:number|no|nr))?|soc[ ]sec|social[ ]insurance|sin(?=[ ]?:)"

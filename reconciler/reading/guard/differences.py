@@ -27,6 +27,7 @@ from dataclasses import replace
 from itertools import accumulate, combinations, pairwise, takewhile
 from typing import Any, NamedTuple
 
+from reconciler.frozen import in_order
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.reading import (
     VALUE_KINDS,
@@ -393,9 +394,7 @@ _REPEATS_MAX = 8
 
 def find_voice(new: Reading, old: Reading) -> Iterator[Finding]:
     """Active against passive in the same order: the doer and the other one change roles."""
-    for in_note, in_fact in _turned(new, old):
-        yield Finding(Difference.ROLES, in_note, in_fact, is_change=True)
-    for in_fact, in_note in _turned(old, new):
+    for in_note, in_fact in (*_turned(new, old), *(pair[::-1] for pair in _turned(old, new))):
         yield Finding(Difference.ROLES, in_note, in_fact, is_change=True)
 
 
@@ -434,6 +433,7 @@ class _Pair(NamedTuple):
     there: int
 
 
+@in_order
 class _Order:
     """The words that two texts share, and whether their order differs so that it may matter.
 
@@ -442,9 +442,8 @@ class _Order:
     that stayed) counts as a swap of roles. Source: measured on PAWS.
     """
 
-    def __init__(self, here: tuple[Word, ...], there: tuple[Word, ...]) -> None:
-        self._here = here
-        self._there = there
+    _here: tuple[Word, ...]
+    _there: tuple[Word, ...]
 
     def swapped(self) -> list[_Pair]:
         """A group of words with an order that matters; empty if there is none."""

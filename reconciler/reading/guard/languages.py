@@ -58,8 +58,7 @@ def is_english(text: str) -> bool:
 @remembered
 def is_foreign(text: str) -> bool:
     """True if words show that the text is not English; a text that shows nothing may be either."""
-    foreign, lower = _read(text)
-    return foreign > 0 and foreign >= len(english_words().intersection(lower))
+    return _read(text)[0] > 0 and not is_english(text)
 
 
 def _read(text: str) -> tuple[int, list[str]]:
@@ -134,17 +133,16 @@ def find_other_words(note: str, fact: str) -> Iterator[Finding]:
         return
     here, there = _pieces(note), _pieces(fact)
     only_here, only_there = here - there, there - here
-    if only_here or only_there:
-        is_change = not (only_here and only_there)
-        yield _finding(
-            _recordable(only_here, "note"), _recordable(only_there, "fact"), is_change=is_change
-        )
-    elif _order(note) != _order(fact):
-        yield _finding(_recordable(here, "note"), _recordable(there, "fact"), is_change=False)
-
-
-def _finding(in_note: str, in_fact: str, *, is_change: bool) -> Finding:
-    return Finding(Difference.LANGUAGE, in_note, in_fact, is_change=is_change)
+    if not only_here and not only_there:
+        if _order(note) == _order(fact):
+            return
+        only_here, only_there = here, there
+    yield Finding(
+        Difference.LANGUAGE,
+        _recordable(only_here, "note"),
+        _recordable(only_there, "fact"),
+        is_change=not (only_here and only_there),
+    )
 
 
 def _is_known(word: str) -> bool:

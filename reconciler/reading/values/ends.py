@@ -389,16 +389,15 @@ def _days_of_change(small: str, today: date) -> Iterator[tuple[int, NamedDay]]:
             yield word.start(), day
 
 
-_ENDS = (("until_english", True), ("until", False), ("ending_english", True), ("ending", False))
-_STARTS = (("from_english", True), ("from", False))
-"""Lists of markers, and whether they are English, where 3/4 is two days."""
+_ENDS = ("until_english", "until", "ending_english", "ending")
+_STARTS = ("from_english", "from")
+"""Lists of markers; behind English ones 3/4 is two days."""
 
 
-def _marked(
-    small: str, today: date, markers: Iterable[tuple[str, bool]]
-) -> Iterator[tuple[int, NamedDay]]:
+def _marked(small: str, today: date, markers: Iterable[str]) -> Iterator[tuple[int, NamedDay]]:
     """Days behind one of the markers, and where the marker begins."""
-    for name, is_english in markers:
+    for name in markers:
+        is_english = name.endswith("_english")
         for found in _marker(name).finditer(small):
             if day := named_at(small, found.end(), today, is_english=is_english):
                 yield found.start(), day

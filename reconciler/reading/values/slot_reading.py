@@ -95,12 +95,12 @@ class _Words:
         return _Words(self.said[:start] + self.said[end:], self.folded[:start] + self.folded[end:])
 
 
+_SHORT_FORMS = """
+i'm i is, he's he is, she's she is, we're we is, they're they is, i've i has, we've we has,
+they've they has, isn't is not, aren't is not, don't do not, doesn't does not
+"""
 _SHORT = {
-    **{f"{who}'{end}": (who, "is") for who, end in (("i", "m"), ("he", "s"), ("she", "s"))},
-    **{f"{who}'re": (who, "is") for who in ("we", "they")},
-    **{f"{who}'ve": (who, "has") for who in ("i", "we", "they")},
-    **{f"{verb}n't": ("is", "not") for verb in ("is", "are")},
-    **{f"{verb}n't": (verb, "not") for verb in ("do", "does")},
+    short: (first, second) for short, first, second in map(str.split, _SHORT_FORMS.split(","))
 }
 _FORMS = {"am": "is", "are": "is", "have": "has", "=": ":"}
 _UNREAD = frozenset('?"()[];…')
