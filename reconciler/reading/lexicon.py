@@ -32,20 +32,16 @@ T = TypeVar("T")
 
 @frozen
 class Cue:
-    """A pattern that gives something away, and texts that show what it finds.
+    """A pattern that gives something away.
 
     Attributes:
         pattern: the regular expression, as the file has it.
-        hits: texts in which it finds something.
-        misses: texts that look like it, and in which it must not.
         kind: what it gives away, where the list has cues of several kinds.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  read by pydantic
 
     pattern: str
-    hits: tuple[str, ...]
-    misses: tuple[str, ...] = ()
     kind: str = ""
 
 
@@ -174,7 +170,7 @@ _SPACE_OF_A_WORD = re.compile("_(?![a-z_]*>)")
 
 
 def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
-    """Where in a file something is wrong: ``[[order]] number 3, hits``."""
+    """Where in a file something is wrong: ``[[order]] number 3, pattern``."""
     if name == "lists":
         return f"[lists] {number}"
     place = f"[[{name}]]" if number is None else f"[[{name}]] number {int(str(number)) + 1}"

@@ -24,11 +24,9 @@ pattern = '''
 bring
  (?:me )?<drink>
 '''
-hits = ["bring tea"]
 
 [[order]]
 pattern = '(?P<what><drink>) now'
-hits = ["tea now"]
 """
 
 
@@ -71,9 +69,9 @@ def test_nothing_is_compiled_before_a_text_holds_its_literal() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('hits = ["bring tea"]', "", "drinks.toml: [[order]] number 1, hits: Field required"),
-        ('hits = ["bring', 'needs = "tea"\nhits = ["bring', "[[order]] number 1, needs: "),
-        ('["tea now"]', '"tea now"', "drinks.toml: [[order]] number 2, hits: "),
+        ("pattern", "spelled", "drinks.toml: [[order]] number 1, pattern: Field required"),
+        ("pattern", 'needs = "tea"\npattern', "[[order]] number 1, needs: "),
+        ("'(?P<what><drink>) now'", "['now']", "drinks.toml: [[order]] number 2, pattern: "),
         ("drink = '''\ntea\ncoffee\n'''", "drink = 3", "drinks.toml: [lists] drink: "),
         ("[lists]", "[lists.all]", "drinks.toml: [lists] all: "),
     ],
