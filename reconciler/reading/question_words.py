@@ -229,7 +229,7 @@ def _unspaced() -> re.Pattern[str]:
 def _stemmer(language: str) -> Any:
     import Stemmer
 
-    return Stemmer.Stemmer(language)
+    return Stemmer.Stemmer(language, 0)  # ``stem_of`` remembers, and a list of words needs no more
 
 
 _PART = re.compile(r"[,;?\n、，；？]")
@@ -253,8 +253,6 @@ _K1, _B = 1.5, 0.75
 Source: BM25 as Lucene and bm25s have it. The postings are ours: bm25s makes its index again after
 each write, which took 276 ms of processor time for 10,000 facts; this takes 115, mostly to read
 them."""
-_LETTER = "letter"
-"""A pseudo-language for single letters: the forms of a letter are the pairs that hold it."""
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
 
@@ -296,7 +294,7 @@ class WordIndex:
         """The number of words in each text."""
         self._lengths: Scores | None = None
         """The same without English function words; counted for the first question."""
-        self._forms: dict[str, _Forms] = {}
+        self._forms = {language: _Forms(language) for language in (ENGLISH, *_OTHERS)}
         """The word forms by language; a language is read at the first question in it."""
 
     def add(self, text: str) -> None:
@@ -364,17 +362,10 @@ class WordIndex:
 
     def _alike(self, word: str, reading: AskedWords) -> set[str]:
         """Forms of a word in the texts, by English and by the question's language."""
-        if is_letter(word):
-            return self._in(_LETTER).of(word)
-        alike = self._in(ENGLISH).of(word)
-        is_english = reading.language == ENGLISH
-        return alike if is_english else alike | self._in(reading.language).of(word)
-
-    def _in(self, language: str) -> _Forms:
-        if language not in self._forms:
-            self._forms[language] = _Forms(language)
-        self._forms[language].read(self._rows)
-        return self._forms[language]
+        if is_letter(word):  # of a script that puts no spaces between words
+            return {each for each in self._rows if word in each}
+        languages = {ENGLISH, reading.language}
+        return set().union(*(self._forms[each].of(word, self._rows) for each in languages))
 
     def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
         """Number of times that each text holds any of these plain words."""
@@ -389,35 +380,16 @@ class _Forms:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._words: dict[str, list[str]] = {}
+        self._words: defaultdict[str, list[str]] = defaultdict(list)
         self._read = 0
-        self._unread: defaultdict[str, list[str]] = defaultdict(list)
-        """Words without a stem yet, by what their stem begins with: few letters are asked for."""
 
-    def read(self, words: Collection[str]) -> None:
-        """Add the words that came since the last call; they keep their order."""
-        if self._read == len(words):
-            return
-        for word in islice(words, self._read, None):
-            if word not in STOP_WORDS:
-                self._unread[self._start(word)].append(word)
+    def of(self, word: str, words: Collection[str]) -> set[str]:
+        """Forms of a word among the texts' words, of which those are read that came since then."""
+        new = [each for each in islice(words, self._read, None) if each not in STOP_WORDS]
         self._read = len(words)
-
-    def of(self, word: str) -> set[str]:
-        """Forms of a word that the texts hold."""
-        for unread in self._unread.pop(self._start(word), ()):
-            for key in self._keys(unread):
-                self._words.setdefault(key, []).append(unread)
-        return {same for key in self._keys(word) for same in self._words.get(key, ())}
-
-    def _start(self, word: str) -> str:
-        """What a word's stem begins with; English alone never changes a word's first letter."""
-        return word[0] if self._language == ENGLISH else ""
-
-    def _keys(self, word: str) -> Iterable[str]:
-        if self._language == _LETTER:
-            return set(word) if is_letter(word[0]) else ()
-        return (stem_of(word, self._language),)
+        for stem, each in zip(_stemmer(self._language).stemWords(new), new, strict=True):
+            self._words[stem].append(each)
+        return set(self._words.get(stem_of(word, self._language), ()))
 
 
 def _shares(

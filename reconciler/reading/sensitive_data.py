@@ -137,7 +137,4 @@ def keyed_token(key: bytes, kind: SensitiveKind, value: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", value).casefold()
     plain = re.sub(r"[^\w@]|_", "", folded) or folded
-    digest = hmac.new(
-        key, f"{kind}:{plain}".encode("utf-8", "surrogatepass"), hashlib.sha256
-    ).hexdigest()
-    return f"[{kind}:{digest[:_DIGEST_LENGTH]}]"
+    return f"[{kind}:{keyed_digest(key, f'{kind}:{plain}')[:_DIGEST_LENGTH]}]"

@@ -209,13 +209,11 @@ def _told_code(folded: str) -> list[tuple[int, int]]:
     nothing; what it holds of orders, and what destroys, is found all the same. A fence that nothing
     or an order stands in front of is not told of.
     """
-    if "```" not in folded and "~~~" not in folded:
-        return []
     marks = list(islice(_FENCE.finditer(folded), 2 * _FENCES_MAX))
-    sentences = read_text(folded).sentences
     told = []
     for opening, closing in zip(marks[::2], marks[1::2], strict=False):
-        before = [sentence.start for sentence in sentences if sentence.start < opening.start()]
+        starts = (sentence.start for sentence in read_text(folded).sentences)
+        before = [start for start in starts if start < opening.start()]
         if before and _is_told(folded[before[-1] : opening.start()]):
             told.append((before[-1], closing.end()))
     return told
@@ -240,8 +238,6 @@ _HEX = re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ :]?){12,}(?!\w)", re.IGNORECAS
 
 
 def _unseen(reading: _FoldedText) -> Iterator[_Span]:
-    if reading.text.isascii():
-        return
     if match := _UNSEEN.search(reading.text):
         start, end = max(0, match.start() - 16), match.end() + 16
         yield _Span(start, min(end, len(reading.text)), Directive.HIDDEN)
