@@ -86,7 +86,6 @@ from reconciler.reading.guard.languages import (
 from reconciler.reading.guard.matters import (
     are_other_matters,
     denies,
-    has_values,
     is_lifted as is_lifted,
     is_over as is_over,
     is_over_itself as is_over_itself,
@@ -96,7 +95,7 @@ from reconciler.reading.guard.matters import (
     tells_of_end as tells_of_end,
 )
 from reconciler.reading.guard.reading import VALUE_KINDS, Reading, lowered, read
-from reconciler.reading.guard.tokens import pattern_of, words_of
+from reconciler.reading.guard.tokens import pattern_of, tokens_of, words_of
 from reconciler.reading.text_reading import read_text
 
 _LONG = 16
@@ -389,7 +388,8 @@ def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
     in_note, in_fact = stems_of(finding.in_note), stems_of(finding.in_fact)
     if finding.kind is not Difference.ROLES:
         return bool(in_note - stems_of(note_value) and in_fact - stems_of(fact_value))
-    has_moved = in_note.isdisjoint(stems_of(note_value)) or has_values(finding.in_note)
+    has_value = any(token.kind in VALUE_KINDS for token in tokens_of(finding.in_note))
+    has_moved = has_value or in_note.isdisjoint(stems_of(note_value))
     return finding.is_change and has_moved
 
 

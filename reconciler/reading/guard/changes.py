@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
@@ -359,7 +358,8 @@ def rewords(note: str, fact: str) -> bool:
         return False
     if _are_one_answer(note, fact):
         return True
-    here, there = (_said(reading) & _telling_function_words() for reading in (new, old))
+    telling = function_words() - words_of("article", "possessive")
+    here, there = (_said(reading) & telling for reading in (new, old))
     # One says "to", "must" or "us", the other "from", "can" or "him"; one left out tells little.
     if here - there and there - here:
         return False
@@ -367,11 +367,6 @@ def rewords(note: str, fact: str) -> bool:
         return False
     shared = (new.stems & old.stems) - words_of("light") - _reworded(new)
     return len(shared) > 1 and not _own(new, old) and not _own(old, new)
-
-
-@cache
-def _telling_function_words() -> frozenset[str]:
-    return function_words() - words_of("article") - words_of("possessive")
 
 
 def are_in_order(note: str, fact: str) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from reconciler.reading.canonical import remembered
 from reconciler.reading.guard.differences import LABELLED
-from reconciler.reading.guard.reading import VALUE_KINDS, Reading, Word, folded, read
+from reconciler.reading.guard.reading import Reading, Word, folded, read
 from reconciler.reading.guard.tokens import Token, pattern_of, stem_of, tokens_of, words_of
 
 _SHORT = 2
@@ -34,11 +34,6 @@ _DATED = ("id", "month", "year")
 def stems_of(text: str) -> frozenset[str]:
     """Stems of a few words, such as a value or an attribute's name, for comparing them."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
-
-
-def has_values(text: str) -> bool:
-    """True if a few words hold a number, a date or an id."""
-    return any(token.kind in VALUE_KINDS for token in tokens_of(text))
 
 
 def denies(reading: Reading, value: Reading) -> bool:

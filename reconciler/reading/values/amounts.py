@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cache
 
 from reconciler.frozen import in_order
+from reconciler.reading.guard.tokens import numbers_of
 from reconciler.reading.lexicon import any_of, lexicon
 from reconciler.reading.values.text import plain, text
 
@@ -99,12 +100,17 @@ def money(said: str) -> str:
 
 @cache
 def _numeral() -> re.Pattern[str]:
-    tens, ones, others = map(lexicon("values").by_word, ("tens", "ones", "dozen"))
+    numbers = numbers_of("cardinal")
+    tens = [word for word, number in numbers.items() if number >= 20]
+    ones = [word for word in numbers if word not in tens]
     return re.compile(
         rf"^(?P<hedge>(?:about|around|approximately|roughly|some) )?"
-        rf"(?:(?P<tens>{any_of(tuple(tens))})(?:[ -](?P<ones>{any_of(tuple(ones))}))?"
-        rf"|(?P<one>{any_of(tuple(ones))})|(?P<dozen>{any_of(tuple(others))}))(?![^\W\d_]|-)"
+        rf"(?:(?P<tens>{any_of(tens)})(?:[ -](?P<ones>{any_of(ones)}))?"
+        rf"|(?P<one>{any_of(ones)})|(?P<dozen>{any_of([*_DOZEN])}))(?![^\W\d_]|-)"
     )
+
+
+_DOZEN = {"a dozen": 12, "a single": 1}
 
 
 def _in_digits(folded: str) -> str:
@@ -112,10 +118,8 @@ def _in_digits(folded: str) -> str:
     match = _numeral().match(folded)
     if match is None:
         return folded
-    values = lexicon("values")
-    known = values.by_word("tens") | values.by_word("ones") | values.by_word("dozen")
-    words = (match["tens"], match["ones"], match["one"], match["dozen"])
-    number = sum(int(known[word]) for word in words if word)
+    known = numbers_of("cardinal") | _DOZEN
+    number = sum(known[word] for word in match.group("tens", "ones", "one", "dozen") if word)
     return f"{match['hedge'] or ''}{number}{folded[match.end() :]}"
 
 

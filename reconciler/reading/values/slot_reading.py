@@ -125,11 +125,6 @@ def _listed(name: str) -> frozenset[str]:
 
 
 @cache
-def _titles() -> frozenset[str]:
-    return lexicon("values").word_set("title")
-
-
-@cache
 def _phrases(name: str, at: int) -> dict[str, list[tuple[str, ...]]]:
     """Phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
@@ -223,12 +218,8 @@ def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
     if words.at(0) in _listed("possessive"):
         is_relative = words.at(1) in _listed("relation")
         yield _Who(2, words.at(1), words.at(1)) if is_relative else _Who(1, words.at(0))
-    end = 0
-    while (
-        end < len(words.said)
-        and words.said[end][0].isupper()
-        and ((name := words.at(end).rstrip(".")) in _titles() or name in names)
-    ):
+    end, named = 0, lexicon("values").word_set("title").union(names)
+    while words.at(end).rstrip(".") in named and words.said[end][0].isupper():
         end += 1
     if end:
         yield _Who(end, words.at(0))
