@@ -17,12 +17,12 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import in_order
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 from reconciler.resources import read_config, resource_path
 
@@ -37,7 +37,7 @@ _BY_A_VENDORS_NAME = r"[\w.-]{0,50}?"
 _DIGIT = re.compile(r"\d")
 
 
-@dataclass(frozen=True)
+@in_order
 class _TokenRule:
     """One kind of token.
 
@@ -133,7 +133,7 @@ _PIECES_MAX, _STARTS_MAX = 7, 9
 _DIGITS_MIN = 5
 
 
-@dataclass(frozen=True)
+@in_order
 class _Numbers:
     """Numbers of one kind: what they are called, and what proves one."""
 

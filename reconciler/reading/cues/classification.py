@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from reconciler.frozen import in_order
 from reconciler.reading.guard import count_words, denies_value, is_repeated_in, share_a_word
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.reading.lexicon import Held, cues_of
@@ -177,7 +177,7 @@ class Literalness(StrEnum):
     CONDITIONAL = "conditional"
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class LiteralnessFinding:
     """How a text is meant, and its words that gave it away; no words where it is literal."""
 

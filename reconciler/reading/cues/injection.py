@@ -15,12 +15,12 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from reconciler.frozen import in_order
 from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import Cues, lexicon
 from reconciler.reading.text_reading import read_text
@@ -48,7 +48,7 @@ class Directive(StrEnum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class DirectiveFinding:
     r"""One thing that a text wants of its reader.
 

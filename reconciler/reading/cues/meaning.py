@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from reconciler.frozen import in_order
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.text_reading import read_text
 
@@ -34,7 +34,7 @@ class Meaning(StrEnum):
     RAW_OUTPUT = "raw_output"
 
 
-@dataclass(frozen=True, slots=True)
+@in_order
 class MeaningFinding:
     """What a text does, and what gave it away: its words, or its sense as a whole."""
 

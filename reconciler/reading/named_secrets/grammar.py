@@ -260,6 +260,8 @@ _REMARK = """
     confirmation confirm example please enter type create use how why when where which
 """
 _IS_REMARK = re.compile(rf"(?i)(?:(?:{'|'.join(_REMARK.split())})\b|[*x\u2022.\-_?\s,;:!])++")
+"""What says something of a secret, and is none."""
+
 _HAS_REMARK = re.compile(
     r"(?i)\b(?:must|should|required|invalid|incorrect|wrong|missing|mismatch|expired|characters"
     r"|cannot|can't|doesn't|don't|isn't|at least|too (?:short|long|weak|common)|blank|changed"
@@ -452,7 +454,7 @@ def _is_secret(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
 def _is_said_of_it(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
     """True if it is a remark about the secret, or code, and not the secret itself."""
     is_short = len(value) <= _REMARK_LENGTH_MAX
-    if (is_short and is_remark(value)) or _IS_MASK.fullmatch(value):
+    if (is_short and _IS_REMARK.fullmatch(value)) or _IS_MASK.fullmatch(value):
         return True
     if " " in value and _HAS_REMARK.search(value):
         return True
@@ -481,11 +483,6 @@ def _is_strong(value: str, name_match: _NameMatch) -> bool:
     return bool(
         is_long or looks_made_up(value) or (_DIGITS.fullmatch(value) and name_match.name != "auth")
     )
-
-
-def is_remark(value: str) -> bool:
-    """True if it says something of a secret, and is none."""
-    return _IS_REMARK.fullmatch(value) is not None
 
 
 def looks_made_up(value: str) -> bool:
@@ -650,7 +647,7 @@ def said(text: str) -> Iterator[SensitiveSpan]:
 
 def _is_said_to_be(value: str, told: Mapping[str, str | None]) -> bool:
     """True if "… is my password" gives it away; "That is the password" does not."""
-    if is_remark(value) or _NO_WORD_FOR_IT.fullmatch(value):
+    if _IS_REMARK.fullmatch(value) or _NO_WORD_FOR_IT.fullmatch(value):
         return False
     if looks_made_up(value) and not re.fullmatch(ADDRESS, value):
         return True
