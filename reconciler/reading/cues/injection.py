@@ -78,14 +78,13 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
         At most one finding of each ``Directive``.
     """
     reading = _fold_text(text)
+    spans = [span for find in _FINDERS for span in find(reading)] or [*_requests(reading)]
     first: dict[Directive, _Span] = {}
-    for span in _spans(reading):
-        if span.kind not in first or span.start < first[span.kind].start:
-            first[span.kind] = span
-    spans = sorted(first.values(), key=lambda span: (span.start, span.kind))
+    for span in sorted(spans, key=lambda span: (span.start, span.kind)):
+        first.setdefault(span.kind, span)
     return tuple(
         DirectiveFinding(span.kind, _shown(text[span.start : span.end]), span.is_request)
-        for span in spans
+        for span in first.values()
     )
 
 
@@ -175,13 +174,6 @@ def _lexicon(*names: str) -> Cues:
 _SETTLING = (*Directive, "mark")
 """The lists with cues that settle it alone: by kind, and one whose cues name their kinds."""
 _CUES = (*_SETTLING, "code_shape", "code_line")
-
-
-def _spans(reading: _FoldedText) -> Iterator[_Span]:
-    spans = [span for find in _FINDERS for span in find(reading)]
-    yield from spans
-    if not spans:
-        yield from _requests(reading)
 
 
 def _cues(reading: _FoldedText) -> Iterator[_Span]:

@@ -165,7 +165,7 @@ class _Clause(NamedTuple):
         text = self.text
         denying = words_of("negation", "attitude")
         for match in pattern_of("lifted").finditer(text):
-            words = text[: match.end()].removesuffix(match.group()).split()
+            words = text[: match.start()].split()
             said = [] if match.group().startswith("no ") else match.group().split()
             if denying.isdisjoint([*words, *said]):
                 return True
