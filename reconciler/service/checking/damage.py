@@ -8,11 +8,13 @@ leaves them behind. Never here: a query.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.decisions import NO_MODEL, Decision, RecordedPolicy, Verdict
 from reconciler.domain.records.erasures import ERASED, ErasureKind, ErasureState
 from reconciler.domain.records.kinds import (
     SPANS_JOINED,
@@ -23,12 +25,13 @@ from reconciler.domain.records.kinds import (
     Sensitivity,
     SourceKind,
 )
-from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, Scope, check_text
+from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, Note, Scope, check_text
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import in_order
 from reconciler.ports.graph import Row
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.service.checking.lines import KEY_OF, PropertyTypes, shipped_types
+from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.contact_store import IN_COLUMNS, ArchiveStore
 from reconciler.service.stores.erasure_store import ERASURES
 from reconciler.service.stores.rows import DECISIONS, EVIDENCE, FACTS, SLOT_COLUMNS, UNREADABLE
@@ -37,8 +40,9 @@ from reconciler.service.stores.stored_facts import facts_in
 
 _UNCOUNTED = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
 _RECORDS_A_PAGE = 2_000
-_READ_OF: Mapping[str, tuple[str, ...]] = {"Decision": ("record", "correction")}
-"""The columns that a record is read from, where the others only repeat it."""
+_ReadPage = tuple[Sequence[Any], Sequence[str]]
+"""Records that can be read, and the contact's key of each other one."""
+
 _SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
 
 
@@ -63,19 +67,6 @@ class ReadRecords:
 
     whole: dict[str, list[Any]] = field(default_factory=lambda: {"Fact": [], "Decision": []})
     damaged: list[DamagedNode] = field(default_factory=list)
-
-
-@in_order
-class _ReadPage:
-    """Records of several contacts that can be read.
-
-    Attributes:
-        records: the records.
-        damaged_keys: the contact's key of each record that cannot be read, and is not here.
-    """
-
-    records: Sequence[Any]
-    damaged_keys: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -125,12 +116,11 @@ class Damage:
     ) -> list[Any] | None:
         """All records of a label, read in columns; None if one is damaged."""
         records: list[Any] = []
-        for page in self._pages([scope], label, _RECORDS_A_PAGE):
-            if page.damaged_keys:
+        for readable, damaged_keys in self._pages([scope], label, _RECORDS_A_PAGE):
+            if damaged_keys:
                 return None
-            told = len(records)
-            records += page.records
-            on_progress(len(records) - told)
+            records += readable
+            on_progress(len(readable))
         return records
 
     def damaged_among(
@@ -141,8 +131,8 @@ class Damage:
         by_key = {scope.contact_key: scope for scope in scopes}
         for label in labels:
             if label in IN_COLUMNS:
-                for page in self._pages(scopes, label, page_size):
-                    yield from page.damaged_keys
+                for _, damaged_keys in self._pages(scopes, label, page_size):
+                    yield from damaged_keys
                 continue
             for key, held in self.archive_store.iter_nodes([*by_key], label, page_size):
                 if self.is_damaged(label, held, by_key[key]):
@@ -159,22 +149,19 @@ class Damage:
 
         The columns are checked whole, which takes a third of the time.
         """
-        read, names = self._read, tuple(columns)
+        read = self._read
         try:
             self.types.check_columns(label, columns)
             if label == "Fact":
-                return _ReadPage(facts_in(columns))
-            read, names = _read_checked, _READ_OF.get(label, names)
+                return facts_in(columns), ()
+            read = _read_checked
         except UNREADABLE:
             pass
-        keys, rows = columns["contact_key"], zip(*(columns[name] for name in names), strict=True)
-        records = [
-            read(label, dict(zip(names, values, strict=True)), by_key[key])
-            for key, values in zip(keys, rows, strict=True)
-        ]
-        readable = [record for record in records if record is not None]
-        damaged = [key for key, record in zip(keys, records, strict=True) if record is None]
-        return _ReadPage(readable, damaged)
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        records = [read(label, row, by_key[row["contact_key"]]) for row in rows]
+        damaged = (row for row, record in zip(rows, records, strict=True) if record is None)
+        keys = [row["contact_key"] for row in damaged]
+        return [record for record in records if record is not None], keys
 
     def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
         """True if a node cannot be read, in its store or on a line of an export."""
@@ -206,11 +193,11 @@ class Damage:
             at: what stands for a time that makes no sense (UTC).
         """
         kept = self._sound(node.label, node.held)
-        left = _REMAINS[node.label].of(kept, scope, at)
+        left = _REMAINS[node.label].of(kept, at) | self.types.known(node.label, scope.columns)
         if node.label == "Episode":
             left |= _place_of(kept)
         if node.label == "Decision":
-            left |= self._decided(node.node_id, kept, left, scope)
+            left |= {"lapses_at": at} | self._decided(node.node_id, kept, left, scope)
         return left
 
     def read_remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Any:
@@ -237,18 +224,11 @@ class Damage:
 
     def _sound(self, label: str, held: Row) -> Row:
         """Those properties that are of the type that they should be."""
-        known = self.types.known(label, held)
-        told = {name: value for name, value in known.items() if value is not None}
-        if self._is_sound(label, told):
-            return told
-        return {n: value for n, value in told.items() if self._is_sound(label, {n: value})}
-
-    def _is_sound(self, label: str, held: Row) -> bool:
-        try:
-            self.types.read(label, held)
-        except (InvalidArchiveError, TypeError, ValueError):
-            return False
-        return True
+        sound: Row = {}
+        for name, value in self.types.known(label, held).items():
+            with suppress(InvalidArchiveError):
+                sound |= self.types.read(label, {name: value})
+        return sound
 
     def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
         """What was done, and the record that says so; only what wrote a fact may say so."""
@@ -329,38 +309,29 @@ _READERS: Mapping[str, Callable[[Row, Scope], Any]] = {
 }
 
 
-@frozen
+@in_order
 class _Remains:
-    """What is left of a damaged record: nothing that anybody said.
+    """What is left of a damaged record: nothing that anybody said, and whose it is.
 
     Attributes:
         times: kept if they can be read, else the time of the emptying.
         kept: kept if they can be read, else the value here.
         put: these values, whatever stood there.
-        of_scope: as the scope says.
-        now: the time of the emptying.
         erased: texts, marked as erased.
-        gone: nothing.
     """
 
     times: str
-    kept: Mapping[str, Any] = field(default_factory=dict)
-    put: Mapping[str, Any] = field(default_factory=dict)
-    of_scope: str = ""
-    now: str = ""
+    kept: Row = field(default_factory=dict)
+    put: Row = field(default_factory=dict)
     erased: str = ""
-    gone: str = ""
 
-    def of(self, held: Row, scope: Scope, at: datetime) -> Row:
+    def of(self, held: Row, at: datetime) -> Row:
         """What is left, from what can be read of it."""
         return {
             **{name: held.get(name) or at for name in self.times.split()},
             **{name: held.get(name, usual) for name, usual in self.kept.items()},
             **self.put,
-            **{name: getattr(scope, name) for name in self.of_scope.split()},
-            **dict.fromkeys(self.now.split(), at),
             **dict.fromkeys(self.erased.split(), ERASED),
-            **dict.fromkeys(self.gone.split()),
         }
 
 
@@ -372,26 +343,21 @@ _REMAINS: Mapping[str, _Remains] = {
         kept=dict.fromkeys(("task_id", "session_id"), _UNREADABLE),
         put={"state": "failure"},
         erased="name goal",
-        gone="done decided blocker",
     ),
     "Session": _Remains(
         times="started_at ended_at",
         kept=_UNCOUNTED | dict.fromkeys(("session_id", "channel"), _UNREADABLE),
-        gone="summary",
     ),
     "Episode": _Remains(
         times="said_at",
         kept={"source_kind": _GUESS},
         put={"is_cleaned": True},
         erased="text",
-        gone="source_reference",
     ),
     "Job": _Remains(
         times="submitted_at due_at finished_at",
         kept=_UNCOUNTED | {"session_id": _UNREADABLE, "attempts": 0},
         put={"state": str(JobState.DONE)},
-        of_scope="tenant agent_id contact_id",
-        gone="extractor last_error proposals summary",
     ),
     "Fact": _Remains(
         times="recorded_at valid_from valid_to last_confirmed_at",
@@ -411,8 +377,6 @@ _REMAINS: Mapping[str, _Remains] = {
             **dict.fromkeys(("yields_to_live_intent", "is_confirmed_by_user"), False),
         },
         erased="text",
-        gone=f"{' '.join(SLOT_COLUMNS)} slot_key first_held_from topic tags expires_at artefact "
-        "last_recalled_at",
     ),
     "Decision": _Remains(
         times="at",
@@ -421,9 +385,7 @@ _REMAINS: Mapping[str, _Remains] = {
             "trust": _GUESS,
             **dict.fromkeys(("door", "episode_id"), _UNREADABLE),
         },
-        now="lapses_at",
         erased="text reason",
-        gone="arbiter_reasoning inference_key disposal gate_reason correction cosine",
     ),
     "Erasure": _Remains(
         times="started_at finished_at",
@@ -433,11 +395,9 @@ _REMAINS: Mapping[str, _Remains] = {
             "target": "{}",
             "state": str(ErasureState.DONE),
         },
-        of_scope="tenant agent_id contact_key",
         erased="reason",
-        gone="plan receipt",
     ),
-    "Tombstone": _Remains(times="at", of_scope="contact_key"),
+    "Tombstone": _Remains(times="at"),
 }
 
 
@@ -450,38 +410,31 @@ def _place_of(episode: Row) -> Row:
 
 def _record(decision_id: str, left: Row, scope: Scope) -> str:
     """A record of what is left of a decision."""
-    from reconciler.domain.records.decisions import NO_MODEL, Decision, RecordedPolicy, Verdict
-    from reconciler.domain.records.notes import Note
-    from reconciler.service.stores.commits import record_of
-
-    note = Note(
-        scope=scope,
-        text=ERASED,
-        said_at=left["at"],
-        source_kind=SourceKind(left["trust"]),
-        is_cleaned=True,
-    )
-    policy = RecordedPolicy(
-        profile="unreadable",
-        cosine_update_min=1.0,
-        cosine_add_max=1.0,
-        cosine_cut=1.0,
-        guard=False,
-        embedding_model=NO_MODEL,
-    )
-    verdict: Verdict[str] = Verdict(
-        action=Action(left["action"]),
-        decided_by=DecidedBy(left["decided_by"]),
-        reason=ERASED,
-    )
     decision = Decision(
         decision_id=decision_id,
-        note=note,
-        verdict=verdict,
+        note=Note(
+            scope=scope,
+            text=ERASED,
+            said_at=left["at"],
+            source_kind=SourceKind(left["trust"]),
+            is_cleaned=True,
+        ),
+        verdict=Verdict(
+            action=Action(left["action"]),
+            decided_by=DecidedBy(left["decided_by"]),
+            reason=ERASED,
+        ),
         fact_id=left["fact_id"],
         door=left["door"],
         at=left["at"],
         episode_id=left["episode_id"],
-        policy=policy,
+        policy=RecordedPolicy(
+            profile=_UNREADABLE,
+            cosine_update_min=1.0,
+            cosine_add_max=1.0,
+            cosine_cut=1.0,
+            guard=False,
+            embedding_model=NO_MODEL,
+        ),
     )
     return record_of(decision)

@@ -13,20 +13,30 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
-from types import NoneType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Le
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    AwareDatetime,
+    BeforeValidator,
+    Strict,
+    ValidationError,
+)
 
 from reconciler.domain.records.kinds import FAR_AHEAD, LASTING, Action, FactState
 from reconciler.errors import InvalidArchiveError
 from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
+from reconciler.service.stores.rows import adapter_of
 
 FORMAT = "reconciler-export"
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -96,7 +106,29 @@ NOT_EXPORTED: Mapping[str, frozenset[str]] = {
 key), or mean nothing in another store (locks, leases, next vectors)."""
 
 
-_Reader = Callable[[Any], Any]
+_BOUNDS = (Strict(), Ge(-_NUMBER_MAX), Le(_NUMBER_MAX))
+_STORED_TIME = Annotated[AwareDatetime, Strict(), Ge(_EARLIEST), Le(FAR_AHEAD)]
+_TIME = Annotated[
+    _STORED_TIME,
+    BeforeValidator(lambda at: datetime.fromisoformat(at) if isinstance(at, str) else at),
+    AfterValidator(lambda at: at.astimezone(UTC)),
+]
+"""A time of a store, or as text of a line; in UTC."""
+
+_KINDS: Mapping[str, Any] = {
+    "string": Annotated[str, Strict()],
+    "integer": Annotated[int, *_BOUNDS],
+    "number": Annotated[float, *_BOUNDS, AllowInfNan(False)],
+    "boolean": Annotated[bool, Strict()],
+    "array": Annotated[list[Annotated[str, Strict()]], Strict()],
+}
+
+
+def _kind(told: Mapping[str, Any]) -> Any:
+    """Python's type for what the schema tells of a property."""
+    if words := told.get("enum"):
+        return Literal[*words]
+    return _TIME if told.get("format") == "date-time" else _KINDS[told["type"]]
 
 
 @frozen
@@ -131,15 +163,15 @@ class PropertyTypes:
     """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._readers: dict[str, dict[str, _Reader]] = {}
+        self._kinds: dict[str, dict[str, Any]] = {}
         for name in (*KEY_OF, *LINKS):
             described = schema["$defs"][name]["properties"]["properties"]["properties"]
-            self._readers[name] = {key: _reader(told) for key, told in described.items()}
+            self._kinds[name] = {key: _kind(told) for key, told in described.items()}
 
     def known(self, name: str, held: Row) -> Row:
         """Properties of a node or a relationship that an export has a place for."""
-        readers = self._readers[name]
-        return {key: value for key, value in held.items() if key in readers}
+        kinds = self._kinds[name]
+        return {key: value for key, value in held.items() if key in kinds}
 
     def node(self, line: Mapping[str, Any]) -> Node:
         """Node in a line.
@@ -177,33 +209,30 @@ class PropertyTypes:
         """
         if not isinstance(held, dict):
             raise InvalidArchiveError(f"a {name} has no properties")
-        readers = self._readers[name]
-        if unknown := held.keys() - readers.keys():
+        kinds = self._kinds[name]
+        if unknown := held.keys() - kinds.keys():
             raise InvalidArchiveError(f"a {name} has no property {min(unknown)!r}")
         read: Row = {}
         for key, value in held.items():
+            if value is None:
+                continue
             try:
-                if value is not None:
-                    read[key] = readers[key](value)
-            except (TypeError, ValueError, OverflowError) as error:
+                read[key] = adapter_of(kinds[key]).validate_python(value)
+            except ValidationError as error:
                 raise InvalidArchiveError(
-                    f"a {name} has a {key} that cannot be used: {error}"
+                    f"a {name} has a {key} that cannot be used: {error.errors()[0]['msg']}"
                 ) from None
         return read
 
     def check_columns(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Check many nodes of one label, given as a list of values for each property.
-
-        Each value is checked once, however many nodes have it. If all values are times, only the
-        first and the last are checked; if all are texts, none.
+        """Check many nodes of one label, given as a list of stored values for each property.
 
         Raises:
-            TypeError, ValueError, OverflowError: a value is impossible.
+            ValueError: a value is impossible.
         """
-        for key, reader in self._readers[name].items():
-            for value in _telling(columns[key], reader):
-                if value is not None:
-                    reader(value)
+        for key, kind in self._kinds[name].items():
+            stored = _STORED_TIME if kind is _TIME else kind
+            adapter_of(list[stored | None]).validate_python(columns[key])  # type: ignore[valid-type]  # known at run time
 
 
 def check_bounds(value: Any) -> None:
@@ -279,81 +308,6 @@ def _vector(text: Any) -> bytes | None:
 def shipped_types() -> PropertyTypes:
     """Those of the shipped schema, read once a process and not at each opening of a memory."""
     return PropertyTypes(load_export_schema())
-
-
-def _reader(told: Mapping[str, Any]) -> _Reader:
-    if words := told.get("enum"):
-        return _one_of(words)
-    if told.get("format") == "date-time":
-        return _time
-    return {
-        "string": _text,
-        "integer": _integer,
-        "number": _number,
-        "boolean": _exactly(bool),
-        "array": _texts,
-    }[told["type"]]
-
-
-def _telling(column: Sequence[Any], reader: _Reader) -> Iterable[Any]:
-    """Values of a column that are enough to check all of it."""
-    kinds = set(map(type, column)) - {NoneType}
-    if kinds == {datetime} and reader is _time:
-        times = [at for at in column if at is not None]
-        if all(at.tzinfo is UTC for at in times):
-            return min(times), max(times)
-    if kinds == {str} and reader is _text:
-        return ()
-    is_told_apart = len(kinds) == 1 and list not in kinds  # 1 and True are one in a set
-    return set(column) if is_told_apart else column
-
-
-def _one_of(words: Sequence[str]) -> _Reader:
-    def read(value: Any) -> Any:
-        if value not in words:
-            raise ValueError(f"must be one of {', '.join(words)}, not {value!r}")
-        return value
-
-    return read
-
-
-def _exactly(kind: type) -> _Reader:
-    def read(value: Any) -> Any:
-        if type(value) is not kind:
-            raise TypeError(f"must be {kind.__name__}, not {type(value).__name__}")
-        return value
-
-    return read
-
-
-_text = _exactly(str)
-
-
-def _integer(value: Any) -> int:
-    number: int = _exactly(int)(value)
-    check_bounds(number)
-    return number
-
-
-def _number(value: Any) -> float:
-    if type(value) not in (int, float):
-        raise TypeError(f"must be a number, not {type(value).__name__}")
-    number = float(value)
-    check_bounds(number)
-    return number
-
-
-def _time(value: Any) -> datetime:
-    is_read = isinstance(value, datetime)  # from a store, and not from a line
-    time: datetime = value if is_read else datetime.fromisoformat(_exactly(str)(value))
-    if time.tzinfo is None:
-        raise ValueError(f"{value!r} has no time zone")
-    check_bounds(time)
-    return time.astimezone(UTC)
-
-
-def _texts(value: Any) -> list[str]:
-    return [_text(item) for item in _exactly(list)(value)]
 
 
 def load_export_schema() -> dict[str, Any]:
