@@ -34,7 +34,14 @@ from reconciler.service.checking.lines import KEY_OF, PropertyTypes, shipped_typ
 from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.contact_store import IN_COLUMNS, ArchiveStore
 from reconciler.service.stores.erasure_store import ERASURES
-from reconciler.service.stores.rows import DECISIONS, EVIDENCE, FACTS, SLOT_COLUMNS, UNREADABLE
+from reconciler.service.stores.rows import (
+    DECISIONS,
+    EVIDENCE,
+    FACTS,
+    SLOT_COLUMNS,
+    UNREADABLE,
+    rows_in,
+)
 from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, SESSIONS, TASKS
 from reconciler.service.stores.stored_facts import facts_in
 
@@ -157,7 +164,7 @@ class Damage:
             read = _read_checked
         except UNREADABLE:
             pass
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        rows = [*rows_in(columns)]
         records = [read(label, row, by_key[row["contact_key"]]) for row in rows]
         damaged = (row for row, record in zip(rows, records, strict=True) if record is None)
         keys = [row["contact_key"] for row in damaged]

@@ -17,7 +17,7 @@ from reconciler.domain.recalling.recallable import search_text
 from reconciler.domain.records.facts import Fact, FactUse
 from reconciler.domain.records.notes import Slot
 from reconciler.ports.graph import Row
-from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS, adapter_of
+from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS, adapter_of, rows_in
 
 Columns = dict[str, list[Any]]
 
@@ -119,8 +119,7 @@ def readable(rows: Sequence[Row]) -> Columns:
     try:
         return columns | _read(columns)
     except ValueError:
-        each = zip(*columns.values(), strict=True)
-        good = [row for row, _ in FACTS.pairs(dict(zip(columns, row, strict=True)) for row in each)]
+        good = [row for row, _ in FACTS.pairs(rows_in(columns))]
         kept = {name: [row[name] for row in good] for name in columns}
         return kept | _read(kept)
 
