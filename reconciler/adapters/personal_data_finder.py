@@ -1,10 +1,10 @@
 """The finder of personal data that patterns can see: e-mail addresses, and numbers.
 
-Two kinds of evidence count. A number may be of a shape that little else has, or carry a check digit
-(``SHAPES``); or the text says what it is: "account number ...", "passport ..."
-(``_LABELLED``). A bare number has neither, and is left alone: notes are full of quantities,
-invoices and order numbers. Names, places and organisations need a language model and are not looked
-for. Other finders find phones, street addresses and secrets.
+Two kinds of evidence count. A number may be of a shape that little else has, or carry a check
+digit; or the text says what it is: "account number ...", "passport ...". Shapes and labels are in
+``config/secret_rules/personal_data.toml``. A bare number has neither, and is left alone: notes are
+full of quantities, invoices and order numbers. Names, places and organisations need a language
+model and are not looked for. Other finders find phones, street addresses and secrets.
 
 A pattern of a shape is the public format and no more: it names candidates, cheaply. What a number
 must fulfil (check digits, dates, ranges that are issued) is python-stdnum's to know, and that of an
@@ -17,22 +17,21 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from typing import Any
 
 import regex
-from stdnum import iban, luhn
+from stdnum import luhn
 from stdnum.es import nif
 from stdnum.exceptions import ValidationError
 from stdnum.fi import hetu
-from stdnum.in_ import aadhaar, gstin, pan
-from stdnum.it import codicefiscale
 from stdnum.kr import rrn
 from stdnum.se import personnummer
 from stdnum.us import itin, ssn
 
+from reconciler.adapters.rules_finder import rules_of, stdnum_module
 from reconciler.frozen import in_order
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 
@@ -162,76 +161,6 @@ def _has_birthday(read: Callable[[str], date], number: str) -> bool:
     return True
 
 
-_START, _END = r"(?<![0-9a-z])", r"(?![0-9a-z])"
-_OMOCODE = "[0-9L-NP-V]"
-"""A digit, or the letter that takes its place if two people would have the same code."""
-
-SHAPES = (
-    NumberRule(
-        SensitiveKind.IBAN,
-        r"(?-i:(?<![A-Z0-9])[A-Z]{2}[0-9]{2}([ -]?[A-Z0-9]{4}){2,7}([ -]?[A-Z0-9]{1,3})?"
-        r"(?![A-Z0-9]))",
-        iban.is_valid,
-    ),
-    NumberRule(
-        SensitiveKind.IP_ADDRESS,
-        r"(?<![\w.])([0-9]{1,3}(?:\.[0-9]{1,3}){3})(?:/[0-9]{1,2})?(?!\w|\.\d)",
-        _is_ip,
-        _is_network_address,
-    ),
-    NumberRule(
-        SensitiveKind.IP_ADDRESS,
-        r"(?<![\w:])([0-9A-F]{0,4}(?::[0-9A-F]{0,4}){2,8}(?<=[0-9A-F]|::)(?:(?:\.[0-9]{1,3}){3})?)"
-        r"(?:%[0-9A-Z]{1,16})?(?:/[0-9]{1,3})?(?!\w|:[\w:]|\.\d)",
-        _is_ip,
-        _is_network_address,
-    ),
-    NumberRule(SensitiveKind.NATIONAL_ID, r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b", _is_ssn),
-    NumberRule(SensitiveKind.NATIONAL_ID, r"\b[A-Z]{2}(?: ?[0-9]{2}){3} ?[A-D]\b", _is_nino),
-    NumberRule(
-        SensitiveKind.NATIONAL_ID,
-        r"\b[0-9]{4}(?:[0-9]{8}| [0-9]{4} [0-9]{4}|-[0-9]{4}-[0-9]{4})\b",
-        aadhaar.is_valid,
-        _is_said_aadhaar,
-    ),
-    NumberRule(
-        SensitiveKind.NATIONAL_ID,
-        r"(?-i:\b(?:[X-Z]-?|[0-9])?[0-9]{7}-?[A-Z]\b)",
-        _is_nif,
-    ),
-    NumberRule(
-        SensitiveKind.NATIONAL_ID,
-        rf"\b[A-Z]{{6}}[0-9]{{2}}[A-Z]{_OMOCODE}{{2}}[A-Z]{_OMOCODE}{{3}}[A-Z]\b",
-        codicefiscale.is_valid,
-    ),
-    NumberRule(
-        SensitiveKind.NATIONAL_ID,
-        rf"{_START}[0-9]{{6}}[-+A-FU-Y][0-9]{{3}}[0-9A-Y]{_END}",
-        _is_finnish,
-    ),
-    NumberRule(
-        SensitiveKind.NATIONAL_ID,
-        rf"{_START}[0-9]{{6}}-[1-4][0-9]{{6}}{_END}",
-        _is_korean,
-    ),
-    NumberRule(
-        SensitiveKind.NATIONAL_ID,
-        rf"{_START}(?:18|19|20)?[0-9]{{6}}[-+][0-9]{{4}}{_END}",
-        _is_swedish,
-    ),
-    NumberRule(
-        SensitiveKind.TAX_ID,
-        r"(?-i:\b[A-Z]{5}[0-9]{4}[A-Z]\b)",
-        pan.is_valid,
-    ),
-    NumberRule(
-        SensitiveKind.TAX_ID,
-        r"(?-i:\b[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][0-9A-Z]Z[0-9A-Z]\b)",
-        gstin.is_valid,
-    ),
-)
-
-
 _MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
 
 
@@ -242,8 +171,15 @@ def find_personal_data(text: str) -> Iterator[SensitiveSpan]:
     """
     if _MAY_HOLD_EMAIL.search(text):
         yield from _EMAIL.find(text)
-    for rule in _RULES if any(map(str.isdigit, text)) else ():
+    for rule in number_rules() if any(map(str.isdigit, text)) else ():
         yield from rule.find(text)
+
+
+@cache
+def number_rules() -> Sequence[NumberRule]:
+    """Shapes of numbers, then numbers after their labels."""
+    file = "personal_data.toml"
+    return (*rules_of(file, "shapes", _shape), *rules_of(file, "labelled", _labelled))
 
 
 # Distinctive shapes
@@ -268,10 +204,6 @@ _NETWORKS = re.compile(
     re.VERBOSE,
 )
 """First digits, and the number of digits. Source: ISO/IEC 7812 ranges as the networks publish."""
-_CARD = r"""(?x)
-    (?<![\w.-])(?:[3-6]\d{3}|2[2-7]\d{2}|2131|1800)(?:[ -]?\d){8,15}(?![\w]|[.,-]\d)
-    | (?<![\w.-])[3-6]\d{3}(?:\.\d{4}){3}(?![\w]|[.,-]\d)
-"""
 _EMAIL = NumberRule(
     SensitiveKind.EMAIL,
     r"""(?x)
@@ -303,14 +235,12 @@ _AMOUNT_AFTER = re.compile(
     r"\s?(?:[€$£₹%]|(?:eur|usd|gbp|inr|euros?|dollars?|pounds?|rupees?|per|due|years?|people)\b)",
     re.IGNORECASE,
 )
-# A group is matched whole: trying all ways to part a long one would not end.
-_IBAN_VALUE = r"(?:(?-i:[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,}+){1,8})|[a-z]{2}\d{2}[a-z0-9]{8,30}+)"
 _VALUE_END = r"(?<![._/-])(?![\w@])"
 
 
 def _labelled(
-    kind: SensitiveKind,
-    labels: str,
+    kind: str,
+    labels: Sequence[str],
     length_min: int = 6,
     digits_min: int = 4,
     value: str = _VALUE,
@@ -327,53 +257,29 @@ def _labelled(
             return digits < len(letters)
         return len(letters) >= length_min and digits >= digits_min
 
-    pattern = rf"\b(?:{labels}){_NUMBER}{_IS}{_OPEN}\K{value}{_VALUE_END}"
-    return NumberRule(kind, pattern, accepts=accepts)
+    pattern = rf"\b(?:{'|'.join(labels)}){_NUMBER}{_IS}{_OPEN}\K{value}{_VALUE_END}"
+    return NumberRule(SensitiveKind(kind), pattern, accepts=accepts)
 
 
-_RULES = (
-    *SHAPES,
-    NumberRule(SensitiveKind.CREDIT_CARD, _CARD, has_luhn_digit, _is_card),
-    _labelled(
-        SensitiveKind.NATIONAL_ID,
-        r"ssn|social[ ]security(?:[ ](?:number|no|nr))?|soc[ ]sec|social[ ]insurance|sin(?=[ ]?:)"
-        r"|national[ ](?:id(?:entity|entification)?|insurance)(?:[ ]card)?|identity[ ]card"
-        r"|ni(?=[ ]n)|nino|aadha+r(?:[ ]card)?|adhaar|voter(?:'s)?[ ]id|epic|pesel|cpf|curp|dni|nie"
-        r"|nif|bsn|personnummer|fiscal[ ]code|codice[ ]fiscale|steuer-?id|identification[ ]number"
-        r"|citizen[ ]id|emirates[ ]id|nric|hkid|rrn|tckn?|social[ ]sec(?:urity)?[ ]card",
-    ),
-    _labelled(
-        SensitiveKind.TAX_ID,
-        r"tax[ ]?(?:payer)?[ ]?(?:id|identification|reference|file|number|no)\w*(?:[ ]number)?"
-        r"(?:[ ][ai]tin)?|(?-i:TIN|EIN|ITIN|ATIN|UTR|GSTIN?|VAT|TFN|ABN|PAN)(?:[ ]card)?"
-        r"|vat[ ](?:id|reg\w*)|employer[ ]identification|gst(?=[ ](?:no|num|id))|steuernummer",
-        digits_min=3,
-    ),
-    _labelled(SensitiveKind.PASSPORT, r"passports?(?:[ ](?:id|card|book))?", digits_min=3),
-    _labelled(
-        SensitiveKind.DRIVING_LICENCE,
-        r"driv(?:er|ing)(?:['\u2019]?s)?['\u2019]?[ ](?:licen[cs]e|permit|id)s?|(?-i:DL)"
-        r"|licen[cs]e(?=[ ](?:number|no|nr|#))",
-    ),
-    _labelled(
-        SensitiveKind.MEDICAL_RECORD,
-        r"medical[ ](?:record|file|chart)s?|patient(?=[ ](?:id|no|num|#|ref|:))"
-        r"(?:[ ](?:reference|record))?|patient[ ]identifier|mrn|nhs|(?-i:PID)"
-        r"|health[ ](?:card|insurance|record)|medicare|medicaid"
-        r"|(?<!national[ ]|social[ ])(?:insurance|policy)(?=[ ](?:id|num|no|code|#))"
-        r"|insurance[ ](?:policy|member|card)|member(?=[ ]id)|hospital[ ](?:id|record)",
-        length_min=5,
-    ),
-    _labelled(
-        SensitiveKind.BANK_ACCOUNT,
-        r"(?:bank|savings|checking|current|giro|deposit|customer|beneficiary)[ ]accounts?"
-        r"|accounts?(?=[ ](?:number|num|no\b|nr)|[ ]?(?:\#|no\.))|acct|a/c"
-        r"|acc(?:num)?(?=[ ]?:|[ ]no)|ach|kontonummer|account(?=[ ]?:[ ]?\d{6})"
-        r"|(?:checking|savings)(?=[ ]?:)|routing(?=[ ]?(?:code|num|no|:|\*))"
-        r"|(?:aba|sort|ifsc|bsb)(?=[ ]?(?:code|num|no|:|\d))|clabe"
-        r"|account(?=[ ]\d{6,8}\b.{0,20}\bsort[ ]?code)|(?<=\bsort[ ]?code.{0,20})account",
-        digits_min=3,
-    ),
-    # A number with wrong check digits is still the number of an account.
-    _labelled(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
-)
+_CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "finnish": _is_finnish,
+    "ip": _is_ip,
+    "korean": _is_korean,
+    "luhn": has_luhn_digit,
+    "nif": _is_nif,
+    "nino": _is_nino,
+    "ssn": _is_ssn,
+    "swedish": _is_swedish,
+}
+_BESIDE: Mapping[str, _Accepts] = {
+    "card": _is_card,
+    "network_address": _is_network_address,
+    "said_aadhaar": _is_said_aadhaar,
+}
+
+
+def _shape(kind: str, pattern: str, check: str, beside: str = "") -> NumberRule:
+    """A number of a shape, with the names of its checks, ours or a module of python-stdnum."""
+    is_valid = _CHECKS.get(check) or stdnum_module(check).is_valid
+    accepts = _BESIDE.get(beside, _anywhere)
+    return NumberRule(SensitiveKind(kind), pattern, is_valid, accepts)

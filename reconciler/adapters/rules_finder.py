@@ -151,7 +151,7 @@ class _Numbers:
         """True if it fits one of the checks, or the shape."""
         if re.fullmatch(self.shape, number):
             return True
-        return any(_module(name).is_valid(number) for name in self.checks)
+        return any(stdnum_module(name).is_valid(number) for name in self.checks)
 
 
 def find_named_numbers(text: str) -> Iterator[SensitiveSpan]:
@@ -184,5 +184,6 @@ def _number_rules() -> Sequence[tuple[_Numbers, re.Pattern[str]]]:
 
 
 @cache
-def _module(name: str) -> Any:
+def stdnum_module(name: str) -> Any:
+    """A module of python-stdnum, by its name there."""
     return import_module(f"stdnum.{name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.adapters.rules_finder import _module, _number_rules, find_named_numbers
+from reconciler.adapters.rules_finder import _number_rules, find_named_numbers, stdnum_module
 from tests.tables import every
 
 FOUND = [
@@ -51,5 +51,7 @@ def test_a_number_of_something_else_is_left_alone(text: str) -> None:
 
 def test_every_check_is_one_that_the_library_has() -> None:
     assert all(
-        callable(_module(name).is_valid) for rule, _ in _number_rules() for name in rule.checks
+        callable(stdnum_module(name).is_valid)
+        for rule, _ in _number_rules()
+        for name in rule.checks
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 import regex
 
-from reconciler.adapters.personal_data_finder import SHAPES, has_luhn_digit
+from reconciler.adapters.personal_data_finder import _shape, has_luhn_digit
+from reconciler.adapters.rules_finder import rules_of
 
 NAMES = (
     *("iban", "ipv4", "ipv6", "us_ssn", "uk_nino", "in_aadhaar", "es_nif", "it_fiscal_code"),
-    *("fi_code", "kr_rrn", "se_number", "in_pan", "in_gstin"),
+    *("fi_code", "kr_rrn", "se_number", "in_pan", "in_gstin", "card"),
 )
+SHAPES = rules_of("personal_data.toml", "shapes", _shape)
 
 
 def is_found(name: str, number: str) -> bool:
@@ -58,6 +60,7 @@ CASES = [
     ("se_number", "19811218-9876", "90811218-9876"),
     ("in_pan", "ABCPE1234F", "ABCDE1234F"),
     ("in_gstin", "27AAPFU0939F1ZV", "27AAPFU0939F1ZW"),
+    ("card", "4111 1111 1111 1111", "4111 1111 1111 1112"),
 ]
 
 
