@@ -13,9 +13,9 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from reconciler.adapters.structured_calls import (
     Connection,
@@ -178,11 +178,20 @@ _SYSTEM_ONE = "systemone"
 _NAME = "relation"
 """The name of the only question."""
 
-_Counted = tuple[dict[str, Any], Any]
-"""An answer, and what the server counted."""
-
 Options = Mapping[str, str]
 """The options, each with its meaning."""
+
+
+class _Probability(BaseModel):
+    value: str
+    probability: float
+
+
+def _by_option(given: Any) -> Any:
+    """Probabilities by their options, also of a list that names both."""
+    if not isinstance(given, list):
+        return given
+    return {one.value: one.probability for one in map(_Probability.model_validate, given)}
 
 
 class Choice(BaseModel):
@@ -192,7 +201,7 @@ class Choice(BaseModel):
 
     type: Literal["choice"]
     choice: str
-    probabilities: dict[str, float]
+    probabilities: Annotated[dict[str, float], BeforeValidator(_by_option)]
 
     @model_validator(mode="after")
     def _is_told(self) -> Choice:
@@ -212,9 +221,8 @@ def decisions(options_of: Callable[[Data], Options]) -> Vendor:
         base_url, _, last = (connection.base_url or "").rstrip("/").rpartition("/")
         is_system_one = last == _SYSTEM_ONE
         where = replace(connection, base_url=base_url) if is_system_one else connection
-        ask = _ask_system_one if is_system_one else _ask_openai
         return _Choosing(
-            open_client(where), ask, connection.model, question.prompt.text, options_of
+            open_client(where), is_system_one, connection.model, question.prompt.text, options_of
         )
 
     return openai_vendor(
@@ -225,20 +233,37 @@ def decisions(options_of: Callable[[Data], Options]) -> Vendor:
     )
 
 
+class _Chosen(BaseModel):
+    answers: Annotated[list[dict[str, Any]], Field(min_length=1)] | dict[str, dict[str, Any]]
+    usage: Any = None
+
+
 @in_order
 class _Choosing:
-    """The common part of both clients. An answer without words needs no second try."""
+    """The client of both spellings. An answer without words needs no second try."""
 
     client: openai.AsyncOpenAI
-    ask: Callable[[_Choosing, Data, Options], Awaitable[_Counted]]
+    is_system_one: bool
     model: str
     instructions: str
     options_of: Callable[[Data], Options]
 
     async def reply(self, data: Data, correction: Correction | None) -> Reply:  # noqa: ARG002
         options = self.options_of(data)
-        answer, counted = await self.ask(self, data, options)
-        usage = usage_of(counted)
+        asked: dict[str, Any] = {"type": "choice", "instructions": self.instructions}
+        body: dict[str, Any] = {"model": self.model}
+        if self.is_system_one:
+            path, asked["criteria"] = f"/{_SYSTEM_ONE}", dict(options)
+            body |= {"state": dict(data), "questions": {_NAME: asked}}
+        else:
+            choices = [{"value": option, "description": text} for option, text in options.items()]
+            path, asked = "/decisions", asked | {"name": _NAME, "choices": choices}
+            body |= {"input": fenced(data), "questions": [asked]}
+        sent: object = await self.client.post(path, body=body, cast_to=object)
+        reply = _Chosen.model_validate(sent)
+        listed = reply.answers
+        answer = listed[0] if isinstance(listed, list) else listed.get(_NAME, {})
+        usage = usage_of(reply.usage)
         if answer.get("type") == "refusal":
             return Reply(text="", usage=usage, is_refusal=True)
         choice = Choice.model_validate(answer)
@@ -248,52 +273,3 @@ class _Choosing:
 
     async def close(self) -> None:
         await self.client.close()
-
-
-class _ListedReply(BaseModel):
-    answers: list[dict[str, Any]] = Field(min_length=1)
-    usage: Any = None
-
-
-async def _ask_openai(to: _Choosing, data: Data, options: Options) -> _Counted:
-    """Answer, and what the server counted."""
-    question = {
-        "type": "choice",
-        "name": _NAME,
-        "instructions": to.instructions,
-        "choices": [{"value": option, "description": text} for option, text in options.items()],
-    }
-    raw = await to.client.decisions.with_raw_response.create(
-        model=to.model,
-        input=fenced(data),
-        questions=[question],  # type: ignore[list-item]
-    )
-    reply = _ListedReply.model_validate_json(raw.text)
-    answer = dict(reply.answers[0])
-    if isinstance(answer.get("probabilities"), list):
-        each = map(_Probability.model_validate, answer["probabilities"])
-        answer["probabilities"] = {one.value: one.probability for one in each}
-    return answer, reply.usage
-
-
-class _NamedReply(BaseModel):
-    answers: dict[str, dict[str, Any]]
-    usage: Any = None
-
-
-async def _ask_system_one(to: _Choosing, data: Data, options: Options) -> _Counted:
-    """Answer, and what the server counted."""
-    question = {
-        "type": "choice",
-        "instructions": to.instructions,
-        "criteria": dict(options),
-    }
-    body = {"model": to.model, "state": dict(data), "questions": {_NAME: question}}
-    sent: object = await to.client.post(f"/{_SYSTEM_ONE}", body=body, cast_to=object)
-    reply = _NamedReply.model_validate(sent)
-    return reply.answers.get(_NAME, {}), reply.usage
-
-
-class _Probability(BaseModel):
-    value: str
-    probability: float
