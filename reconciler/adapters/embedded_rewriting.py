@@ -7,7 +7,7 @@ store. Never here: which store is open, and who may use it meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,34 +22,28 @@ _OF_NEXT_MODEL = "next_embedding"
 
 @in_order
 class _Table:
-    """One table: its name, its columns in the new store's order, and the tables that a link joins.
+    """One table: its name, a pattern that finds its rows, and their values.
 
-    ``ends`` are the names and keys of the tables where a link begins and where it ends.
+    The values are in the order of the new store's columns; those of a link come after the keys of
+    the nodes that it joins. Each has a name of its own there, because a column's name may be
+    another's, or a keyword.
     """
 
     name: str
-    columns: tuple[str, ...]
-    ends: tuple[tuple[str, str], tuple[str, str]] | None = None
+    pattern: str
+    values: Sequence[str]
 
     @property
     def is_of_links(self) -> bool:
         """True if its rows join nodes."""
-        return self.ends is not None
+        return "->" in self.pattern
 
     def text(self, name: str, file: Path | None = None) -> str:
         """A statement of ``cypher/embedded/rewriting`` about it."""
-        names = {"table": self.name, "columns": self._listed(), "file": _quoted(file)}
-        if self.ends is not None:
-            (names["from"], _), (names["to"], _) = self.ends
-        return _statement(name).format(**names)
-
-    def _listed(self) -> str:
-        """Each column under a name of its own, because its name may be another's, or a keyword."""
-        own = [f"row.`{name}`" for name in self.columns]
-        if self.ends is not None:
-            (_, one_key), (_, other_key) = self.ends
-            own = [f"one.`{one_key}`", f"other.`{other_key}`", *own]
-        return ", ".join(f"{value} AS column_{place}" for place, value in enumerate(own))
+        columns = [f"{value} AS column_{place}" for place, value in enumerate(self.values)]
+        return _statement(name).format(
+            table=self.name, pattern=self.pattern, columns=", ".join(columns), file=_quoted(file)
+        )
 
 
 def copy_store(
@@ -76,13 +70,12 @@ def copy_store(
     _make_schema(old, new)
     file = folder / "table.parquet"
     for table in sorted(_tables(new), key=lambda table: table.is_of_links):
-        kind = "links" if table.is_of_links else "nodes"
-        if rows := _count(old, table, kind):
-            old.rows(table.text(f"copy_{kind}_out", file))
+        if rows := _count(old, table):
+            old.rows(table.text("copy_out", file))
             each_part(file)
             new.rows(table.text("copy_in", file))
             file.unlink()
-        if rows and _count(new, table, kind) != rows:
+        if rows and _count(new, table) != rows:
             raise RuntimeError(f"IO exception: only a part of table {table.name} was copied")
 
 
@@ -104,17 +97,18 @@ def _tables(connection: PlanningConnection) -> Iterator[_Table]:
     for row in connection.rows("CALL show_tables() RETURN name, type"):
         name = str(row["name"])
         told = connection.rows(f"CALL table_info('{name}') RETURN *")
-        columns = tuple(str(column["name"]) for column in told)
+        own = [f"row.`{column['name']}`" for column in told]
         if row["type"] == "NODE":
-            yield _Table(name, columns)
+            yield _Table(name, f"(row:`{name}`)", own)
         else:
             [joined] = connection.rows(f"CALL show_connection('{name}') RETURN *")
             one, other, one_key, other_key = map(str, joined.values())
-            yield _Table(name, columns, ((one, one_key), (other, other_key)))
+            pattern = f"(one:`{one}`)-[row:`{name}`]->(other:`{other}`)"
+            yield _Table(name, pattern, [f"one.`{one_key}`", f"other.`{other_key}`", *own])
 
 
-def _count(connection: PlanningConnection, table: _Table, kind: str) -> int:
-    [row] = connection.rows(table.text(f"count_{kind}"))
+def _count(connection: PlanningConnection, table: _Table) -> int:
+    [row] = connection.rows(table.text("count"))
     return int(row["rows"])
 
 

@@ -25,10 +25,10 @@ _WHOLE_BYTES_MAX = 32
 _CHUNK_BYTES = 1 << 18
 _TOLD_BYTES = 256 << 20
 _WORD_BYTES = 8
-_BUCKET_BITS = 20
+_BUCKET_BITS = 22
 _PREFIX_MASK = np.uint64((1 << 8 * TEXT_BYTES_MIN) - 1)
-_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
-"""Odd numbers that spread prefixes evenly: 2**64 over the golden ratio, and a prime."""
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number that spreads prefixes evenly: 2**64 over the golden ratio."""
 
 _SHIFT = np.uint64(64 - _BUCKET_BITS)
 
@@ -52,10 +52,8 @@ class TextSearch:
         for part in self._all_slices:
             self._lengths.setdefault(part[:TEXT_BYTES_MIN], set()).add(len(part))
         prefixes = b"".join(prefix.ljust(_WORD_BYTES, b"\0") for prefix in self._lengths)
-        self._are_buckets = [
-            _of_buckets(_buckets(np.frombuffer(prefixes, dtype="<u8"), factor))
-            for factor in _FACTORS
-        ]
+        self._are_buckets = np.zeros(1 << _BUCKET_BITS, dtype=np.bool_)
+        self._are_buckets[_buckets(np.frombuffer(prefixes, dtype="<u8"))] = True
 
     def __len__(self) -> int:
         """Number of different texts that are searched for."""
@@ -91,7 +89,8 @@ class TextSearch:
             if count <= 0:
                 return
             words = np.frombuffer(padded, dtype="<u8", offset=first, count=count)
-            for number in self._candidates(words).tolist():
+            # With tens of thousands of texts one word in a hundred is in a bucket by chance.
+            for number in np.flatnonzero(self._are_buckets.take(_buckets(words))).tolist():
                 place = number * _WORD_BYTES + first
                 prefix = content[place : place + TEXT_BYTES_MIN]
                 for length in self._lengths.get(prefix, ()):
@@ -99,29 +98,12 @@ class TextSearch:
                     if part in self._all_slices:
                         texts.add(part)
 
-    def _candidates(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Places of the words that may begin a text.
 
-        With tens of thousands of texts one word in twenty falls into a bucket of one by chance, and
-        one in four hundred into those of both factors.
-        """
-        first, second = self._are_buckets
-        places = np.flatnonzero(first.take(_buckets(words, _FACTORS[0])))
-        return places[second.take(_buckets(words[places], _FACTORS[1]))]
-
-
-def _of_buckets(buckets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether each bucket is one of these."""
-    are_buckets = np.zeros(1 << _BUCKET_BITS, dtype=np.bool_)
-    are_buckets[buckets] = True
-    return are_buckets
-
-
-def _buckets(words: NDArray[np.uint64], factor: np.uint64) -> NDArray[np.int64]:
+def _buckets(words: NDArray[np.uint64]) -> NDArray[np.int64]:
     buckets = words & _PREFIX_MASK
-    buckets *= factor
+    buckets *= _FACTOR
     buckets >>= _SHIFT
-    return buckets.view(np.int64)  # sorted, as numpy needs them for a look-up
+    return buckets.view(np.int64)  # signed, as numpy needs them for a look-up
 
 
 def _slices(line: str) -> Iterator[bytes]:

@@ -1,0 +1,2 @@
+// How many rows a table holds.
+MATCH {pattern} RETURN count(*) AS rows

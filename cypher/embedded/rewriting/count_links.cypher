@@ -1,2 +1,0 @@
-// How many links a table holds.
-MATCH (one:`{from}`)-[row:`{table}`]->(other:`{to}`) RETURN count(*) AS rows
