@@ -18,7 +18,7 @@ from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.reading.sensitive_data import key_check
-from reconciler.service.stores.rows import Queries, Store
+from reconciler.service.stores.rows import Queries
 
 _ID_KEY_BYTES = 32
 
@@ -67,15 +67,12 @@ class BindingStore(Queries):
             SchemaError: it is older or newer; the text says which, and what to do.
         """
         version, wanted = self.graph.schema_version(), newest_schema_version(self.graph.engine)
+        remedy = "install the newer version of this package that made it"
         if version < wanted:
+            remedy = "run `reconciler init` once, with the same settings, to bring it up to date"
+        if version != wanted:
             raise SchemaError(
-                f"the store's schema is version {version}, this code works with {wanted}; "
-                "run `reconciler init` once, with the same settings, to bring it up to date"
-            )
-        if version > wanted:
-            raise SchemaError(
-                f"the store's schema is version {version}, this code works with {wanted}; "
-                "install the newer version of this package that made it"
+                f"the store's schema is version {version}, this code works with {wanted}; {remedy}"
             )
 
     def check_keys(self) -> None:
@@ -118,14 +115,27 @@ class BindingStore(Queries):
         self.rows("release_hash_key", at=at)
 
 
-def check_own_model(graph: Graph, model: tuple[str, int] | None) -> None:
-    """Check that the store is still bound to the model that this process embeds with.
+@in_order
+class Store(Queries):
+    """The common part of stores.
 
-    Raises:
-        SchemaError: it has moved to another one.
+    Attributes:
+        graph: answers the queries.
+        model: name and dimension of the model that the store must be bound to where no vector is
+            found; None to take any.
     """
-    if model is not None:
-        BindingStore(graph).check_model(*model)
+
+    graph: Graph
+    model: tuple[str, int] | None = None
+
+    def check_own_model(self) -> None:
+        """Check that the store is still bound to the model that this process embeds with.
+
+        Raises:
+            SchemaError: it has moved to another one.
+        """
+        if self.model is not None:
+            BindingStore(self.graph).check_model(*self.model)
 
 
 def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:

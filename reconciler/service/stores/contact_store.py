@@ -16,7 +16,8 @@ from reconciler.domain.records.notes import Scope
 from reconciler.errors import UnknownContactError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import EngineDescription, Row
-from reconciler.service.stores.rows import CONTACTS, EVERYTHING, Store, batches, of_contacts, pages
+from reconciler.service.stores.binding_store import Store
+from reconciler.service.stores.rows import CONTACTS, EVERYTHING, batches, of_contacts, pages
 
 if TYPE_CHECKING:
     from reconciler.service.use_trace import Use

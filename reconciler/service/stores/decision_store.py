@@ -25,7 +25,7 @@ from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, UnknownDecisionError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
-from reconciler.service.stores.binding_store import check_own_model
+from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.commits import Commit, contact_map
 from reconciler.service.stores.rows import (
     ACTION_COUNTS,
@@ -35,7 +35,6 @@ from reconciler.service.stores.rows import (
     EVERYTHING,
     EVIDENCE,
     TAKEN,
-    Store,
     first_rows,
     of_contacts,
     pages,
@@ -337,7 +336,7 @@ class DecisionStore(Store):
         rows = self.graph.run("commit_decisions", given, seconds_max)
         written = {row["contact_key"] for row in rows}
         if len(written) < len(contacts):
-            check_own_model(self.graph, self.model)
+            self.check_own_model()
         return {commit.decision.decision_id for key in written for commit in by_contact[key]}
 
     def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:

@@ -25,7 +25,7 @@ from reconciler.errors import QueryError, UnknownFactError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
-from reconciler.service.stores.binding_store import check_own_model
+from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import (
     CONFLICTS,
     EVERYTHING,
@@ -34,7 +34,6 @@ from reconciler.service.stores.rows import (
     PREDECESSORS,
     SAID,
     SUPERSESSIONS,
-    Store,
     first_rows,
     of_contacts,
     told_by_contact,
@@ -104,7 +103,7 @@ class FactStore(Store):
         if rows:
             version = int(rows[0]["version"][0])
         if not rows:
-            check_own_model(self.graph, self.model)
+            self.check_own_model()
         columns = readable(rows)
         return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
 
@@ -120,7 +119,7 @@ class FactStore(Store):
         """
         rows = self.rows("list_vectors", **of_contacts(scopes), embedding_model=embedding_model)
         if not rows:
-            check_own_model(self.graph, self.model)
+            self.check_own_model()
         ids = [row["fact_id"] for row in rows]
         return dict(zip(ids, vectors_of(rows), strict=True))
 
@@ -138,7 +137,7 @@ class FactStore(Store):
 
         rows = self.rows("list_live_facts", **of_contacts(scopes), embedding_model=embedding_model)
         if not rows:
-            check_own_model(self.graph, self.model)
+            self.check_own_model()
         return {
             key: [fact for fact in facts if fact.expires_at is None or fact.expires_at > now]
             for key, facts in told_by_contact(LiveFact, rows).items()
@@ -222,7 +221,7 @@ class FactStore(Store):
     def _near(self, rows: Iterable[Row]) -> list[Near]:
         near = [Near(**row) for row in rows]
         if not near:
-            check_own_model(self.graph, self.model)
+            self.check_own_model()
         return near
 
     def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
@@ -404,7 +403,7 @@ class FactStore(Store):
         try:
             return self.rows(query, **asked)
         except QueryError:  # an engine may refuse to compare vectors of two lengths
-            check_own_model(self.graph, self.model)
+            self.check_own_model()
             raise
 
 

@@ -324,20 +324,6 @@ class Queries:
         return self.rows(query, contact_key=scope.contact_key, **given)
 
 
-@in_order
-class Store(Queries):
-    """The common part of stores.
-
-    Attributes:
-        graph: answers the queries.
-        model: name and dimension of the model that the store must be bound to where no vector is
-            found; None to take any.
-    """
-
-    graph: Graph
-    model: tuple[str, int] | None = None
-
-
 def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:
     """Parameter of a query about several contacts."""
     return {"contact_keys": [scope.contact_key for scope in scopes]}

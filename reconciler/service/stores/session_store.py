@@ -26,7 +26,8 @@ from reconciler.errors import (
 )
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
-from reconciler.service.stores.rows import RowReader, Store, reader_of
+from reconciler.service.stores.binding_store import Store
+from reconciler.service.stores.rows import RowReader, reader_of
 
 Cleaning = tuple[Episode, Episode]
 """An episode as it was read, and cleaned."""
