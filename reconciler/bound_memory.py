@@ -267,7 +267,7 @@ class BoundMemory:
         records = self._services.records
         if after is None:
             return first(records.disputes(self._scopes()), limit)
-        at, fact_id, contact_id = _place_of_a_dispute(after)
+        at, fact_id, contact_id = _place(after, _OF_A_DISPUTE)
         scopes = self._scopes()
         if not self._is_of_a_contact:
             scopes = [replace(self._scope, contact_id=contact_id)]
@@ -458,31 +458,27 @@ class BoundMemory:
         return self._settings.recall.limit if limit is None else positive("limit", limit)
 
 
-def _place(after: object) -> tuple[datetime, str] | None:
-    """The place of a decision or a job among others: its time and its id."""
+_OF_AN_ITEM = ("decision.at", "decision.decision_id")
+_OF_A_DISPUTE = ("dispute.opened_at", "dispute.facts[0].fact_id", "dispute.scope.contact_id")
+
+
+def _place(after: object, parts: Sequence[str] = _OF_AN_ITEM) -> Any:
+    """The place of an item among others: its time, and its id or ids; None stays None.
+
+    Raises:
+        InvalidRequestError: it is no place; the text says what it is made of.
+    """
     if after is None:
         return None
-    if not isinstance(after, tuple) or len(after) != 2:
+    if not isinstance(after, tuple) or len(after) != len(parts):
         raise InvalidRequestError(
-            "`after` must be a pair, the time and the id of the last item of the page before, "
-            "such as (decision.at, decision.decision_id)"
+            "`after` must be the time and the id of the last item of the page before, such as "
+            f"({', '.join(parts)})"
         )
-    at, item_id = after
-    check_identifier("after", item_id, InvalidRequestError)
-    return utc("after", at), item_id
-
-
-def _place_of_a_dispute(after: object) -> tuple[datetime, str, str]:
-    """The place of a dispute among others: its time, the id of its first fact, and its contact."""
-    if not isinstance(after, tuple) or len(after) != 3:
-        raise InvalidRequestError(
-            "`after` must be (dispute.opened_at, dispute.facts[0].fact_id, "
-            "dispute.scope.contact_id) of the last dispute of the page before"
-        )
-    at, fact_id, contact_id = after
-    for part in (fact_id, contact_id):
+    at, *ids = after
+    for part in ids:
         check_identifier("after", part, InvalidRequestError)
-    return utc("after", at), fact_id, contact_id
+    return utc("after", at), *ids
 
 
 def checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:

@@ -92,7 +92,7 @@ class Records:
         """
         if at is not None:
             histories = self._histories_at(scope, at)
-            first = 0 if after is None else _place_after(after, map(_ids_of, histories), scope, at)
+            first = 0 if after is None else _place_after(after, histories, scope, at)
             return histories[first:][:limit]
         if after is None and limit is None:
             # Links before facts: a fact written in between is then a chain of its own, and no
@@ -114,7 +114,7 @@ class Records:
         """
         if at is not None:
             histories = self._histories_at(scope, at)
-            return histories[_place_after(fact_id, map(_ids_of, histories), scope, at) - 1]
+            return histories[_place_after(fact_id, histories, scope, at) - 1]
         links = self.fact_store.list_supersessions(scope)
         histories = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
         if not histories:  # it was erased meanwhile
@@ -184,8 +184,8 @@ class Records:
     def _histories_at(self, scope: Scope, at: datetime) -> list[FactHistory]:
         known, made = self.held_at(scope, at)
         open_ = [conflict for conflict in known.conflicts if conflict.is_open]
-        by_persons = [decision for decision in made if _is_persons(decision)]
-        events = [event for decision in by_persons for event in events_of(decision)]
+        told = (each for each in made if each.door == OPERATOR_DOOR or each.action is Action.REVOKE)
+        events = [event for decision in told for event in events_of(decision)]
         return chains(known.facts, known.links, _between_live(known.facts, open_), events)
 
     def current_values(
@@ -443,25 +443,13 @@ class Records:
                 yield decision
 
 
-def _ids_of(chain: FactHistory) -> list[str]:
-    return [fact.fact_id for fact in chain.facts]
-
-
-def _place_after(
-    fact_id: str, chains_ids: Iterable[Sequence[str]], scope: Scope, at: datetime | None = None
-) -> int:
-    """Place of the chain after the fact's own, counted from 0."""
+def _place_after(fact_id: str, histories: Iterable[FactHistory], scope: Scope, at: datetime) -> int:
+    """Place of the chain after the fact's own at a time, counted from 0."""
     check_identifier("fact_id", fact_id, UnknownFactError)
-    for place, ids in enumerate(chains_ids, start=1):
-        if fact_id in ids:
+    for place, chain in enumerate(histories, start=1):
+        if any(fact.fact_id == fact_id for fact in chain.facts):
             return place
-    then = "" if at is None else f" at {at.isoformat()}"
-    raise unknown_fact(scope, fact_id + then)
-
-
-def _is_persons(decision: Decision) -> bool:
-    """True if a person decided it, or it revokes a fact."""
-    return decision.door == OPERATOR_DOOR or decision.action is Action.REVOKE
+    raise unknown_fact(scope, f"{fact_id} at {at.isoformat()}")
 
 
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:

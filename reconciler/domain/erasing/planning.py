@@ -227,7 +227,7 @@ def _collect(values: Iterable[Any], words: list[str]) -> None:
         elif kind is tuple:
             _collect(value, words)
         elif not _is_wordless(kind):
-            if _is_record(kind):
+            if is_dataclass(kind):
                 _collect(_worded_values(value), words)
             else:
                 words.append(str(value))
@@ -247,26 +247,11 @@ def _worded_values(record: Any) -> tuple[Any, ...]:
 
 @cache
 def _worded_getter(kind: type) -> _Getter:
-    return _getter([described.name for described in _worded(kind)])
-
-
-@cache
-def _whole(kind: type) -> tuple[list[str], _Getter]:
-    """The names of all fields, and what gets their values."""
-    names = [described.name for described in fields(kind)]
-    return names, _getter(names)
-
-
-def _getter(names: Sequence[str]) -> _Getter:
     """Gets them all at once: an erasure looks into hundreds of thousands of records."""
+    names = [described.name for described in _worded(kind)]
     if len(names) > 1:
         return attrgetter(*names)
     return lambda record: tuple(getattr(record, name) for name in names)
-
-
-@cache
-def _is_record(kind: type) -> bool:
-    return is_dataclass(kind)
 
 
 @cache
@@ -279,17 +264,14 @@ def _emptied(record: Any, **given: Any) -> Any:
 
     The given fields have the given values instead.
     """
-    kind, left = record.__class__, given
-    for described, value in zip(_worded(kind), _worded_values(record), strict=True):
+    left = given
+    for described, value in zip(_worded(record.__class__), _worded_values(record), strict=True):
         if _is_wordless(value.__class__) or described.name in given:
             continue
         kept = _without_words(value, described)
         if kept is not value:
             left[described.name] = kept
-    if not left:
-        return record
-    names, getter = _whole(kind)
-    return kind(**dict(zip(names, getter(record), strict=True)) | left)  # ``replace`` takes longer
+    return replace(record, **left) if left else record
 
 
 def _without_words(value: Any, described: Field[Any]) -> Any:
