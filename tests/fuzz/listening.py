@@ -124,7 +124,7 @@ def written_inline() -> dict[tuple[str, str, int, str], bool]:
 
 def only_anchored() -> set[str]:
     """The expressions of the package that are matched where a text begins, or at a place in it."""
-    from reconciler.adapters.street_address_finder import _TAIL
+    from reconciler.adapters.street_address_finder import _filled
 
     used: dict[str, set[str]] = {}
     for file in Path(reconciler_folder()).rglob("*.py"):
@@ -136,7 +136,7 @@ def only_anchored() -> set[str]:
         if getattr(module, "__name__", "").startswith("reconciler")
         for name, value in vars(module).items()
         if isinstance(value, re.Pattern) and used.get(name, {""}) <= AT_A_PLACE
-    } | {_TAIL}  # compiled at the first use, and no constant
+    } | {_filled("{tail}")}  # compiled at the first use, and no constant
 
 
 def reconciler_folder() -> str:

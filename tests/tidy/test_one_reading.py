@@ -17,7 +17,6 @@ STOPS = re.compile(
 
 NO_SENTENCE_ENDS = {
     "adapters/personal_data_finder.py": 1,  # the letters of a mail address
-    "adapters/street_address_finder.py": 1,  # behind the name of a place
     "adapters/told_secrets_finder.py": 2,  # behind the value that was told
     "reading/guard/tokens.py": 1,  # of which ``TextReading.stops`` says whether they end one
     "domain/sessions/explicit_statements.py": 1,  # taken off the end of a value
