@@ -17,7 +17,7 @@ import time
 import unicodedata
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -58,19 +58,19 @@ class LocalModel(Protocol):
         """
 
 
-class LoadedModel(Protocol):
-    """A model in memory."""
+@dataclass(eq=False)
+class LoadedModel:
+    """A model in memory.
 
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """Splits a text into the model's tokens."""
+    Attributes:
+        tokenizer: splits a text into the model's tokens.
+        token_count_max: tokens that the model sees of one text, its special ones among them.
+        encode: one vector of any length a text: float32, shape (n, dimension); n is 1 or more.
+    """
 
-    @property
-    def token_count_max(self) -> int:
-        """Tokens that the model sees of one text, its special ones among them."""
-
-    def encode(self, texts: list[str]) -> Floats:
-        """One vector of any length a text: float32, shape (n, dimension); n is 1 or more."""
+    tokenizer: Tokenizer
+    token_count_max: int
+    encode: Callable[[list[str]], Floats]
 
 
 class LocalEmbedder:
@@ -322,35 +322,31 @@ class SentenceTransformerModel:
         folder = self._folder  # what is not there is said first
         return f"{Path(self.name).resolve().name}@{fingerprint(folder)}"
 
-    def load(self) -> _Loaded:
+    def load(self) -> LoadedModel:
         """Model, ready to encode.
 
         Raises:
             ConfigurationError: it is not on this machine, sentence-transformers cannot load it, or
                 this machine lacks the device.
         """
-        return _Loaded(self._folder, self.device)
+        failed = f"the model in {self._folder} cannot be loaded"
+        with translated(ConfigurationError, failed):
+            model = _sentence_transformer()(str(self._folder), device="cpu", local_files_only=True)
+            tokenizer: Tokenizer = model.tokenizer.backend_tokenizer
+            token_count_max = model.max_seq_length or sys.maxsize
+        with translated(ConfigurationError, f"{failed} on embedder.device {self.device!r}"):
+            model.to(self.device)
+
+        def encode(texts: list[str]) -> Floats:
+            rows = ROWS_AT_ONCE if self.device == "cpu" else len(texts)
+            vectors: Floats = model.encode(texts, batch_size=rows, show_progress_bar=False)
+            return vectors
+
+        return LoadedModel(tokenizer, token_count_max, encode)
 
     @functools.cached_property
     def _folder(self) -> Path:
         return named_folder(self.name, self.allow_download)
-
-
-class _Loaded:
-    def __init__(self, folder: Path, device: str) -> None:
-        failed = f"the model in {folder} cannot be loaded"
-        with translated(ConfigurationError, failed):
-            self._model = _sentence_transformer()(str(folder), device="cpu", local_files_only=True)
-            self.tokenizer: Tokenizer = self._model.tokenizer.backend_tokenizer
-            self.token_count_max: int = self._model.max_seq_length or sys.maxsize
-        with translated(ConfigurationError, f"{failed} on embedder.device {device!r}"):
-            self._model.to(device)
-        self._rows_at_once = ROWS_AT_ONCE if device == "cpu" else None
-
-    def encode(self, texts: list[str]) -> Floats:
-        rows = self._rows_at_once or len(texts)
-        vectors: Floats = self._model.encode(texts, batch_size=rows, show_progress_bar=False)
-        return vectors
 
 
 @functools.cache

@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reconciler.adapters.local_embedder import LoadedModel
 from reconciler.adapters.model_files import (
     NAME,
     SHA256,
@@ -56,7 +58,7 @@ class OnnxMinilm:
 
     folder: Path | None = None
 
-    def load(self) -> _Loaded:
+    def load(self) -> LoadedModel:
         """Model, ready to encode.
 
         Raises:
@@ -65,42 +67,38 @@ class OnnxMinilm:
         folder = self.folder or weights_folder()
         with translated(ConfigurationError, f"the default model in {folder} cannot be loaded"):
             check_files(folder)
-            return _Loaded(folder)
+            from tokenizers import Tokenizer
+
+            tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+            tokenizer.no_padding()  # the file always asks for 128 tokens
+            tokenizer.enable_truncation(TOKEN_COUNT_MAX)
+            session = session_of(GRAPH.read_bytes(), folder)
+        return LoadedModel(tokenizer, TOKEN_COUNT_MAX, partial(_encode, tokenizer, session))
 
 
-class _Loaded:
-    token_count_max = TOKEN_COUNT_MAX
+def _encode(tokenizer: Tokenizer, session: Any, texts: list[str]) -> Floats:
+    """Encode texts, similar lengths together: a padded text costs as much as the longest."""
+    import numpy as np
 
-    def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer
+    # One by one: encode_batch starts threads, which a forked child lacks and warns about.
+    tokens = [tokenizer.encode(text).ids for text in texts]
+    vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
+    by_length = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))
+    for start, end in _runs([len(tokens[index]) for index in by_length]):
+        some = by_length[start:end]
+        vectors[some] = _run(session, [tokens[index] for index in some])
+    return vectors
 
-        self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        self.tokenizer.no_padding()  # the file always asks for 128 tokens
-        self.tokenizer.enable_truncation(TOKEN_COUNT_MAX)
-        self._session = session_of(GRAPH.read_bytes(), folder)
 
-    def encode(self, texts: list[str]) -> Floats:
-        """Encode texts, similar lengths together: a padded text costs as much as the longest."""
-        import numpy as np
+def _run(session: Any, rows: list[list[int]]) -> Any:
+    import numpy as np
 
-        # One by one: encode_batch starts threads, which a forked child lacks and warns about.
-        tokens = [self.tokenizer.encode(text).ids for text in texts]
-        vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
-        by_length = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))
-        for start, end in _runs([len(tokens[index]) for index in by_length]):
-            some = by_length[start:end]
-            vectors[some] = self._run([tokens[index] for index in some])
-        return vectors
-
-    def _run(self, rows: list[list[int]]) -> Any:
-        import numpy as np
-
-        token_ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
-        mask = np.zeros_like(token_ids)
-        for number, row in enumerate(rows):
-            token_ids[number, : len(row)] = row
-            mask[number, : len(row)] = 1
-        return self._session.run(None, {"input_ids": token_ids, "attention_mask": mask})[0]
+    token_ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+    mask = np.zeros_like(token_ids)
+    for number, row in enumerate(rows):
+        token_ids[number, : len(row)] = row
+        mask[number, : len(row)] = 1
+    return session.run(None, {"input_ids": token_ids, "attention_mask": mask})[0]
 
 
 def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:

@@ -22,7 +22,7 @@ import pytest
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models
 
-from reconciler.adapters import local_embedder, model_files
+from reconciler.adapters import local_embedder, model_files, onnx_minilm
 from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 from reconciler.adapters.local_embedder import (
     TOKENS_OF_SCRIPT_MIN,
@@ -37,7 +37,7 @@ from reconciler.adapters.onnx_minilm import GRAPH, OnnxMinilm
 from reconciler.adapters.openai_embedder import OpenAIEmbedder
 from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
 from reconciler.adapters.structured_calls import Connection
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import unread
@@ -390,16 +390,16 @@ def test_the_packaged_model_without_torch_gives_torchs_vectors_alone_and_in_a_ba
 
 
 def test_texts_of_many_lengths_are_hardly_padded(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded: Any = OnnxMinilm().load()
+    loaded = OnnxMinilm().load()
     sizes: list[tuple[int, int]] = []
-    run = loaded._run
+    run = onnx_minilm._run
 
-    def seen(rows: list[list[int]]) -> Any:
+    def seen(session: Any, rows: list[list[int]]) -> Any:
         lengths = [len(row) for row in rows]
         sizes.append((len(rows) * max(lengths), sum(lengths)))
-        return run(rows)
+        return run(session, rows)
 
-    monkeypatch.setattr(loaded, "_run", seen)
+    monkeypatch.setattr(onnx_minilm, "_run", seen)
     loaded.encode(["word " * count for count in range(1, 65)])
     padded, own = map(sum, zip(*sizes, strict=True))
     assert padded < 1.1 * own
