@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
-from reconciler.bootstrap import build_embedder, build_policy
+from reconciler.bootstrap.chosen_models import build_embedder, build_policy
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action

@@ -21,7 +21,7 @@ from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
 from reconciler import Memory
-from reconciler.bootstrap import build_embedder, build_policy
+from reconciler.bootstrap.chosen_models import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.reconciling.outcomes import Outcome
 from reconciler.domain.reconciling.rule import CANDIDATE_COUNT_MAX, decide

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.records.facts import FoundFact
 from reconciler.domain.records.notes import Scope

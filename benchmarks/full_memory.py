@@ -30,7 +30,7 @@ import numpy as np
 from benchmarks.data import HALVES, half_of, rows, user_turns
 from benchmarks.engines import Engines
 from benchmarks.error_rate import ReadyVectors
-from reconciler.bootstrap import build_judge, build_policy
+from reconciler.bootstrap.chosen_models import build_judge, build_policy
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.reconciling.disputes import settle
 from reconciler.domain.reconciling.rule import decide

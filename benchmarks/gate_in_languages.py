@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.data import HALVES, half_of, json_lines
 from benchmarks.gate_literalness import share
-from reconciler.bootstrap import build_judge
+from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import Disposal

@@ -26,7 +26,7 @@ from benchmarks.data import HALVES, json_lines
 from benchmarks.engines import Engines
 from benchmarks.natural import BEGAN, HASH_KEY, UNBOUNDED, became
 from reconciler import Memory
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.config_files import load_question_vectors, load_recall_floor
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.recallable import Recallable, Recalling

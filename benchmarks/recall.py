@@ -49,7 +49,7 @@ from benchmarks.error_rate import ReadyVectors
 from benchmarks.full_memory import sentences_of
 from benchmarks.sessions import words_of
 from benchmarks.sizes import sized
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.config_files import (
     load_attribute_book,
     load_question_vectors,

@@ -31,7 +31,7 @@ from benchmarks.record_sessions import (
 from benchmarks.sessions import Conversation, _cited, changed_conversations
 from benchmarks.sizes import sized
 from reconciler import Memory
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope
 from reconciler.ops.review.calibration import Rate
 from reconciler.ports.embedder import Embedder

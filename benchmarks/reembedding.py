@@ -12,7 +12,7 @@ from benchmarks.core_side import RandomEmbedder
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
 from reconciler import Memory, ops
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.settings import load_settings
 
 __all__ = ["main"]

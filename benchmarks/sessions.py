@@ -22,7 +22,7 @@ from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.pair_slots import GivenSlot, SlotSource
 from reconciler import Memory
-from reconciler.bootstrap import build_embedder, build_extractor
+from reconciler.bootstrap.chosen_models import build_embedder, build_extractor
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.history import restated_beneath
 from reconciler.domain.records.candidates import Turn

@@ -11,7 +11,7 @@ from threading import Barrier
 from benchmarks.engines import Engines
 from benchmarks.sizes import IS_SHORT, sized
 from reconciler import Memory
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.settings import load_settings

@@ -58,7 +58,7 @@ from reconciler.errors import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.bootstrap import Services
+    from reconciler.bootstrap.services import Services
     from reconciler.domain.explanation import Explanation
     from reconciler.domain.recalling.briefing import Briefing, Context
     from reconciler.domain.recalling.filtering import FilterFields
@@ -351,7 +351,7 @@ class BoundMemory:
             InvalidRequestError: the floor is not a number from 0 to 1.
             InvalidAnswerError: this person may not do it.
         """
-        from reconciler.bootstrap import build_decay
+        from reconciler.bootstrap.chosen_models import build_decay
 
         check_flags(dry_run=dry_run)
         if floor is not None:

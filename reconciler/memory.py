@@ -23,7 +23,7 @@ from reconciler.domain.records.kinds import AnyJobState, JobState
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
 if TYPE_CHECKING:
-    from reconciler.bootstrap import Services
+    from reconciler.bootstrap.services import Services
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.sessions import Job, QueueReport, Stage
@@ -121,7 +121,7 @@ class Memory:
         check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
         chosen = settings_of("Memory.open", settings, arguments)
         check_parts(clock, embedder=embedder, arbiter=arbiter, extractor=extractor)
-        from reconciler.bootstrap import build_services
+        from reconciler.bootstrap.services import build_services
 
         return cls(
             build_services(
@@ -399,7 +399,7 @@ class Memory:
         Args:
             on_stage: called at each stage of a job; for tests.
         """
-        from reconciler.bootstrap import build_worker
+        from reconciler.bootstrap.services import build_worker
 
         check_callable(on_stage=on_stage)
         worker = build_worker(self._services, on_stage)

@@ -23,7 +23,7 @@ from typing import Any
 import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.ports.graph import Graph
 from reconciler.settings import load_settings
 from tests import faults

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler import Candidate, Decision, Memory
-from reconciler.bootstrap import build_judge
+from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.domain.records.notes import Note
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.doors import as_candidate

@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.data import json_lines
 from reconciler.adapters.note_head import features
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.reading.linear_head import LinearHead
 from reconciler.settings import load_settings
 

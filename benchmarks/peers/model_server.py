@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from benchmarks.peers.answers import answer
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.ports.embedder import Embedder
 from reconciler.settings import load_settings
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reconciler import ops
-from reconciler.bootstrap import build_embedder, build_recorded_arbiter
+from reconciler.bootstrap.chosen_models import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (

@@ -56,7 +56,7 @@ def _own_command() -> str:
 
 def _remove_demo(path: Path) -> None:
     """Remove the demo's store; it is opened first, so that a demo that runs elsewhere is kept."""
-    from reconciler.bootstrap import open_graph
+    from reconciler.bootstrap.chosen_models import open_graph
     from reconciler.settings import load_settings
 
     if path.exists():

@@ -17,7 +17,7 @@ from statistics import median
 
 from rich.table import Table
 
-from reconciler.bootstrap import (
+from reconciler.bootstrap.chosen_models import (
     arbitration_policy,
     build_arbiter,
     build_embedder,

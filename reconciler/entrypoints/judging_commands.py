@@ -91,7 +91,7 @@ def policy_check(
         category: the category; default: read from the text.
         topic: the topic, for example work.
     """
-    from reconciler.bootstrap import build_judge
+    from reconciler.bootstrap.chosen_models import build_judge
     from reconciler.settings import load_settings
 
     candidate = note_to_check(
@@ -202,7 +202,7 @@ def _profile_file(name: str, overwrite: bool) -> Path:
 
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
-    from reconciler.bootstrap import build_embedder
+    from reconciler.bootstrap.chosen_models import build_embedder
     from reconciler.config_files import load_attribute_book
     from reconciler.ops.calibration import measure_pairs, read_pairs
     from reconciler.service.embedding import embed

@@ -50,7 +50,7 @@ def init(
             Earlier erasures and proposals are then not recognised.
     """
     if accept_other_hash_key:
-        from reconciler.bootstrap import accept_hash_key
+        from reconciler.bootstrap.chosen_models import accept_hash_key
         from reconciler.settings import load_settings
 
         accept_hash_key(load_settings())

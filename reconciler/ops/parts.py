@@ -9,7 +9,7 @@ from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
-    from reconciler.bootstrap import Services
+    from reconciler.bootstrap.services import Services
 
 _GIVEN = {
     Memory: "an open Memory",

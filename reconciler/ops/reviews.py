@@ -68,7 +68,7 @@ def replay(memory: BoundMemory, profile: str) -> list[Replayed]:
     Raises:
         ConfigurationError: no such profile, or one of another model.
     """
-    from reconciler.bootstrap import build_policy
+    from reconciler.bootstrap.chosen_models import build_policy
     from reconciler.ops.review.calibration import replay as replayed
 
     services = parts_of(memory, BoundMemory)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory, SourceKind, Turn
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.ports.embedder import Embedder
 from reconciler.settings import load_settings

@@ -27,7 +27,7 @@ from reconciler import Embedder, Memory, ops
 from reconciler.adapters import neo4j_graph
 from reconciler.adapters.neo4j_drivers import logins_of
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.errors import (
     ConfigurationError,
     CredentialsRefusedError,

@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import ModelMove, MoveState
 from reconciler.ports.graph import Graph, Row

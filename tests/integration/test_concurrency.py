@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note as NewNote, Scope
 from reconciler.domain.records.policies import ReconcilePolicy, RetryPolicy

@@ -13,7 +13,7 @@ import pytest
 
 from reconciler import Memory, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.bootstrap import accept_hash_key, open_graph
+from reconciler.bootstrap.chosen_models import accept_hash_key, open_graph
 from reconciler.entrypoints.doctor import checkup
 from reconciler.errors import ConfigurationError
 from reconciler.service.stores.binding_store import BindingStore

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from reconciler import Memory
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope
 from reconciler.ports.graph import Graph, Row

@@ -20,7 +20,7 @@ from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.note_head import leanings
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.bootstrap import build_judge
+from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
 from reconciler.config_files import load_head
 from reconciler.domain.records.candidates import Assessment

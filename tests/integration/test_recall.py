@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.kinds import Action

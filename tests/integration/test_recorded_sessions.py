@@ -20,7 +20,7 @@ from benchmarks.record_sessions import (
     recorded_judge,
 )
 from reconciler import Decision, Memory
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.domain.recalling.briefing import is_for_the_contact
 from reconciler.settings import load_settings
 from tests.session_recordings import RecordedExtractor

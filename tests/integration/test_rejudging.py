@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from reconciler import Decision, Memory
-from reconciler.bootstrap import build_worker
+from reconciler.bootstrap.services import build_worker
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler.bootstrap import build_embedder
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.config_files import (
     load_attribute_book,
     load_attribute_sentences,

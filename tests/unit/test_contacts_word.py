@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.bootstrap import build_judge
+from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.bootstrap import build_judge
+from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.decisions import Decision

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.bootstrap import build_secret_finder
+from reconciler.bootstrap.chosen_models import build_secret_finder
 from reconciler.errors import InvalidRequestError
 from reconciler.service.writing.ids import IdCheck
 

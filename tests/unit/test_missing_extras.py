@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.adapters import local_embedder
-from reconciler.bootstrap import build_arbiter, build_embedder
+from reconciler.bootstrap.chosen_models import build_arbiter, build_embedder
 from reconciler.entrypoints import server_commands
 from reconciler.errors import ConfigurationError
 from reconciler.settings import load_settings

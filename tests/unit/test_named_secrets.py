@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from reconciler.bootstrap import build_secret_finder
+from reconciler.bootstrap.chosen_models import build_secret_finder
 from reconciler.errors import InvalidNoteError
 from reconciler.reading.named_secrets import kind_of_name, without_secrets
 from reconciler.reading.named_secrets.grammar import is_made_up

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.adapters.rules_finder import _compiled, _rules
-from reconciler.bootstrap import build_secret_finder
+from reconciler.bootstrap.chosen_models import build_secret_finder
 from reconciler.reading.sensitive_data import redact
 from tests.secret_notes import HARMLESS, SECRETS
 from tests.tables import every

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.bootstrap import build_sensitive_data_finder as finder
+from reconciler.bootstrap.chosen_models import build_sensitive_data_finder as finder
 from reconciler.reading.named_secrets.folding import FoldedText
 from reconciler.reading.sensitive_data import (
     SensitiveKind as K,

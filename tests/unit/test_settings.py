@@ -11,14 +11,14 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
-from reconciler.bootstrap import (
+from reconciler.bootstrap.chosen_models import (
     arbitration_policy,
     build_arbiter,
     build_policy,
     judge_of,
     open_graph,
+    without_packaged_judge,
 )
-from reconciler.bootstrap.chosen_models import without_packaged_judge
 from reconciler.config_files import load_prices
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
