@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 _TRIES_MAX = 20
 """The most braces tried as the beginning of an object; a text with more is no answer with a
@@ -148,6 +148,9 @@ LaxInt = BeforeValidator(_number)
 
 LaxFloat = BeforeValidator(_number)
 """The same of a ``float``."""
+
+Share = Annotated[float, Field(ge=0, le=1), LaxFloat]
+"""A number from 0 to 1, also in a string."""
 
 LaxBool = BeforeValidator(_null)
 """For a ``bool``: also the word in a string."""

@@ -16,9 +16,9 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from reconciler.adapters.answer_reading import LaxFloat, LaxInt, OneOrMany, word_of
+from reconciler.adapters.answer_reading import LaxInt, OneOrMany, Share, word_of
 from reconciler.adapters.openai_calls import Choice, decisions
 from reconciler.adapters.structured_calls import (
     Connection,
@@ -75,7 +75,7 @@ class _Answer(BaseModel):
     target: Annotated[int | None, LaxInt]
     also: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
     action: Annotated[Action, word_of(Action)]
-    confidence: Annotated[float, LaxFloat] = Field(ge=0, le=1)
+    confidence: Share
 
     @model_validator(mode="before")
     @classmethod

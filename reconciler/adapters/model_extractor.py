@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from reconciler.adapters.answer_reading import LaxBool, LaxFloat, LaxInt, OneOrMany, word_of
+from reconciler.adapters.answer_reading import LaxBool, LaxInt, OneOrMany, Share, word_of
 from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
@@ -130,8 +130,8 @@ class _Candidate(BaseModel):
         word_of(Category),
     ]
     speech: Annotated[Speech, word_of(Speech)]
-    importance: Annotated[float, LaxFloat] = Field(ge=0, le=1)
-    confidence: Annotated[float, LaxFloat] = Field(ge=0, le=1)
+    importance: Share
+    confidence: Share
     topic: Annotated[str | None, _part(TOPIC_LENGTH_MAX)]
     subject: Annotated[str | None, _part(NAME_LENGTH_MAX)]
     attribute: Annotated[str | None, _part(NAME_LENGTH_MAX)]

