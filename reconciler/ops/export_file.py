@@ -314,8 +314,8 @@ class _ContactCheck:
         return is_this and held.note.scope == scope
 
     def _link(self, link: Link) -> None:
-        ends = LINKS[link.kind]
-        if link.from_id not in self._ids[ends.start] or link.to_id not in self._ids[ends.end]:
+        begins, ends = LINKS[link.kind]
+        if link.from_id not in self._ids[begins] or link.to_id not in self._ids[ends]:
             raise InvalidArchiveError(
                 f"contact {self._key}: a {link.kind} links {link.from_id} to {link.to_id}, and at "
                 "least one of them is missing"

@@ -205,13 +205,13 @@ class _ContactExport:
         return as_line(line | ({"vector": vector_text(vector)} if vector else {}))
 
     def _links(self, kind: str) -> Iterator[bytes]:
-        ends = LINKS[kind]
-        last_ids = sorted(self._last_ids[ends.start])
+        begins, ends = LINKS[kind]
+        last_ids = sorted(self._last_ids[begins])
         bounds = ["", *last_ids[_PAGES_AT_ONCE - 1 :: _PAGES_AT_ONCE], *last_ids[-1:]]
         for after, until in pairwise(bounds):
             links = self.store.list_links(self.contact_key, kind, after, until)
             for start, end, held in links:
-                if start not in self._ids[ends.start] or end not in self._ids[ends.end]:
+                if start not in self._ids[begins] or end not in self._ids[ends]:
                     continue  # a node that came since then has no line
                 known = self._known(kind, held)
                 left = self.damage.link_left(kind, known, self.now)
@@ -220,8 +220,8 @@ class _ContactExport:
                 if left is None:
                     continue
                 self._report.links[kind] += 1
-                if kind in HOME_BY.get(ends.start, ()):
-                    self._homeless[ends.start].discard(start)
+                if kind in HOME_BY.get(begins, ()):
+                    self._homeless[begins].discard(start)
                 yield as_line({"link": kind, "from": start, "to": end, "properties": left})
 
     def _known(self, name: str, held: Row) -> Row:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
@@ -38,7 +39,6 @@ from reconciler.service.stores.rows import (
     DECISIONS,
     EVIDENCE,
     FACTS,
-    SLOT_COLUMNS,
     UNREADABLE,
     rows_in,
 )
@@ -123,7 +123,9 @@ class Damage:
     ) -> list[Any] | None:
         """All records of a label, read in columns; None if one is damaged."""
         records: list[Any] = []
-        for readable, damaged_keys in self._pages([scope], label, _RECORDS_A_PAGE):
+        for readable, damaged_keys in self._pages(
+            {scope.contact_key: scope}, label, _RECORDS_A_PAGE
+        ):
             if damaged_keys:
                 return None
             records += readable
@@ -134,20 +136,22 @@ class Damage:
         self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
     ) -> Iterator[str]:
         """Contact's key of each damaged record of several contacts of these labels."""
-        scopes = list(scopes)
         by_key = {scope.contact_key: scope for scope in scopes}
         for label in labels:
             if label in IN_COLUMNS:
-                for _, damaged_keys in self._pages(scopes, label, page_size):
+                for _, damaged_keys in self._pages(by_key, label, page_size):
                     yield from damaged_keys
                 continue
-            for key, held in self.archive_store.iter_nodes([*by_key], label, page_size):
-                if self.is_damaged(label, held, by_key[key]):
-                    yield key
+            for row in chain.from_iterable(
+                self.archive_store.node_rows([*by_key], label, page_size)
+            ):
+                if self.is_damaged(label, row["node"], by_key[row["contact_key"]]):
+                    yield row["contact_key"]
 
-    def _pages(self, scopes: Iterable[Scope], label: str, page_size: int) -> Iterator[_ReadPage]:
+    def _pages(
+        self, by_key: Mapping[str, Scope], label: str, page_size: int
+    ) -> Iterator[_ReadPage]:
         """All records of several contacts of a label that is ``IN_COLUMNS``, page after page."""
-        by_key = {scope.contact_key: scope for scope in scopes}
         for columns in self.archive_store.column_pages([*by_key], label, page_size):
             yield self._page(label, columns, by_key)
 
@@ -156,16 +160,18 @@ class Damage:
 
         The columns are checked whole, which takes a third of the time.
         """
-        read = self._read
+        is_checked = True
         try:
             self.types.check_columns(label, columns)
             if label == "Fact":
                 return facts_in(columns), ()
-            read = _read_checked
         except UNREADABLE:
-            pass
+            is_checked = False
         rows = [*rows_in(columns)]
-        records = [read(label, row, by_key[row["contact_key"]]) for row in rows]
+        records = [
+            self._read(label, row, by_key[row["contact_key"]], is_checked=is_checked)
+            for row in rows
+        ]
         damaged = (row for row, record in zip(rows, records, strict=True) if record is None)
         keys = [row["contact_key"] for row in damaged]
         return [record for record in records if record is not None], keys
@@ -174,13 +180,13 @@ class Damage:
         """True if a node cannot be read, in its store or on a line of an export."""
         return self._read(label, held, scope) is None
 
-    def _read(self, label: str, held: Row, scope: Scope) -> Any:
-        """A node's record; None if it cannot be read."""
+    def _read(self, label: str, held: Row, scope: Scope, *, is_checked: bool = False) -> Any:
+        """A node's record; None if it cannot be read. Types that are checked are not looked at."""
         try:
-            read = self.types.read(label, self.types.known(label, held))
+            read = held if is_checked else self.types.read(label, self.types.known(label, held))
+            return read_node(label, read, scope)
         except UNREADABLE:
             return None
-        return _read_checked(label, read, scope)
 
     def empty(self, scope: Scope, damaged: Iterable[DamagedNode], at: datetime) -> None:
         """Leave of these records only what can be read, and no words."""
@@ -251,21 +257,15 @@ class Damage:
         return decided | {"record": _record(decision_id, left | decided, scope)}
 
 
-def _read_checked(label: str, held: Row, scope: Scope) -> Any:
-    """A node's record, if its properties are of their types; None if it cannot be read."""
-    try:
-        return read_node(label, held, scope)
-    except UNREADABLE:
-        return None
-
-
 def read_node(label: str, held: Row, scope: Scope) -> Any:
     """A node's record, as its store reads it; of a contact its version, never None.
 
     Raises:
         Exception: any of ``UNREADABLE``, where it cannot be read; its text may quote it.
     """
-    return _READERS[label](held, scope)
+    # An export and a store leave out what a node does not have.
+    row = shipped_types().without_values(label) | _USUAL.get(label, {})
+    return _READERS[label](row | held | {"scope": scope})
 
 
 def is_citation(span: str) -> bool:
@@ -278,47 +278,46 @@ def is_citation(span: str) -> bool:
     return True
 
 
-def _read_episode(held: Row, scope: Scope) -> Any:
-    row = {"source_reference": None, "job_id": None, "is_cleaned": False} | held
-    if held.get("role") is None:
-        return EVIDENCE.make(row | {"session_id": "-", "scope": scope, "span": None})
-    return EPISODES.make(row | {"session_id": "-"})
+def _read_episode(row: Row) -> Any:
+    named = row | {"session_id": "-"}
+    return EVIDENCE.make(named | {"span": None}) if row["role"] is None else EPISODES.make(named)
 
 
-def _read_job(held: Row, _: Scope) -> Any:
-    if held.get("proposals") is not None:
-        PROPOSALS.make({"extractor": None, "summary": None} | held)
-    return JOBS.make(_UNCOUNTED | held)
+def _read_job(row: Row) -> Any:
+    if row["proposals"] is not None:
+        PROPOSALS.make(row)
+    return JOBS.make(row)
 
 
-def _read_session(held: Row, _: Scope) -> Any:
-    return SESSIONS.make({"summary": None} | _UNCOUNTED | held)
+def _read_decision(row: Row) -> Any:
+    if row["record"] is None:
+        raise ValueError("it has no record")
+    return DECISIONS.make(row)
 
 
-_READERS: Mapping[str, Callable[[Row, Scope], Any]] = {
-    "Contact": lambda held, _: held["version"],
-    "Task": lambda held, scope: TASKS.make(
-        {"done": None, "decided": None} | held | {"scope": scope}
-    ),
-    "Session": _read_session,
+_USUAL: Mapping[str, Row] = {
+    "Session": _UNCOUNTED,
+    "Episode": {"is_cleaned": False},
+    "Job": _UNCOUNTED,
+}
+_READERS: Mapping[str, Callable[[Row], Any]] = {
+    "Contact": lambda row: row["version"],
+    "Task": TASKS.make,
+    "Session": SESSIONS.make,
     "Episode": _read_episode,
     "Job": _read_job,
-    "Fact": lambda held, _: FACTS.make(dict.fromkeys(SLOT_COLUMNS) | held),
-    "Decision": lambda held, _: DECISIONS.make(
-        {"record": held["record"], "correction": held.get("correction")}
+    "Fact": FACTS.make,
+    "Decision": _read_decision,
+    "Erasure": lambda row: ERASURES.make(
+        row | {"contact_id": row["scope"].contact_id, "asked_by": row["by"]}
     ),
-    "Erasure": lambda held, scope: ERASURES.make(
-        {"finished_at": None, "plan": None, "receipt": None}
-        | held
-        | {"contact_id": scope.contact_id, "asked_by": held["by"]}
-    ),
-    "Tombstone": lambda held, _: held["tombstone_key"],
+    "Tombstone": lambda row: row["tombstone_key"],
 }
 
 
 @in_order
 class _Remains:
-    """What is left of a damaged record: nothing that anybody said, and whose it is.
+    """What is left of a damaged record: nothing that anybody said, and the ids of its contact.
 
     Attributes:
         times: kept if they can be read, else the time of the emptying.

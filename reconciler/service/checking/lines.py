@@ -33,7 +33,7 @@ from pydantic import (
 
 from reconciler.domain.records.kinds import FAR_AHEAD, LASTING, Action, FactState
 from reconciler.errors import InvalidArchiveError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
 from reconciler.service.stores.rows import adapter_of
@@ -60,31 +60,24 @@ KEY_OF: Mapping[str, str] = {
 """The labels, in the order of a contact's lines, and the property that names a node of each."""
 
 
-@in_order
-class LinkKind:
-    """The labels that a relationship joins."""
-
-    start: str
-    end: str
-
-
-LINKS: Mapping[str, LinkKind] = {
-    "WITH": LinkKind("Session", "Contact"),
-    "PART_OF": LinkKind("Session", "Task"),
-    "IN": LinkKind("Episode", "Session"),
-    "READS": LinkKind("Job", "Session"),
-    "SUPERSEDES": LinkKind("Fact", "Fact"),
-    "CONFLICTS_WITH": LinkKind("Fact", "Fact"),
-    "EVIDENCED_BY": LinkKind("Fact", "Episode"),
-    "JUDGED": LinkKind("Decision", "Episode"),
-    "WROTE": LinkKind("Decision", "Fact"),
-    "COMPARED_WITH": LinkKind("Decision", "Fact"),
-    "SETTLES": LinkKind("Decision", "Decision"),
-    "REVOKED": LinkKind("Decision", "Fact"),
-    "REVERTED": LinkKind("Decision", "Decision"),
+LINKS: Mapping[str, tuple[str, str]] = {
+    "WITH": ("Session", "Contact"),
+    "PART_OF": ("Session", "Task"),
+    "IN": ("Episode", "Session"),
+    "READS": ("Job", "Session"),
+    "SUPERSEDES": ("Fact", "Fact"),
+    "CONFLICTS_WITH": ("Fact", "Fact"),
+    "EVIDENCED_BY": ("Fact", "Episode"),
+    "JUDGED": ("Decision", "Episode"),
+    "WROTE": ("Decision", "Fact"),
+    "COMPARED_WITH": ("Decision", "Fact"),
+    "SETTLES": ("Decision", "Decision"),
+    "REVOKED": ("Decision", "Fact"),
+    "REVERTED": ("Decision", "Decision"),
 }
-"""The relationships that have a line. Those that tie a fact, a decision, a task or an erasure to
-its contact, and a contact to its agent, follow from where the line stands."""
+"""The relationships that have a line, with the labels that each joins. Those that tie a fact, a
+decision, a task or an erasure to its contact, and a contact to its agent, follow from where the
+line stands."""
 
 NOT_EXPORTED: Mapping[str, frozenset[str]] = {
     "Contact": frozenset({"locked_by"}),
@@ -172,6 +165,10 @@ class PropertyTypes:
         """Properties of a node or a relationship that an export has a place for."""
         kinds = self._kinds[name]
         return {key: value for key, value in held.items() if key in kinds}
+
+    def without_values(self, name: str) -> Row:
+        """All properties of a node or a relationship, none of which has a value."""
+        return dict.fromkeys(self._kinds[name])
 
     def node(self, line: Mapping[str, Any]) -> Node:
         """Node in a line.
@@ -265,17 +262,13 @@ def _parts(value: Any) -> Iterable[Any]:
 
 def as_line(values: Mapping[str, Any]) -> bytes:
     """A line of the file, with its line end."""
-    return _encoder().encode(values).encode("utf-8", "surrogatepass") + b"\n"
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=_as_json)
+    return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
 def vector_text(vector: bytes) -> str:
     """A vector as text for a line: base64 of its bytes."""
     return base64.b64encode(vector).decode("ascii")
-
-
-@cache
-def _encoder() -> json.JSONEncoder:
-    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_as_json)
 
 
 def _as_json(value: Any) -> str:

@@ -237,15 +237,8 @@ class ArchiveStore(Store):
         A node may come twice. Each page costs a look at all of the contact's nodes of the label.
         """
         asked = {"with_vectors": with_vectors} if label == "Fact" else {}
-        for rows in self._pages(_NODES[label], [contact_key], size or PAGE, asked):
+        for rows in self.node_rows([contact_key], label, size or PAGE, **asked):
             yield [(str(row["node_id"]), row["node"]) for row in rows]
-
-    def iter_nodes(
-        self, contact_keys: Sequence[str], label: str, page_size: int
-    ) -> Iterator[tuple[str, Row]]:
-        """Several contacts' nodes of one label, each with the key of its contact."""
-        for rows in self._pages(_NODES[label], contact_keys, page_size, {}):
-            yield from ((row["contact_key"], row["node"]) for row in rows)
 
     def column_pages(
         self, contact_keys: Sequence[str], label: str, page_size: int
@@ -261,13 +254,14 @@ class ArchiveStore(Store):
             yield columns
             after, is_full = columns["node_id"][-1], len(columns["node_id"]) == page_size
 
-    def _pages(
-        self, names: Sequence[str], contact_keys: Sequence[str], size: int, asked: dict[str, Any]
+    def node_rows(
+        self, contact_keys: Sequence[str], label: str, size: int, **asked: Any
     ) -> Iterator[list[Row]]:
-        asked = {"contact_keys": list(contact_keys), "limit": size, **asked}
-        for name in names:
+        """Several contacts' nodes of one label, page by page, with ids and keys of contacts."""
+        given = {"contact_keys": list(contact_keys), "limit": size, **asked}
+        for name in _NODES[label]:
             after, is_full = "", True
-            while is_full and (rows := self.rows(name, **asked, after=after)):
+            while is_full and (rows := self.rows(name, **given, after=after)):
                 yield rows
                 after, is_full = rows[-1]["node_id"], len(rows) == size
 
