@@ -701,9 +701,10 @@ class ContactMemory(BoundMemory):
         if query.strip() if isinstance(query, str) else query:
             facts = self.recall(query, limit=limit)
         else:
-            count = self._settings.recall.limit if limit is None else positive("limit", limit)
             current = {value.fact_id for value in profile}
-            facts = services.recall.everything(self._scope, known, opens, current, count)
+            facts = services.recall.everything(
+                self._scope, known, opens, current, self._limit(limit)
+            )
             services.use_trace.note(hit.fact.fact_id for hit in facts)
         held: list[Decision | Dispute] = [*services.records.held([self._scope])]
         if known.conflicts:  # the guard, which compares texts, is loaded only if there is a dispute

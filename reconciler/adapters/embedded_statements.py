@@ -132,8 +132,7 @@ def _with_lengths(statement: Statement, values: Values) -> tuple[Statement, Valu
     """Statement with the lengths of its columns as numbers, and the values that it names."""
     if "FLOAT[$" not in statement.text:
         return statement, values
-    lengths = {name: int(values[name]) for name in _LENGTH.findall(statement.text)}
-    text = _LENGTH.sub(lambda match: f"FLOAT[{lengths[match[1]]}]", statement.text)
+    text = _LENGTH.sub(lambda match: f"FLOAT[{int(values[match[1]])}]", statement.text)
     left = {path: value for path, value in values.items() if f"${path}" in text}
     return replace(statement, text=text, params=frozenset(left)), left
 

@@ -150,9 +150,7 @@ def hash_key_of(
     return HashKey(
         store,
         find=lambda: hash_key_if_any(settings),
-        find_or_make=lambda: (
-            hash_key_if_any(settings) or load_or_create_key(hash_key_path(settings))
-        ),
+        make=lambda: load_or_create_key(hash_key_path(settings)),
         clock=clock or utc_now,
     )
 

@@ -36,16 +36,12 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope, check_text, is_of_the_day
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.errors import (
-    GraphConflictError,
-    InvalidSessionError,
-    UnknownContactError,
-    UnknownFactError,
-)
+from reconciler.errors import GraphConflictError, InvalidSessionError, UnknownContactError
 from reconciler.frozen import frozen
 from reconciler.service.checking.damage import Damage, DamagedNode
 from reconciler.service.checking.lines import KEY_OF
 from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
+from reconciler.service.stores.fact_store import unknown_fact
 from reconciler.service.stores.patient_graph import call_with_retries
 from reconciler.service.stores.rows import batches
 from reconciler.service.writing.forgotten import keys_of
@@ -132,20 +128,21 @@ class Erasures:
                 return done
         self.erasure_store.check_purge()
         erasure, known = self._marked(asked, on_progress)
-        return self._finished(erasure, on_progress, known)
+        return self.finish(erasure, on_progress, known)
 
-    def finish(self, erasure: Erasure, on_progress: Progress = lambda _: None) -> Erasure:
+    def finish(
+        self,
+        erasure: Erasure,
+        on_progress: Progress = lambda _: None,
+        known: ContactRecords | None = None,
+    ) -> Erasure:
         """Erasure, finished from where it stands; harmless where it is finished.
 
         Args:
             erasure: as it stands.
             on_progress: told how many more records were read or emptied.
+            known: the contact's records as of the mark; None to read them.
         """
-        return self._finished(erasure, on_progress, None)
-
-    def _finished(
-        self, erasure: Erasure, on_progress: Progress, known: ContactRecords | None
-    ) -> Erasure:
         if erasure.state is ErasureState.PENDING:
             erasure = self._removed(erasure, on_progress, known)
         if erasure.state is ErasureState.REMOVED:
@@ -247,7 +244,7 @@ class Erasures:
     def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
         keys = self._tombstones(known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
-            ended = self.erasure_store.list_session_keys(drafted.scope, handed_over=True)
+            ended = self.erasure_store.list_session_keys(drafted.scope)
             return Marks(tombstone_keys=keys, ended_keys=tuple(ended))
         plan = drafted.plan or ErasurePlan()
         if drafted.kind is ErasureKind.SESSION:
@@ -357,7 +354,7 @@ class Erasures:
                 fact_ids=tuple(fact.fact_id for fact in known.facts),
                 decision_ids=tuple(decision.decision_id for decision in known.decisions),
                 episodes=dict.fromkeys(store.ids_of(scope, "Episode", None), ERASED),
-                session_keys=tuple(store.list_session_keys(scope)),
+                session_keys=tuple(store.ids_of(scope, "Session", None)),
             )
         elif erasure.kind is ErasureKind.SESSION:
             turns = store.ids_of(scope, "Episode", plan.session_keys)
@@ -456,9 +453,7 @@ def _check_known(erasure: Erasure, known: ContactRecords, damaged: Iterable[Dama
         )
     fact_ids = {fact.fact_id for fact in known.facts}.union(unread_ids)
     if target.fact_id is not None and target.fact_id not in fact_ids:
-        raise UnknownFactError(
-            f"contact {scope.contact_id} has no fact {target.fact_id}; `history` lists those it has"
-        )
+        raise unknown_fact(scope, target.fact_id)
     if target.session_id is not None and target.session_id not in known.session_keys:
         raise InvalidSessionError(f"contact {scope.contact_id} has no session {target.session_id}")
 

@@ -94,15 +94,11 @@ class Records:
             histories = self._histories_at(scope, at)
             first = 0 if after is None else _place_after(after, histories, scope, at)
             return histories[first:][:limit]
-        if after is None and limit is None:
-            # Links before facts: a fact written in between is then a chain of its own, and no
-            # link points at a fact that was not read.
-            now = self.clock()
-            links = self.fact_store.list_supersessions(scope)
-            conflicts = self.fact_store.list_conflicts(scope)
-            facts = [fact.as_of(now) for fact in self.fact_store.list_facts(scope)]
-            return chains(facts, links, _between_live(facts, conflicts), self._events(scope))
+        # Links before facts: a fact written in between is then a chain of its own, and no link
+        # points at a fact that was not read.
         links = self.fact_store.list_supersessions(scope)
+        if after is None and limit is None:
+            return self._page(scope, links)
         place = None if after is None else self._place_of(scope, links, after)
         return self._page(scope, links, self._heads(scope, links, place, limit))
 
@@ -165,15 +161,22 @@ class Records:
             after, count = places[-1], 2 * count
 
     def _page(
-        self, scope: Scope, links: Iterable[Supersession], heads: Iterable[str]
+        self, scope: Scope, links: Iterable[Supersession], heads: Iterable[str] | None = None
     ) -> list[FactHistory]:
-        """Chains with these heads; only their facts and those of their conflicts are read."""
-        now, own = self.clock(), strand_ids(heads, links)
-        conflicts = [pair for pair in self.fact_store.list_conflicts(scope) if own & pair.ids]
-        read = own.union(*(pair.ids for pair in conflicts))
-        facts = [
-            fact.as_of(now) for fact in self.fact_store.find_facts(scope, sorted(read))[1].values()
-        ]
+        """Chains with these heads; only their facts and those of their conflicts are read.
+
+        None for all chains.
+        """
+        now, conflicts = self.clock(), self.fact_store.list_conflicts(scope)
+        if heads is None:
+            facts = [fact.as_of(now) for fact in self.fact_store.list_facts(scope)]
+            own = {fact.fact_id for fact in facts}
+        else:
+            own = strand_ids(heads, links)
+            conflicts = [pair for pair in conflicts if own & pair.ids]
+            read = own.union(*(pair.ids for pair in conflicts))
+            found = self.fact_store.find_facts(scope, sorted(read))[1].values()
+            facts = [fact.as_of(now) for fact in found]
         return chains(
             [fact for fact in facts if fact.fact_id in own],
             [link for link in links if link.new_id in own],

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reconciler.domain.records.decisions import Verdict
+from reconciler.domain.records.decisions import Decision, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
 from reconciler.domain.records.notes import Scope
 from reconciler.service.stores.commits import record_of
-from reconciler.service.stores.rows import decision_records
+from reconciler.service.stores.rows import adapter_of
 from tests.commits import committed
 
 OLD, OTHER, RIVAL = (
@@ -49,7 +49,7 @@ def test_a_decision_keeps_a_verdict_whole_with_the_ids_of_its_facts() -> None:
 
 def test_a_decision_is_read_as_it_was_kept() -> None:
     decision = committed(Scope("acme", "crm", "alice"), 0, verdict=MADE.by_id()).decision
-    assert decision_records().validate_json(record_of(decision)) == decision
+    assert adapter_of(Decision).validate_json(record_of(decision)) == decision
 
 
 @pytest.mark.parametrize("action", Action)

@@ -169,12 +169,9 @@ class ModelStore(Store):
             next_model=next_model,
             next_dimension=row["next_embedding_dimension"],
         )
-        return self._counted(move) if counted and move.state is MoveState.EMBEDDING else move
-
-    def _counted(self, move: ModelMove) -> ModelMove:
-        [row] = self.rows(
-            "count_moved", embedding_model=move.model, next_model=move.next_model or ""
-        )
+        if not counted or move.state is not MoveState.EMBEDDING:
+            return move
+        [row] = self.rows("count_moved", embedding_model=model, next_model=next_model)
         return replace(move, facts=int(row["facts"]), moved=int(row["moved"]))
 
     def begin(self, next_model: str, dimension: int) -> bool:
@@ -250,13 +247,13 @@ class HashKey:
     Attributes:
         store: what is bound.
         find: this host's key; None where it has none yet.
-        find_or_make: this host's key, made where it has none yet.
+        make: makes this host's key; if another process was first, it is that one's.
         clock: the time now, UTC-aware.
     """
 
     store: BindingStore
     find: Callable[[], bytes | None]
-    find_or_make: Callable[[], bytes]
+    make: Callable[[], bytes]
     clock: Callable[[], datetime]
 
     def __post_init__(self) -> None:
@@ -273,7 +270,7 @@ class HashKey:
         with self._lock:
             if self._key is None:
                 is_bound = self._is_bound()  # before a key is made that would be refused
-                key = self.find_or_make()
+                key = self.find() or self.make()
                 own = key_check(key)
                 if not is_bound and self.store.claim_hash_key(own, self.clock()) != own:
                     raise _refusal(has_one=True)

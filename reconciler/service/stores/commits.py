@@ -26,7 +26,7 @@ from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersessi
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
-from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, no_vectors
+from reconciler.service.stores.rows import SLOT_COLUMNS, adapter_of, no_vectors
 
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
@@ -277,7 +277,7 @@ def decision_map(decision: Decision) -> dict[str, Any]:
 
 def record_of(decision: Decision) -> str:
     """A decision as it is kept: JSON."""
-    kept = decision_records().dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
+    kept = adapter_of(Decision).dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
     return kept.decode()
 
 

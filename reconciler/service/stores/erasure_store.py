@@ -149,10 +149,9 @@ class ErasureStore(Queries):
         """All decisions about a contact, with comparisons."""
         return self.decision_store.list_decisions([scope], EVERYTHING, DecisionFilter())
 
-    def list_session_keys(self, scope: Scope, *, handed_over: bool = False) -> list[str]:
-        """Keys of the contact's sessions, or only of those with turns (``handed_over``)."""
-        rows = self._sessions(scope)
-        return [row["session_key"] for row in rows if row["turns"] or not handed_over]
+    def list_session_keys(self, scope: Scope) -> list[str]:
+        """Keys of the contact's sessions that have turns."""
+        return [row["session_key"] for row in self._sessions(scope) if row["turns"]]
 
     def mark(self, erasure: Erasure, version: int, marks: Marks) -> bool:
         """Write the erasure with its plan and marks; False if the contact's version moved on."""

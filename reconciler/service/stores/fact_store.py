@@ -38,7 +38,6 @@ from reconciler.service.stores.rows import (
     of_contacts,
     told_by_contact,
     vectors_in,
-    vectors_of,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class FactStore(Store):
         if not rows:
             self.check_own_model()
         ids = [row["fact_id"] for row in rows]
-        return dict(zip(ids, vectors_of(rows), strict=True))
+        return dict(zip(ids, vectors_in([row["embedding_bytes"] for row in rows]), strict=True))
 
     def list_live_facts(
         self, scopes: Sequence[Scope], embedding_model: str, now: datetime

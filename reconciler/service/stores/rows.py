@@ -53,8 +53,6 @@ def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
 _log = logging.getLogger(__name__)
 _NAMED_MAX = 5
 
-_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
-
 UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError)
 """The errors of reading a damaged row; a JSON error is a ``ValueError``."""
 
@@ -98,13 +96,6 @@ class RowReader(Generic[T]):
 
     def pairs(self, rows: Iterable[Row]) -> list[tuple[Row, T]]:
         """As ``all``, each value with its row."""
-        read, damaged = self.apart(rows)
-        if damaged:
-            _log.warning("%s", self._damaged(damaged))
-        return read
-
-    def apart(self, rows: Iterable[Row]) -> tuple[list[tuple[Row, T]], list[Row]]:
-        """Readable rows, each with its value, and the damaged ones."""
         read: list[tuple[Row, T]] = []
         damaged: list[Row] = []
         for row in rows:
@@ -112,14 +103,12 @@ class RowReader(Generic[T]):
                 read.append((row, self.make(row)))
             except UNREADABLE:
                 damaged.append(row)
-        return read, damaged
-
-    def key_of(self, row: Row) -> str:
-        """Id of a row's record."""
-        return str(row[self.key])
+        if damaged:
+            _log.warning("%s", self._damaged(damaged))
+        return read
 
     def _damaged(self, rows: Iterable[Row]) -> DamagedRecordError:
-        ids = tuple(dict.fromkeys(map(self.key_of, rows)))
+        ids = tuple(dict.fromkeys(str(row[self.key]) for row in rows))
         named = ", ".join(ids[:_NAMED_MAX]) + (", …" if len(ids) > _NAMED_MAX else "")
         return DamagedRecordError(
             f"{self.label} {named} cannot be read: what is kept of it is damaged. `reconciler "
@@ -151,11 +140,8 @@ def validated(kind: type[T], values: Any) -> T:
     return made
 
 
-def adapter_of(kind: type[T]) -> TypeAdapter[T]:
-    """Validator of such records; it is made at first use, because that takes milliseconds."""
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
+adapter_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""Validator of such records; it is made at first use, because that takes milliseconds."""
 
 
 SLOT_COLUMNS = (
@@ -177,13 +163,8 @@ _KNOWN_CONTRADICTIONS = (
 )
 
 
-def vectors_of(rows: Sequence[Row]) -> Floats:
-    """Rows' vectors, float32, shape (rows, dimension); dimension 0 without a model."""
-    return vectors_in([row["embedding_bytes"] for row in rows])
-
-
 def vectors_in(held: Sequence[bytes | None]) -> Floats:
-    """Vectors in these bytes, as ``vectors_of``."""
+    """Vectors in these bytes, float32, shape (rows, dimension); dimension 0 without a model."""
     import numpy as np
 
     vectors = np.frombuffer(b"".join(filter(None, held)), dtype=np.float32)
@@ -234,12 +215,6 @@ def _of_predecessor(row: Row) -> Row:
     }
 
 
-@cache
-def decision_records() -> TypeAdapter[Decision]:
-    """Reads and writes a decision as JSON."""
-    return TypeAdapter(Decision)
-
-
 def _fact(row: Row) -> Fact:
     values = {name: value for name, value in row.items() if value is not None}
     # A value that was never written gets the record's default.
@@ -255,7 +230,7 @@ def _counts(row: Row) -> Row:
 
 def _decision(row: Row) -> Decision:
     """Decision in a row, without comparisons."""
-    made = decision_records().validate_json(row["record"])
+    made: Decision = adapter_of(Decision).validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
 
 

@@ -143,12 +143,12 @@ class SessionStore(Store):
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
         """Turns of a session, in order."""
-        rows = self.rows("list_session_episodes", **_session(scope, session_id))
+        rows = self.rows("list_session_episodes", session_key=scope.session_key(session_id))
         return EPISODES.all(rows)
 
     def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
         """A session without its turns; None if there is none."""
-        return SESSIONS.first(self.rows("find_session", **_session(scope, session_id)))
+        return SESSIONS.first(self.rows("find_session", session_key=scope.session_key(session_id)))
 
     def clean_episodes(self, cleaned: Iterable[Cleaning]) -> None:
         """Replace episodes by cleaned ones; an episode that changed meanwhile stays as it is."""
@@ -228,12 +228,12 @@ class SessionStore(Store):
         """
         given = {"job_id": job_id, "lease_id": lease_id, "now": now, "until": until}
         rows = self.rows("lease_job", **given)
-        read, damaged = JOBS.apart(rows)
-        if damaged:
+        jobs = JOBS.all(rows)
+        if rows and not jobs:
             dead = {"state": str(JobState.DEAD), "attempts": 1, "due_at": now}
             given = {**dead, "last_error": "the job is damaged and cannot be read"}
             self._run_leased("give_job_back", job_id, lease_id, given)
-        return next((job for _, job in read), None)
+        return next(iter(jobs), None)
 
     def renew_lease(self, job_id: str, lease_id: str, until: datetime) -> None:
         """Extend the lease of a job.
@@ -345,10 +345,6 @@ def _cleanings(cleaned: Iterable[Cleaning]) -> dict[str, list[Any]]:
     }
 
 
-def _session(scope: Scope, session_id: str) -> dict[str, Any]:
-    return {"session_key": scope.session_key(session_id)}
-
-
 def _read_session(row: Row) -> ReadSession:
     kept = json.loads(row["proposals"])
     return ReadSession(
@@ -375,6 +371,8 @@ _CAPTION_LENGTH = 80
 
 class TaskStore(Store):
     """Tasks in one graph.
+
+    A task's unique key has the form of a session's; the label tells them apart.
 
     Invariant: every write returns the task as the same transaction leaves it, so that a process
     reads its own writes. Done subtasks and decisions are only added, so that no process loses
@@ -422,7 +420,7 @@ class TaskStore(Store):
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
         """
-        return _first(scope, self.rows("find_task", task_key=_key(scope, task_id)))
+        return _first(scope, self.rows("find_task", task_key=scope.session_key(task_id)))
 
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
@@ -472,7 +470,7 @@ class TaskStore(Store):
         """Change the task's state, and return it; None if it has ended, or there is none."""
         rows = self.rows(
             "set_task_state",
-            task_key=_key(scope, task_id),
+            task_key=scope.session_key(task_id),
             state=str(state),
             session_id=session_id,
             at=at,
@@ -493,7 +491,7 @@ class TaskStore(Store):
         """Link a session to the task, before the session's first turn is written."""
         self.rows(
             "link_task_session",
-            task_key=_key(scope, task_id),
+            task_key=scope.session_key(task_id),
             session_key=scope.session_key(session_id),
             session_id=session_id,
             channel=channel,
@@ -502,13 +500,13 @@ class TaskStore(Store):
 
     def list_sessions(self, scope: Scope, task_id: str) -> list[str]:
         """Ids of the task's sessions, in the order in which they began."""
-        rows = self.rows("list_task_sessions", task_key=_key(scope, task_id))
+        rows = self.rows("list_task_sessions", task_key=scope.session_key(task_id))
         return [row["session_id"] for row in rows]
 
     def _written(
         self, name: str, scope: Scope, task_id: str, at: datetime, /, **given: Any
     ) -> Task:
-        rows = self.rows(name, task_key=_key(scope, task_id), at=at, **given)
+        rows = self.rows(name, task_key=scope.session_key(task_id), at=at, **given)
         if (task := _first(scope, rows)) is None:
             raise UnknownTaskError(f"contact {scope.contact_id} has no task {task_id}")
         return task
@@ -516,11 +514,6 @@ class TaskStore(Store):
 
 def _first(scope: Scope, rows: Iterable[Row]) -> Task | None:
     return TASKS.first([row | {"scope": scope} for row in rows])
-
-
-def _key(scope: Scope, task_id: str) -> str:
-    """The task's unique key. It has the form of a session's key; the label tells them apart."""
-    return scope.session_key(task_id)
 
 
 TASKS = reader_of(
