@@ -500,8 +500,8 @@ def test_an_attribute_of_ones_own_is_read_by_its_own_words() -> None:
         ({"says": ["{person}"]}, "write words around one of"),
         ({"says": ["sits by {windows}"]}, "write words around one of {country}"),
         ({"value": "windows"}, "has the unknown value 'windows'; use one of country"),
-        ({"value": 3}, "value must be the name of a kind"),
-        ({"frames": []}, "has the unknown key 'frames'; use aliases"),
+        ({"value": 3}, "value: Input should be a valid string"),
+        ({"frames": []}, "frames: Extra inputs are not permitted"),
     ],
 )
 def test_an_entry_that_could_never_be_read_is_refused(

@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, check_storable
 from reconciler.domain.values import NORMALISERS
@@ -77,7 +79,14 @@ class AttributeBook:
         Raises:
             ConfigurationError: an entry is unusable; the text names the attribute and the mend.
         """
-        return cls([_attribute(name, entry) for name, entry in mapping.items()])
+        try:
+            entries = _FILE.validate_python(mapping)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            name, *key = fault["loc"]
+            where = ".".join(map(str, key)) or "its table"
+            raise _misfit(name, f"{where}: {fault['msg']}") from error
+        return cls([_attribute(name, entry) for name, entry in entries.items()])
 
     def __iter__(self) -> Iterator[Attribute]:
         """Every attribute, in file order."""
@@ -309,29 +318,45 @@ class AttributeBook:
                 )
 
 
-_LISTS = ("aliases", "says", "shows", "known", "questions")
-_KEYS = {*_LISTS, "description", "holds", "normaliser", "synonyms", "over", "value"}
+class _Entry(BaseModel):
+    """An attribute's table in the file; ``Attribute`` says what each key means."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    description: str = Field(pattern=r"^.*\S.*$")
+    holds: Literal["one", "many"]
+    normaliser: str = "text"
+    value: str = ""
+    aliases: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    synonyms: Mapping[str, tuple[str, ...]] = {}
+    over: Mapping[str, tuple[str, ...]] = {}
+
+
+_FILE = TypeAdapter(dict[str, _Entry])
 
 
 def _misfit(name: object, complaint: str) -> ConfigurationError:
     return ConfigurationError(f"attributes: [{name}] {complaint}")
 
 
-def _attribute(name: str, entry: object) -> Attribute:
-    if not isinstance(entry, Mapping):
-        raise _misfit(name, "must be a table with a description and holds")
-    if unknown := sorted(set(entry) - _KEYS):
-        raise _misfit(name, f"has the unknown key {unknown[0]!r}; use {', '.join(sorted(_KEYS))}")
-    attribute = Attribute(
-        name=name,
-        description=_description(name, entry.get("description")),
-        is_single_valued=_holds_one(name, entry.get("holds")),
-        normaliser=_normaliser_name(name, entry.get("normaliser", "text")),
-        synonyms=_synonyms(name, entry.get("synonyms", {})),
-        value=_value_kind(name, entry.get("value", "")),
-        over=_by_value(name, "over", entry.get("over", {}), "of lists, by value or for any, '*'"),
-        **{key: _string_list(name, key, entry.get(key, [])) for key in _LISTS},
-    )
+def _attribute(name: str, entry: _Entry) -> Attribute:
+    given = dict(entry)
+    is_single_valued = given.pop("holds") == "one"
+    attribute = Attribute(name=name, is_single_valued=is_single_valued, **given)
+    if attribute.normaliser not in NORMALISERS:
+        known = ", ".join(sorted(NORMALISERS))
+        raise _misfit(
+            name, f"has the unknown normaliser {attribute.normaliser!r}; use one of {known}"
+        )
+    meant: dict[str, str] = {}
+    for word, others in attribute.synonyms.items():
+        for synonym in (word, *others):
+            if (taken := meant.setdefault(text(synonym), word)) != word:
+                raise _misfit(name, f"synonym {synonym!r} stands for {taken} and for {word}")
     if not (attribute.says or attribute.shows or attribute.value):
         return attribute
     from reconciler.reading.values.slot_reading import complaint
@@ -339,53 +364,6 @@ def _attribute(name: str, entry: object) -> Attribute:
     if complained := complaint(attribute):
         raise _misfit(name, complained)
     return attribute
-
-
-def _description(name: str, given: object) -> str:
-    if not isinstance(given, str) or not given.strip() or "\n" in given:
-        raise _misfit(name, "needs a description, one line that says what it holds")
-    return given.strip()
-
-
-def _holds_one(name: str, given: object) -> bool:
-    if given not in ("one", "many"):
-        raise _misfit(name, f'holds {given!r}; write holds = "one" or holds = "many"')
-    return given == "one"
-
-
-def _normaliser_name(name: str, given: object) -> str:
-    if not isinstance(given, str) or given not in NORMALISERS:
-        known = ", ".join(sorted(NORMALISERS))
-        raise _misfit(name, f"has the unknown normaliser {given!r}; use one of {known}")
-    return given
-
-
-def _string_list(name: str, key: str, given: object) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
-        raise _misfit(name, f"{key} must be a list of strings")
-    return tuple(given)
-
-
-def _value_kind(name: str, given: object) -> str:
-    if not isinstance(given, str):
-        raise _misfit(name, "value must be the name of a kind of values, such as date")
-    return given
-
-
-def _by_value(name: str, key: str, given: object, such: str) -> Mapping[str, tuple[str, ...]]:
-    if not isinstance(given, Mapping):
-        raise _misfit(name, f"{key} must be a table {such}")
-    return {value: _string_list(name, f"{key} of {value}", given[value]) for value in given}
-
-
-def _synonyms(name: str, given: object) -> Mapping[str, tuple[str, ...]]:
-    synonyms = _by_value(name, "synonyms", given, 'such as {email = ["e-mail", "mail"]}')
-    meant: dict[str, str] = {}
-    for word, others in synonyms.items():
-        for synonym in (word, *others):
-            if (taken := meant.setdefault(text(synonym), word)) != word:
-                raise _misfit(name, f"synonym {synonym!r} stands for {taken} and for {word}")
-    return synonyms
 
 
 def _synonym_keys(attribute: Attribute) -> Mapping[str, str]:
