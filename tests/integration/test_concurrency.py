@@ -30,6 +30,7 @@ from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.patient_graph import PatientGraph
+from reconciler.service.writing.forgotten import Withholding
 from reconciler.service.writing.ledger import Ledger
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -341,6 +342,10 @@ def graph(one_of_each: EngineUnderTest) -> Iterator[Graph]:
 RETRIES = RetryPolicy(attempts_max=9, unavailable_seconds_max=60)
 
 
+def _nothing_is_withheld() -> Withholding:
+    raise AssertionError("nothing was forgotten here")
+
+
 class Writer:
     """What writes in a process of its own; it keeps no neighbourhood unless it may."""
 
@@ -353,6 +358,7 @@ class Writer:
             neighbourhoods=Neighbourhoods(fact_store, embedder.model_id, facts_max),
             retry_policy=RETRIES,
             clock=lambda: NOON,
+            withholding=_nothing_is_withheld,
         )
         self._reconciler = MemoryReconciler(
             fact_store=fact_store,

@@ -46,7 +46,7 @@ QUOTE = '"I live in Pune", said the waiter.'
 SHIPPED = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
 POLICY = GatePolicy.from_mapping(SHIPPED)
 RULE = POLICY.file.score
-RULE_OF_IMPORTANCE = POLICY.file.importance
+RULE_OF_IMPORTANCE: dict[str, float] = {**POLICY.file.importance}
 START = {source: rule.start for source, rule in POLICY.file.sources.items()}
 
 
@@ -96,12 +96,20 @@ def candidate(
 def scored(
     proposed: Candidate, policy: GatePolicy = POLICY, precedents: Precedents | None = None
 ) -> float:
-    return score(proposed, read(proposed, policy), policy, NOW, precedents or Precedents())[0]
+    return score(_case(proposed, policy, precedents), NOW)[0]
+
+
+def _case(proposed: Candidate, policy: GatePolicy, precedents: Precedents | None) -> Case:
+    return Case(
+        cleaned=Cleaned(candidate=proposed),
+        reading=read(proposed, policy),
+        policy=policy,
+        precedents=precedents or Precedents(),
+    )
 
 
 def parts(proposed: Candidate, precedents: Precedents | None = None) -> dict[str, float]:
-    reading = read(proposed, POLICY)
-    found = score(proposed, reading, POLICY, NOW, precedents or Precedents())[1]
+    found = score(_case(proposed, POLICY, precedents), NOW)[1]
     return {each.name: each.effect for each in found}
 
 
@@ -621,7 +629,7 @@ def test_what_is_said_in_several_sessions_is_surer() -> None:
 )
 def test_importance_is_judged_by_what_it_says_and_recorded_so(text: str, weight: str) -> None:
     found = assessed(candidate(USER, None, episodes(text), text))
-    expected = getattr(RULE_OF_IMPORTANCE, weight)
+    expected = RULE_OF_IMPORTANCE[weight]
     said = next(each.detail for each in found.findings if each.check == "meaning")
     assert found.importance == expected
     assert said.endswith(f"importance {expected:g}, judged as {weight}")
@@ -637,7 +645,7 @@ def test_the_value_of_a_known_attribute_is_about_who_somebody_is() -> None:
         is_known=True,
     )
     found = assessed(candidate(USER, None, episodes("Now Pune."), "Now Pune.", slot=city))
-    assert found.importance == RULE_OF_IMPORTANCE.identity
+    assert found.importance == RULE_OF_IMPORTANCE["identity"]
 
 
 @pytest.mark.parametrize("given", [0.0, 0.3, 1.0])
@@ -651,5 +659,5 @@ def test_an_importance_that_was_given_wins_and_is_recorded_as_given(given: float
 
 def test_the_shipped_importance_falls_from_a_wish_to_a_remark() -> None:
     order = ("wish", "correction", "identity", "commitment", "circumstance", "remark")
-    found = [getattr(RULE_OF_IMPORTANCE, each) for each in order]
+    found = [RULE_OF_IMPORTANCE[each] for each in order]
     assert found == sorted(set(found), reverse=True)

@@ -41,22 +41,27 @@ class Case:
         cleaned: the candidate without the sensitive data that the policy takes out.
         reading: what its words give away.
         policy: the rules that apply.
-        confidence: the score, 0 to 1.
         precedents: what became of the same inference before.
         is_contacts_word: whether an extractor only passes on what the contact said.
+        confidence: the score, 0 to 1, once it is known.
     """
 
     cleaned: Cleaned
     reading: ClaimReading
     policy: GatePolicy
-    confidence: float
     precedents: Precedents
     is_contacts_word: bool = False
+    confidence: float = 0.0
 
     @property
     def candidate(self) -> Candidate:
         """Proposed candidate, cleaned."""
         return self.cleaned.candidate
+
+    @property
+    def is_own_word(self) -> bool:
+        """True if a trusted source said it itself."""
+        return self.policy.file.sources[self.candidate.note.trust].is_own_word
 
     @property
     def is_confirmed(self) -> bool:
@@ -190,8 +195,7 @@ def _importance(case: Case) -> str:
 def _speculation(case: Case) -> CheckResult:
     """Half a hypothesis dies with its task; a person's own word is only scored as hedged."""
     cue = case.reading.speculation or case.reading.guess
-    is_own_word = case.policy.file.sources[case.candidate.note.trust].is_own_word
-    if cue and not is_own_word and not case.is_confirmed:
+    if cue and not case.is_own_word and not case.is_confirmed:
         return _reject(GateReason.SPECULATION, f"an unverified hypothesis ({cue!r})")
     if case.reading.guess and not case.reading.trigger and not case.is_confirmed:
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, f"a guess or a mood ({cue!r})"
@@ -341,56 +345,39 @@ EXTRACTORS_CONFIDENCE = "extractor's confidence"
 """The first part of a score that an extractor gave."""
 
 
-def score(
-    candidate: Candidate,
-    reading: ClaimReading,
-    policy: GatePolicy,
-    now: datetime,
-    precedents: Precedents,
-) -> tuple[float, tuple[ScorePart, ...]]:
+def score(case: Case, now: datetime) -> tuple[float, tuple[ScorePart, ...]]:
     """Score, 0 to 1, and the parts that it is the sum of.
 
     Args:
-        candidate: what was proposed.
-        reading: what its words give away.
-        policy: the rubric.
+        case: what was proposed, the rubric, and earlier evidence of the same inference.
         now: from when evidence counts as recent (UTC).
-        precedents: earlier evidence of the same inference.
     """
-    parts = [_start(candidate, policy), *_effects(candidate, reading, policy, now, precedents)]
+    parts = [_start(case), *_effects(case, now)]
     summed = sum(part.effect for part in parts)
-    cap = _cap(candidate, reading, policy)
+    cap = _cap(case)
     if cap is not None and summed > cap.effect:
         parts.append(ScorePart(cap.name, cap.effect - summed))
         summed = cap.effect
     return round(min(max(summed, 0.0), 1.0), 4), tuple(parts)
 
 
-def _start(candidate: Candidate, policy: GatePolicy) -> ScorePart:
-    source = candidate.note.trust
-    if candidate.confidence is not None and not policy.file.sources[source].is_own_word:
-        return ScorePart(EXTRACTORS_CONFIDENCE, candidate.confidence)
-    return ScorePart(f"word of {source}", policy.file.sources[source].start)
+def _start(case: Case) -> ScorePart:
+    source, confidence = case.candidate.note.trust, case.candidate.confidence
+    if confidence is not None and not case.is_own_word:
+        return ScorePart(EXTRACTORS_CONFIDENCE, confidence)
+    return ScorePart(f"word of {source}", case.policy.file.sources[source].start)
 
 
-def _effects(
-    candidate: Candidate,
-    reading: ClaimReading,
-    policy: GatePolicy,
-    now: datetime,
-    precedents: Precedents,
-) -> Iterator[ScorePart]:
-    rule, source = policy.file.score, candidate.note.trust
-    is_own_word = policy.file.sources[source].is_own_word
+def _effects(case: Case, now: datetime) -> Iterator[ScorePart]:
+    candidate, reading, rule = case.candidate, case.reading, case.policy.file.score
     is_literal = reading.literalness.kind is Literalness.LITERAL
     is_plain = is_literal and not (reading.hedge or reading.hearsay)
-    is_direct = is_own_word and is_plain
-    observations = precedents.observations_with(candidate)
-    sessions = precedents.sessions_with(candidate)
+    is_direct = case.is_own_word and is_plain
+    observations = case.precedents.observations_with(candidate)
+    sessions = case.precedents.sessions_with(candidate)
     is_pattern = observations >= rule.observations_min and sessions >= rule.sessions_min
     newest = max((evidence.said_at for evidence in candidate.evidence), default=None)
-    recent = timedelta(days=policy.file.score.recent_days)
-    is_recent = newest is not None and now - newest <= recent
+    is_recent = newest is not None and now - newest <= timedelta(days=rule.recent_days)
     # A request is no guess, and how old it is does not say how far it may be out of date.
     # The contact asked, in the words that the claim rests on, to have it kept.
     is_asked = (
@@ -402,7 +389,7 @@ def _effects(
             for evidence in candidate.evidence
         )
     )
-    is_guess = observations <= 1 and not is_own_word and not is_asked
+    is_guess = observations <= 1 and not case.is_own_word and not is_asked
     for name, effect, holds in (
         ("said directly", rule.direct_statement, is_direct),
         ("in person", rule.in_person, is_direct and reading.is_in_person),
@@ -413,7 +400,7 @@ def _effects(
         ("hedged", rule.hedged, bool(reading.hedge)),
         ("passed on", rule.hearsay, bool(reading.hearsay) and not reading.hedge),
         ("in passing", rule.remark, reading.meaning.kind is Meaning.REMARK),
-        ("from a tool", rule.from_tool, source is SourceKind.TOOL_OUTPUT),
+        ("from a tool", rule.from_tool, candidate.note.trust is SourceKind.TOOL_OUTPUT),
         ("recent", rule.recent, is_recent),
         ("a request keeps", rule.recent, is_asked and not is_recent),
     ):
@@ -421,13 +408,13 @@ def _effects(
             yield ScorePart(name, effect)
 
 
-def _cap(candidate: Candidate, reading: ClaimReading, policy: GatePolicy) -> ScorePart | None:
+def _cap(case: Case) -> ScorePart | None:
     """At most so much: repetition makes no joke truer."""
-    if not candidate.is_literal:
-        return ScorePart("not meant literally: at most", policy.file.score.cap_hypothetical)
+    rule, kind = case.policy.file.score, case.reading.literalness.kind
+    if not case.candidate.is_literal:
+        return ScorePart("not meant literally: at most", rule.cap_hypothetical)
     caps = {
-        Literalness.HYPOTHETICAL: policy.file.score.cap_hypothetical,
-        Literalness.ROLEPLAY: policy.file.score.cap_roleplay,
+        Literalness.HYPOTHETICAL: rule.cap_hypothetical,
+        Literalness.ROLEPLAY: rule.cap_roleplay,
     }
-    kind = reading.literalness.kind
     return ScorePart(f"{kind}: at most", caps[kind]) if kind in caps else None

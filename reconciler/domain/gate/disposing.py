@@ -65,30 +65,21 @@ _PLAIN = re.compile(r"[A-Za-z0-9 ,'-]*\.?")
 """A text of which each word of letters that is read stands in it so, or begins one that does."""
 
 
-def is_worth_asking(
-    reason: GateReason,
-    importance: float,
-    semantics: RecallSemantics,
-    policy: GatePolicy,
-    *,
-    is_contradicting: bool,
-) -> bool:
+def _is_worth_asking(case: Case, reason: GateReason, semantics: RecallSemantics) -> bool:
     """True if a person is asked about what is held, or it waits until it is said again.
 
     Args:
+        case: the candidate, how much it matters, and whether a live fact says otherwise.
         reason: why it is held.
-        importance: how much it matters, 0 to 1.
         semantics: how recall would present it.
-        policy: the importance from which on a person is asked.
-        is_contradicting: whether a live fact says otherwise.
     """
     if reason is GateReason.NOT_SAID_PLAINLY:  # the contact has not said it, so it is no question
         return False
     return (
         reason is not GateReason.THIN_EVIDENCE
-        or importance >= policy.file.confirmation.importance_min
+        or _weight_in(case) >= case.policy.file.confirmation.importance_min
         or semantics is not RecallSemantics.DEFAULT
-        or is_contradicting
+        or case.precedents.contradicted is not None
     )
 
 
@@ -275,43 +266,36 @@ def assess(
         said = replace(candidate.note, source_kind=SourceKind.USER_EXPLICIT)
         candidate = replace(candidate, note=said)
         cleaned = replace(cleaned, candidate=candidate)
-    confidence, parts = score(candidate, reading, policy, now, precedents)
     case = Case(
         cleaned=cleaned,
         reading=reading,
         policy=policy,
-        confidence=confidence,
         precedents=precedents,
         is_contacts_word=is_contacts,
     )
+    confidence, parts = score(case, now)
+    case = replace(case, confidence=confidence)
     results = tuple(findings(case))
     decisive = _decisive(results)
     disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
-    is_own_word = policy.file.sources[candidate.note.trust].is_own_word
-    is_asked = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
-    if precedents.declined_id and (is_asked or (disposal is Disposal.ADMIT and not is_own_word)):
+    is_held, is_admitted = disposal.is_held, disposal is Disposal.ADMIT
+    if precedents.declined_id and (is_held or (is_admitted and not case.is_own_word)):
         disposal, reason = Disposal.REJECT, GateReason.DECLINED_BEFORE
         detail = "a person has already said no to it; it is not asked again"
-    elif precedents.is_answered and is_asked:
+    elif precedents.is_answered and is_held:
         disposal, reason = Disposal.REJECT, GateReason.ANSWERED_SINCE
         detail = "the contact or an operator answered it after this was said"
-    is_held = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
     rule = policy.file.categories[reading.category]
     asked_topic = consent_topic(case)
     topic = candidate.note.topic or next(iter(reading.topics), None)
     semantics = _semantics(candidate, reading.semantics, rule.recall)
     is_question = (
-        is_held
+        disposal.is_held
         and (reason in NOT_FOR_CONTACTS or (may_ask and _is_plain(case)))
-        and is_worth_asking(
-            reason,
-            _weight_in(case),
-            semantics,
-            policy,
-            is_contradicting=precedents.contradicted is not None,
-        )
+        and _is_worth_asking(case, reason, semantics)
     )
-    if is_held and not is_question:
+    is_silent = disposal.is_held and not is_question
+    if is_silent:
         detail = f"{detail}; it is on hold until it is repeated; no question is asked"
     return Assessment(
         disposal=disposal,
@@ -333,9 +317,7 @@ def assess(
             else None
         ),
         lapses_at=(
-            later(now, timedelta(days=policy.file.confirmation.lapses_days))
-            if is_held and not is_question
-            else None
+            later(now, timedelta(days=policy.file.confirmation.lapses_days)) if is_silent else None
         ),
         policy_version=policy.version,
         domain=policy.domain,

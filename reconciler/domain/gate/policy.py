@@ -112,17 +112,6 @@ class TrustRule(_PolicyTable):
     sure_min: Share
 
 
-class ImportanceRule(_PolicyTable):
-    """How much a note matters in the long run, by what it says, where the caller gave nothing."""
-
-    wish: Share
-    correction: Share
-    identity: Share
-    commitment: Share
-    circumstance: Share
-    remark: Share
-
-
 class LifetimeRule(_PolicyTable):
     """The facts that never expire."""
 
@@ -194,7 +183,7 @@ class _PolicyFile(_PolicyTable):
     categories: Mapping[Category, CategoryRule]
     score: ScoreRule
     trust: TrustRule
-    importance: ImportanceRule
+    importance: Mapping[Weight, Share]
     lifetimes: LifetimeRule
     confirmation: ConfirmationRule
     sensitive_data: Mapping[SensitiveKind, Handling]
@@ -211,6 +200,7 @@ class _PolicyFile(_PolicyTable):
             ("sources", SourceKind),
             ("categories", Category),
             ("sensitive_data", SensitiveKind),
+            ("importance", Weight),
         ):
             missing = sorted(set(map(str, kinds)) - set(map(str, getattr(self, name))))
             if missing:
@@ -315,7 +305,7 @@ class GatePolicy:
 
     def importance(self, weight: Weight) -> float:
         """How much a note of that weight matters in the long run, 0 to 1."""
-        return float(getattr(self.file.importance, weight))
+        return self.file.importance[weight]
 
     def lasts(
         self, weight: Weight, topics: Iterable[str], importance: float, attribute: str | None

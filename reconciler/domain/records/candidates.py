@@ -524,7 +524,7 @@ class Assessment:
     @property
     def is_held(self) -> bool:
         """True if it waits for a person's answer."""
-        return self.disposal in (Disposal.CONFIRM, Disposal.CONSENT)
+        return self.disposal.is_held
 
 
 UNJUDGED = Assessment(

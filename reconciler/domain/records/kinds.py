@@ -119,6 +119,11 @@ class Disposal(StrEnum):
     CONSENT = "consent"
     """Held until the contact agrees that it is kept."""
 
+    @property
+    def is_held(self) -> bool:
+        """True if it waits for a person's answer."""
+        return self in (Disposal.CONFIRM, Disposal.CONSENT)
+
 
 AnyDisposal: TypeAlias = Disposal | Literal["admit", "reject", "confirm", "consent"]
 

@@ -225,11 +225,10 @@ class Ledger:
     neighbourhoods: Neighbourhoods
     retry_policy: RetryPolicy
     clock: Callable[[], datetime]
-    withholding: Callable[[], Withholding] | None = None
+    withholding: Callable[[], Withholding]
     is_judged: bool = False
 
     def __post_init__(self) -> None:
-        self._withholding = self.withholding or _nothing_withheld
         self._turns = ContactTurns()
         self._commits = GatheredCommits(self.decision_store)
 
@@ -271,7 +270,7 @@ class Ledger:
             planned = (
                 plan(seen)
                 if reason is None
-                else self._withholding().commit(submission, reason, seen.version, seen.number)
+                else self.withholding().commit(submission, reason, seen.version, seen.number)
             )
             if not isinstance(planned, Commit):
                 return planned
@@ -435,10 +434,6 @@ class Ledger:
 
 def _milliseconds_since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
-
-
-def _nothing_withheld() -> Withholding:
-    raise ValueError("a ledger without a withholding cannot know what was forgotten")
 
 
 def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:

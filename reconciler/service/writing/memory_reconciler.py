@@ -327,12 +327,11 @@ class MemoryReconciler:
 
         A quick judge is asked within one plan, not within those of a whole story told again.
         """
-        submission = seen.placed(submission)
-        note = as_ruled(submission.note, self.policy)
+        note = as_ruled(seen.placed(submission).note, self.policy)
         if not note.is_dated:
             note = replace(note, said_at=self.clock())
-        submission, seen, beside = self._apart(submission, note, seen)
-        verdict, opinion = self._verdict(submission, note, seen), None
+        submission, seen, beside = self._apart(submission.about(note), seen)
+        verdict, opinion = self._verdict(submission, seen), None
         if self.arbitration and seen.neighbours and self.arbitration.is_open_to(verdict):
             shown = self._with_replaced(self._shown(note, seen), submission, seen)
             if (key := (submission.decision_id, shown)) not in opinions:
@@ -351,9 +350,8 @@ class MemoryReconciler:
                 opinions[key] = self.arbitration.ask(asked, shown)
             opinion = opinions[key]
             if opinion.judgement and opinion.judgement.says_anything:
-                submission, note, verdict = self._judged(
-                    submission, note, seen, opinion.judgement, shown
-                )
+                submission, verdict = self._judged(submission, seen, opinion.judgement, shown)
+                note = submission.note
         if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed, self.policy)
         ends_at = None if submission.amended_id else submission.candidate.holds_until
@@ -367,33 +365,29 @@ class MemoryReconciler:
             replaced_ids=told.replaces if told else (),
             amended_id=submission.amended_id,
         )
-        verdict, until_then = self._in_time(verdict, note, submission)
+        submission = submission.about(note)
+        verdict, until_then = self._in_time(verdict, submission)
         if verdict.is_replacement and submission.vector is not None:
             beneath = self.fact_store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self.policy, self._unread)
-        return self._commit(submission.about(note), verdict, opinion, seen, until_then)
+        return self._commit(submission, verdict, opinion, seen, until_then)
 
     def _judged(
-        self,
-        submission: Submission,
-        note: Note,
-        seen: Seen,
-        judgement: Judgement,
-        shown: Sequence[Neighbour],
-    ) -> tuple[Submission, Note, Verdict]:
+        self, submission: Submission, seen: Seen, judgement: Judgement, shown: Sequence[Neighbour]
+    ) -> tuple[Submission, Verdict]:
         """Verdict after a judge's answer; a note that it ends a fact with may last."""
         lasting = _lasting(submission, judgement, shown, seen)
-        lasts = replace(note, category=lasting.note.category)
-        verdict = self._decided(lasting, lasts, seen, judgement)
+        verdict = self._decided(lasting, seen, judgement)
         if verdict.is_replacement or lasting is submission:
-            return lasting, lasts, verdict
-        return submission, note, self._decided(submission, note, seen, judgement)
+            return lasting, verdict
+        return submission, self._decided(submission, seen, judgement)
 
     def _apart(
-        self, submission: Submission, note: Note, seen: Seen
+        self, submission: Submission, seen: Seen
     ) -> tuple[Submission, Seen, list[Neighbour]]:
         """Submission and contact without the facts that hold beside a note with another end."""
         candidate, neighbours = submission.candidate, seen.neighbours or ()
+        note = candidate.note
         if submission.ended_at is not None or submission.amendment is not None:
             return submission, seen, []
         known = [(each, seen.facts[each.fact_id]) for each in neighbours]
@@ -417,9 +411,10 @@ class MemoryReconciler:
         return submission, replace(seen, neighbours=left), beside
 
     def _in_time(
-        self, verdict: Verdict, note: Note, submission: Submission
+        self, verdict: Verdict, submission: Submission
     ) -> tuple[Verdict, tuple[Neighbour, ...]]:
         """Verdict as of today, and the facts that end on the day that the note names."""
+        note = submission.note
         if note.is_ahead(self.clock()):
             return announced(verdict, note)
         if submission.amendment is not None:
@@ -427,11 +422,13 @@ class MemoryReconciler:
         told = submission.candidate.relations
         return of_today(verdict, note, self.policy, told.named_ids if told else ())
 
-    def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
+    def _verdict(self, submission: Submission, seen: Seen) -> Verdict:
         if submission.amendment is not None:
-            return amended(note, seen.neighbours, submission.amended_id, submission.amendment)
+            return amended(
+                submission.note, seen.neighbours, submission.amended_id, submission.amendment
+            )
         relations = self._still_held(submission, seen)
-        verdict = self._decided(submission, note, seen, relations=relations)
+        verdict = self._decided(submission, seen, relations=relations)
         if verdict.is_history and relations and relations.ends and not submission.settles_id:
             newer = handle_of(verdict.targets[0].fact_id)
             raise InvalidRequestError(
@@ -472,13 +469,12 @@ class MemoryReconciler:
     def _decided(
         self,
         submission: Submission,
-        note: Note,
         seen: Seen,
         judgement: Judgement | None = None,
         relations: Relations | None = None,
     ) -> Verdict:
         return decide(
-            note,
+            submission.note,
             seen.neighbours,
             self.policy,
             judgement,
