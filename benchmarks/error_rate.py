@@ -23,11 +23,10 @@ from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
 from reconciler import Memory
 from reconciler.bootstrap.chosen_models import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.reconciling.outcomes import Outcome
 from reconciler.domain.reconciling.rule import CANDIDATE_COUNT_MAX, decide
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.kinds import Action, Outcome, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook

@@ -14,12 +14,18 @@ from typing import Any
 
 from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.reconciling.limits import LIMITS
-from reconciler.domain.reconciling.outcomes import Outcome, outcome_of_verdict
 from reconciler.domain.reconciling.rule import RULES
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
+from reconciler.domain.records.kinds import (
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Outcome,
+    Relation,
+)
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.frozen import frozen
 from reconciler.reading.visible_text import visible
@@ -230,7 +236,7 @@ def _outcome_sentence(decision: Decision) -> str:
         [quotes.get(fact_id, "a fact no longer on record") for fact_id in ids]
         for ids in (decision.verdict.targets, decision.conflicting_ids)
     )
-    fate = _fate(outcome_of_verdict(decision.verdict), targets, conflicts)
+    fate = _fate(decision.verdict.outcome, targets, conflicts)
     return _stop(f"The note {_quote(decision.text)} was {fate}")
 
 

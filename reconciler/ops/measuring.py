@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reconciler.domain.records.counts import LiveFact
+from reconciler.domain.records.facts import LiveFact
 from reconciler.domain.records.notes import Scope
 from reconciler.frozen import frozen
 from reconciler.ops.review.health import (

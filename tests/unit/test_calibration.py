@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.outcomes import Outcome
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.kinds import Action, Outcome, Relation
 from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from reconciler.domain.records.counts import ActionCount, LiveFact
+from reconciler.domain.records.facts import ActionCount, LiveFact
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Slot
 from reconciler.ops.review import health

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.gate.precedents import EarlierDecision, precedents_of
-from reconciler.domain.records.candidates import Precedents
+from reconciler.domain.records.candidates import EarlierDecision, Precedents, precedents_of
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from tests.tables import every
 

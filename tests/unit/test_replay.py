@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.outcomes import Outcome, outcome_of_verdict
 from reconciler.domain.reconciling.rule import check_judgement, decide, replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
@@ -18,7 +17,7 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, Outcome, Relation, SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError
@@ -334,7 +333,7 @@ def test_superseding_another_fact_is_not_the_same_although_the_outcome_is() -> N
     ],
 )
 def test_a_record_has_the_outcome_that_was_written(given: dict[str, Any], outcome: Outcome) -> None:
-    assert outcome_of_verdict(changed(recorded(note(), []), **given).verdict) is outcome
+    assert changed(recorded(note(), []), **given).verdict.outcome is outcome
 
 
 def test_a_summary_counts_what_went_where() -> None:

@@ -19,7 +19,14 @@ from reconciler.domain.records.facts import (
     Standing,
     Supersession,
 )
-from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
+from reconciler.domain.records.kinds import (
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Outcome,
+    Relation,
+)
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.frozen import frozen, in_order
 from reconciler.reading.findings import Finding
@@ -133,6 +140,17 @@ class Verdict(Generic[FactT]):
     def is_replacement(self) -> bool:
         """True if it ends a fact without saying the same again."""
         return self.action is Action.UPDATE and not self.is_restatement
+
+    @property
+    def outcome(self) -> Outcome:
+        """Its outcome for the fact that it was decided on."""
+        if self.is_history:
+            return Outcome.HISTORY
+        if self.action in (Action.UPDATE, Action.REVOKE):
+            return Outcome.SUPERSEDED
+        if self.action is Action.SKIP:
+            return Outcome.REPEATED
+        return Outcome.CONFLICT if self.conflicts else Outcome.APART
 
     def by_id(self: Verdict[Neighbour]) -> Verdict[str]:
         """The same verdict with the ids of the facts, as a decision keeps it."""

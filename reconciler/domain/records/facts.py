@@ -1,6 +1,8 @@
 """Facts: durable memories, as a note, a recall and a history see them.
 
 Relations: how a model relates a note to the known facts. Checked elsewhere.
+
+What health counts: live facts and decisions, as a store returns them.
 """
 
 from __future__ import annotations
@@ -646,3 +648,28 @@ def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, F
             raise RelationError(
                 f"fact {handle_of(fact_id)} has ended already; recall says what holds now"
             )
+
+
+@frozen
+class ActionCount:
+    """How many decisions of one kind there are; ``is_answer`` where they settled a question."""
+
+    action: Action
+    is_answer: bool
+    decisions: int
+
+
+class LiveFact(NamedTuple):
+    """A live fact, as far as health looks at it.
+
+    ``subject`` and the three after it are its slot's, all None where it has none;
+    ``embedding_bytes`` is None where it has no vector of the model.
+    """
+
+    fact_id: str
+    subject: str | None
+    attribute: str | None
+    value_key: str | None
+    is_single_valued: bool | None
+    expires_at: datetime | None
+    embedding_bytes: bytes | None

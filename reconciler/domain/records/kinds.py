@@ -238,6 +238,25 @@ class Action(StrEnum):
         return self in (Action.ADD, Action.UPDATE, Action.SKIP)
 
 
+class Outcome(StrEnum):
+    """The note's outcome, seen from the fact that it was compared with."""
+
+    SUPERSEDED = "superseded"
+    """The note takes the fact's place."""
+
+    REPEATED = "repeated"
+    """The note is taken for the fact said again; nothing new is stored."""
+
+    CONFLICT = "conflict"
+    """Both are live, linked as a possible contradiction."""
+
+    APART = "apart"
+    """Both are live, and nothing says that they have to do with each other."""
+
+    HISTORY = "history"
+    """The note is written beneath a newer fact, not live."""
+
+
 class DecidedBy(StrEnum):
     """Which rule decided; the first that matches, in the order of ``decide``.
 

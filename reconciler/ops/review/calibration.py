@@ -26,12 +26,11 @@ from reconciler.domain.reconciling.ahead import announced, of_today
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.by_text import TAKES_BACK
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
-from reconciler.domain.reconciling.outcomes import Outcome, outcome_of_verdict
 from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import Unread
 from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import DecidedBy, Relation
+from reconciler.domain.records.kinds import DecidedBy, Outcome, Relation
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, Scope, Slot
 from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError, InvalidRequestError
@@ -135,7 +134,7 @@ def outcome_of(
     verdict = decide(note, [fact], policy)
     if answer is not None and verdict.can_be_arbitrated:
         verdict = decide(note, [fact], policy, answer)
-    return outcome_of_verdict(verdict)
+    return verdict.outcome
 
 
 class Zone(IntEnum):
@@ -479,12 +478,12 @@ class Replayed:
     @property
     def before(self) -> Outcome:
         """Old outcome of the note."""
-        return outcome_of_verdict(self.decision.verdict)
+        return self.decision.verdict.outcome
 
     @property
     def after(self) -> Outcome:
         """Note's outcome today."""
-        return outcome_of_verdict(self.verdict)
+        return self.verdict.outcome
 
 
 @frozen
@@ -710,4 +709,4 @@ Effect = tuple[Outcome, frozenset[str], frozenset[str]]
 
 
 def _effect(verdict: Verdict[str]) -> Effect:
-    return outcome_of_verdict(verdict), frozenset(verdict.targets), frozenset(verdict.conflicts)
+    return verdict.outcome, frozenset(verdict.targets), frozenset(verdict.conflicts)

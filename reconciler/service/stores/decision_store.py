@@ -6,13 +6,12 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from reconciler.domain.gate.precedents import EarlierDecision
-from reconciler.domain.records.candidates import Evidence, TakenBy
+from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
-from reconciler.domain.records.facts import RefusalCount
+from reconciler.domain.records.facts import ActionCount, RefusalCount
 from reconciler.domain.records.kinds import (
     FAR_AHEAD,
     Disposal,
@@ -40,9 +39,6 @@ from reconciler.service.stores.rows import (
     pages,
     with_comparisons,
 )
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.counts import ActionCount
 
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 

@@ -13,6 +13,7 @@ from reconciler.domain.records.facts import (
     Fact,
     FactUse,
     FiledFact,
+    LiveFact,
     Neighbour,
     PlaceInHistory,
     Predecessor,
@@ -41,7 +42,6 @@ from reconciler.service.stores.rows import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.counts import LiveFact
     from reconciler.service.stores.stored_facts import StoredFacts
     from reconciler.service.use_trace import Use
 
@@ -132,8 +132,6 @@ class FactStore(Store):
             embedding_model: the model that made the vectors to compare.
             now: the time now (UTC).
         """
-        from reconciler.domain.records.counts import LiveFact
-
         rows = self.rows("list_live_facts", **of_contacts(scopes), embedding_model=embedding_model)
         if not rows:
             self.check_own_model()

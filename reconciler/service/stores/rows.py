@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from reconciler.domain.gate.precedents import EarlierDecision
 from reconciler.domain.recalling.history import Said
-from reconciler.domain.records.candidates import Evidence, TakenBy
+from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import (
+    ActionCount,
     Conflict,
     Contact,
     Fact,
@@ -36,9 +36,6 @@ from reconciler.floats import Floats
 from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.reading.kinds import Category
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.counts import ActionCount
 
 T = TypeVar("T")
 
@@ -247,12 +244,6 @@ def _cited(row: Row) -> Row:
     return {"spans": spans, "source_reference": row["source_reference"] or None}
 
 
-def _action_count(row: Row) -> ActionCount:
-    from reconciler.domain.records.counts import ActionCount  # loads numpy
-
-    return validated(ActionCount, row)
-
-
 FACTS = RowReader("Fact", "fact_id", _fact)
 PREDECESSORS = reader_of(Predecessor, "Fact", "fact_id", _of_predecessor)
 COMPARISONS = reader_of(
@@ -271,7 +262,7 @@ EVIDENCE = reader_of(
 )
 SAID = reader_of(Said, "Episode", "episode_id", _cited)
 TAKEN = reader_of(TakenBy, "Decision", "decision_id")
-ACTION_COUNTS = RowReader("Decision of Contact", "contact_key", _action_count)
+ACTION_COUNTS = reader_of(ActionCount, "Decision of Contact", "contact_key")
 CONTACTS = reader_of(Contact, "Contact", "contact_id", _counts)
 CONFLICTS = reader_of(Conflict, "CONFLICTS_WITH of Fact", "new_id")
 SUPERSESSIONS = reader_of(Supersession, "SUPERSEDES of Fact", "new_id")

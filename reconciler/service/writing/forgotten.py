@@ -17,8 +17,7 @@ from datetime import datetime
 from reconciler.domain.erasing.planning import sayings
 from reconciler.domain.gate.disposing import answer_to, question
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.gate.precedents import EarlierDecision
-from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.candidates import EarlierDecision, Evidence
 from reconciler.domain.records.decisions import RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, Disposal, GateReason

@@ -21,8 +21,13 @@ from reconciler.domain.gate.disposing import (
     contradicted,
     with_effective_source,
 )
-from reconciler.domain.gate.precedents import precedents_of
-from reconciler.domain.records.candidates import ALL_PASSED, Assessment, Candidate, Evidence
+from reconciler.domain.records.candidates import (
+    ALL_PASSED,
+    Assessment,
+    Candidate,
+    Evidence,
+    precedents_of,
+)
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
