@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from reconciler.service.tasks.memory_context import MemoryContext
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields, SlotFields
-    from reconciler.service.writing.rejudging import Rejudged
+    from reconciler.service.writing.relating import Rejudged
     from reconciler.settings import Settings
 
 
@@ -708,7 +708,7 @@ class ContactMemory(BoundMemory):
             services.use_trace.note(hit.fact.fact_id for hit in facts)
         held: list[Decision | Dispute] = [*services.records.held([self._scope])]
         if known.conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
-            from reconciler.domain.reconciling.disputes import disputes_of
+            from reconciler.domain.reconciling.limits import disputes_of
 
             held += disputes_of(self._scope, known.disputed(), known.conflicts, services.clock())
         policy = services.policy
@@ -1112,7 +1112,7 @@ class ContactMemory(BoundMemory):
             InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
                 this person may not answer it.
         """
-        return self._services.answers.confirm(self._scope, decision_id, by, text, told_to)
+        return self._services.persons.confirm(self._scope, decision_id, by, text, told_to)
 
     def reject(
         self,
@@ -1126,7 +1126,7 @@ class ContactMemory(BoundMemory):
         Raises:
             As ``confirm``.
         """
-        return self._services.answers.reject(self._scope, decision_id, by, told_to)
+        return self._services.persons.reject(self._scope, decision_id, by, told_to)
 
     def withdraw(
         self,
@@ -1140,7 +1140,7 @@ class ContactMemory(BoundMemory):
         Raises:
             As ``confirm``.
         """
-        return self._services.answers.withdraw(self._scope, decision_id, by, told_to)
+        return self._services.persons.withdraw(self._scope, decision_id, by, told_to)
 
     def resolve(
         self,

@@ -13,9 +13,8 @@ from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.domain.records.notes import Note
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.doors import as_candidate
-from reconciler.service.writing.ids import DecisionIds
 from reconciler.service.writing.ledger import ContactTurns
-from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.submissions import DecisionIds, Submission
 from reconciler.settings import load_settings
 
 

@@ -36,7 +36,7 @@ from reconciler.errors import ConfigurationError
 from reconciler.reading.sensitive_data import SensitiveKind
 from reconciler.service.stores.binding_store import BindingStore, HashKey
 from reconciler.service.stores.patient_graph import call_with_retries
-from reconciler.service.writing.ids import IdCheck
+from reconciler.service.writing.submissions import IdCheck, Submission
 
 if TYPE_CHECKING:
     from reconciler.adapters.local_embedder import LocalModel
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-    from reconciler.service.writing.submissions import Submission
     from reconciler.service.writing.write_gate import NoteReader
     from reconciler.settings import (
         ArbiterSettings,
@@ -525,7 +524,7 @@ def judge_under(
 ) -> Callable[[Candidate], Submission]:
     """Gate's judgement under a policy, for a dry run."""
     from reconciler.service.writing.cleaning import Cleaner
-    from reconciler.service.writing.ids import DecisionIds
+    from reconciler.service.writing.submissions import DecisionIds
     from reconciler.service.writing.write_gate import Judging
 
     secret_finder = build_secret_finder()

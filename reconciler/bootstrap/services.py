@@ -66,7 +66,7 @@ from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.patient_graph import patient
 from reconciler.service.use_trace import UseTrace
-from reconciler.service.writing.ids import DecisionIds, IdCheck
+from reconciler.service.writing.submissions import DecisionIds, IdCheck, Submission
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     from reconciler.service.checking.damage import Damage
     from reconciler.service.embedding import AskedAttributes
     from reconciler.service.erasures import Erasures
-    from reconciler.service.persons.answering import PersonsAnswers
     from reconciler.service.persons.deciding import PersonsDecisions
     from reconciler.service.recall import FactFinder, Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
@@ -100,9 +99,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
-    from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
-    from reconciler.service.writing.relating import Relating
-    from reconciler.service.writing.submissions import Submission
+    from reconciler.service.writing.relating import IdleRejudging, Rejudging, Relating
     from reconciler.service.writing.write_gate import NoteReader, WriteGate
     from reconciler.settings import Settings
 
@@ -279,11 +276,8 @@ class Services:
     gate: WriteGate = _made("writing.write_gate:WriteGate", reader="note_reader")
     """The write gate: every note passes it, whichever door it came through."""
 
-    answers: PersonsAnswers = _made("persons.answering:PersonsAnswers")
-    """Takes the answers to held notes."""
-
     persons: PersonsDecisions = _made("persons.deciding:PersonsDecisions")
-    """Records what persons decide about known facts."""
+    """Records what persons decide about known facts, and takes the answers to held notes."""
 
     relating: Relating = _made("writing.relating:Relating")
     """Relates known facts as a model says later."""
@@ -401,7 +395,7 @@ class Services:
     @_Part
     def rejudging(self) -> Rejudging | None:
         """Asks the arbiter later; None without one."""
-        from reconciler.service.writing.rejudging import Rejudging
+        from reconciler.service.writing.relating import Rejudging
 
         if self.arbitration is None:
             return None
@@ -657,7 +651,7 @@ def _when_idle(services: Services) -> Callable[[], None]:
 
 def _idle_rejudging(services: Services) -> IdleRejudging | None:
     """Asks the arbiter about decisions that wait for it; None without an arbiter."""
-    from reconciler.service.writing.rejudging import IdleRejudging
+    from reconciler.service.writing.relating import IdleRejudging
 
     if services.rejudging is None:
         return None

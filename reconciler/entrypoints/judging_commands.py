@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
     from reconciler.ops.calibration import CalibrationReport, Measurement
     from reconciler.ops.review.calibration import MeasuredPair, Rate, Replayed, ReplaySummary
-    from reconciler.service.writing.rejudging import Rejudged
+    from reconciler.service.writing.relating import Rejudged
 
 _CHANGES_SHOWN_MAX = 50
 

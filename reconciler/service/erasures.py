@@ -45,8 +45,8 @@ from reconciler.service.stores.fact_store import unknown_fact
 from reconciler.service.stores.patient_graph import call_with_retries
 from reconciler.service.stores.rows import batches
 from reconciler.service.writing.forgotten import keys_of
-from reconciler.service.writing.ids import IdCheck
 from reconciler.service.writing.ledger import Ledger
+from reconciler.service.writing.submissions import IdCheck
 
 Progress = Callable[[int], None]
 

@@ -13,7 +13,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.errors import ConfigurationError
-from reconciler.service.writing.rejudging import Upheld
+from reconciler.service.writing.relating import Upheld
 from reconciler.settings import load_settings
 from reconciler.testing import TableEmbedder
 from tests.anthropic_server import (

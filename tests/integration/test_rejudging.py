@@ -16,7 +16,7 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
-from reconciler.service.writing.rejudging import IdleRejudging, Rejudged, Upheld
+from reconciler.service.writing.relating import IdleRejudging, Rejudged, Upheld
 from reconciler.settings import load_settings
 from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest

@@ -53,7 +53,7 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import Graph, Row
 from reconciler.resources import resource_path
-from reconciler.service.persons.answering import PersonsAnswers
+from reconciler.service.persons.deciding import PersonsDecisions
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store, submissions
@@ -790,7 +790,7 @@ def test_another_answer_is_refused_also_when_it_comes_at_the_same_moment(
 ) -> None:
     """What the other one does falls between this one's look and its writing."""
     waiting = held(memory)
-    write = getattr(PersonsAnswers, writing)
+    write = getattr(PersonsDecisions, writing)
 
     def write_late(*arguments: Any) -> Decision:
         monkeypatch.undo()
@@ -798,7 +798,7 @@ def test_another_answer_is_refused_also_when_it_comes_at_the_same_moment(
         made: Decision = write(*arguments)
         return made
 
-    monkeypatch.setattr(PersonsAnswers, writing, write_late)
+    monkeypatch.setattr(PersonsDecisions, writing, write_late)
     with pytest.raises(InvalidAnswerError):
         getattr(memory.contact("crm", "alice"), late)(waiting.decision_id, "contact")
 

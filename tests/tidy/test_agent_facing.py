@@ -14,7 +14,6 @@ import pytest
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.tasks.tasks import WorkingMemory
 from reconciler.memory import Memory
-from reconciler.service.persons.answering import PersonsAnswers
 from reconciler.service.persons.deciding import PersonsDecisions
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
@@ -98,7 +97,7 @@ def test_only_where_persons_decide_is_it_written_who_answered() -> None:
         for node in nodes(path)
         if isinstance(node, ast.keyword) and node.arg == "answered_by"
     }
-    persons = {"reconciler.service.persons.answering", "reconciler.service.persons.deciding"}
+    persons = {"reconciler.service.persons.deciding"}
     assert writing == persons | {"reconciler.service.writing.submissions"}  # as it is recorded
 
 
@@ -172,7 +171,7 @@ def test_working_memory_offers_no_way_out_of_the_process() -> None:
 
 
 SERVICES = (
-    *(MemoryReconciler, WriteGate, PersonsAnswers, PersonsDecisions),
+    *(MemoryReconciler, WriteGate, PersonsDecisions),
     *(Recall, Records, MemoryExtractor, TaskStore),
 )
 SCOPED = {"scope", "scopes", "candidate", "submission", "note", "session", "lease_id"}

@@ -245,7 +245,7 @@ def test_one_store_names_the_queries_that_write_decisions_and_read_neighbourhood
 
 
 def test_only_the_gate_and_what_persons_say_reach_the_reconciler() -> None:
-    assert _callers(RECONCILING_METHODS) == {"write_gate.py", "answering.py", "deciding.py"}
+    assert _callers(RECONCILING_METHODS) == {"write_gate.py", "deciding.py"}
 
 
 def test_an_agents_tools_offer_nothing_that_approves() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from reconciler.bootstrap.chosen_models import build_secret_finder
 from reconciler.errors import InvalidRequestError
-from reconciler.service.writing.ids import IdCheck
+from reconciler.service.writing.submissions import IdCheck
 
 
 @pytest.mark.parametrize(

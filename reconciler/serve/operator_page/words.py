@@ -33,7 +33,7 @@ from reconciler.memory import Memory
 from reconciler.ops.review.timeline import why_of as why_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.quoting import in_marks
-from reconciler.service.writing.ids import settlement_id_of
+from reconciler.service.writing.submissions import settlement_id_of
 
 OVER = "It no longer holds."
 SETTLED = "Settled on the page."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.notes import Scope
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
-    from reconciler.service.writing.ids import IdCheck
+    from reconciler.service.writing.submissions import IdCheck
 
 
 @frozen

@@ -25,7 +25,7 @@ from reconciler.domain.reconciling.ahead import (
     over,
 )
 from reconciler.domain.reconciling.by_slot import is_left_open
-from reconciler.domain.reconciling.disputes import (
+from reconciler.domain.reconciling.limits import (
     as_ruled,
     contest,
     end_of_known,

@@ -33,10 +33,9 @@ from reconciler.service.stores.commits import (
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import no_vectors
-from reconciler.service.writing.ids import settlement_id_of
 from reconciler.service.writing.ledger import Seen
 from reconciler.service.writing.neighbourhoods import Neighbourhood
-from reconciler.service.writing.submissions import Submission, resubmitted
+from reconciler.service.writing.submissions import Submission, resubmitted, settlement_id_of
 
 Other = TypeVar("Other")
 Plan = Callable[[Submission, Neighbourhood], Commit | Other]

@@ -54,10 +54,16 @@ from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import batches
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.forgotten import earlier_decisions
-from reconciler.service.writing.ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
-from reconciler.service.writing.submissions import Submission, check_key, own_episode_of, withheld
+from reconciler.service.writing.submissions import (
+    DecisionIds,
+    Submission,
+    check_key,
+    own_episode_of,
+    settlement_id_of,
+    withheld,
+)
 from reconciler.tracing import traced
 
 if TYPE_CHECKING:
