@@ -15,15 +15,19 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.bound_memory import AgentMemory as AgentMemory, ContactMemory as ContactMemory
     from reconciler.domain.recalling.prompting import as_prompt as as_prompt
     from reconciler.domain.recalling.recalled import Recalled as Recalled, SlotValue as SlotValue
-    from reconciler.domain.records.candidates import (
+    from reconciler.domain.records.decisions import (
         Candidate as Candidate,
+        Decision as Decision,
         Evidence as Evidence,
         Turn as Turn,
     )
-    from reconciler.domain.records.decisions import Decision as Decision
     from reconciler.domain.records.facts import Dispute as Dispute, Fact as Fact
-    from reconciler.domain.records.kinds import Action as Action, SourceKind as SourceKind
-    from reconciler.domain.records.notes import Note as Note, Scope as Scope
+    from reconciler.domain.records.notes import (
+        Action as Action,
+        Note as Note,
+        Scope as Scope,
+        SourceKind as SourceKind,
+    )
     from reconciler.domain.tools.replies import ToolReply as ToolReply
     from reconciler.memory import Memory as Memory
     from reconciler.ports.arbiter import Arbiter as Arbiter
@@ -38,11 +42,9 @@ _HOMES = {
     "reconciler.bound_memory": "AgentMemory ContactMemory",
     "reconciler.domain.recalling.prompting": "as_prompt",
     "reconciler.domain.recalling.recalled": "Recalled SlotValue",
-    "reconciler.domain.records.candidates": "Candidate Evidence Turn",
-    "reconciler.domain.records.decisions": "Decision",
+    "reconciler.domain.records.decisions": "Candidate Decision Evidence Turn",
     "reconciler.domain.records.facts": "Dispute Fact",
-    "reconciler.domain.records.kinds": "Action SourceKind",
-    "reconciler.domain.records.notes": "Note Scope",
+    "reconciler.domain.records.notes": "Action Note Scope SourceKind",
     "reconciler.domain.tools.replies": "ToolReply",
     "reconciler.memory": "Memory",
     "reconciler.ports.arbiter": "Arbiter",

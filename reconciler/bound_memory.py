@@ -24,8 +24,9 @@ from reconciler.domain.records.choices import (
     not_one_of,
     one_of,
 )
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     PROPOSAL_DOOR,
+    TEXT_LENGTH_MAX,
     TOLD_RELATIONS,
     AnyCategory,
     AnyDisposal,
@@ -36,13 +37,10 @@ from reconciler.domain.records.kinds import (
     Disposal,
     GateReason,
     JobState,
-    Relation,
-    SourceKind,
-)
-from reconciler.domain.records.notes import (
-    TEXT_LENGTH_MAX,
     Note,
+    Relation,
     Scope,
+    SourceKind,
     check_identifier,
     check_text,
     not_in_the_future,
@@ -63,8 +61,14 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing, Context
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
-    from reconciler.domain.records.candidates import Assessment, Candidate, FactEvidence, Turn
-    from reconciler.domain.records.decisions import Archived, Decision
+    from reconciler.domain.records.decisions import (
+        Archived,
+        Assessment,
+        Candidate,
+        Decision,
+        FactEvidence,
+        Turn,
+    )
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.facts import (
         Contact,
@@ -1381,7 +1385,7 @@ class ContactMemory(BoundMemory):
                 proposer's name is reserved, or its key belongs to another note.
             GraphUnavailableError: the engine stayed unavailable.
         """
-        from reconciler.domain.records.candidates import Candidate
+        from reconciler.domain.records.decisions import Candidate
 
         check_kind("candidate", candidate, Candidate, InvalidNoteError)
         candidate = candidate.as_typed()

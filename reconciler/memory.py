@@ -19,7 +19,7 @@ from reconciler.bound_memory import (
     positive,
 )
 from reconciler.domain.records.choices import check_callable, check_flags
-from reconciler.domain.records.kinds import AnyJobState, JobState
+from reconciler.domain.records.notes import AnyJobState, JobState
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
 if TYPE_CHECKING:

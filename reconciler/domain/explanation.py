@@ -14,18 +14,20 @@ from typing import Any
 
 from reconciler.domain.reconciling.limits import LIMITS, WHOSE
 from reconciler.domain.reconciling.rule import RULES
-from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.decisions import Comparison, Decision, Evidence
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
     Action,
     DecidedBy,
     Disposal,
     GateReason,
     Outcome,
     Relation,
+    Slot,
+    SlotMatch,
+    compare_slots,
 )
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.frozen import frozen
 from reconciler.reading.visible_text import visible
 

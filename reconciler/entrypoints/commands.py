@@ -17,7 +17,7 @@ from rich.text import Text
 
 from reconciler import ops
 from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.fact_rendering import (
     archived_view,
@@ -50,7 +50,7 @@ from reconciler.reading.kinds import Category
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from reconciler.domain.records.candidates import FactEvidence
+    from reconciler.domain.records.decisions import FactEvidence
     from reconciler.domain.records.facts import FactHistory
     from reconciler.ops.review.calibration import Replayed
 

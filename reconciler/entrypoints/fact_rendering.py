@@ -37,8 +37,7 @@ from reconciler.serve.wording import (
 if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
-    from reconciler.domain.records.candidates import FactEvidence
-    from reconciler.domain.records.decisions import Archived
+    from reconciler.domain.records.decisions import Archived, FactEvidence
     from reconciler.domain.records.erasures import Erasure, ErasureReceipt
     from reconciler.domain.records.facts import FoundFact
     from reconciler.ops.review.health import ContactHealth, HealthReport

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.notes import JobState
 from reconciler.entrypoints.job_rendering import (
     all_handed_over_words,
     drained_view,
@@ -55,7 +55,7 @@ from reconciler.memory import Memory
 from reconciler.serve.wording import json_text
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.candidates import Turn
+    from reconciler.domain.records.decisions import Turn
     from reconciler.domain.records.sessions import Job
     from reconciler.domain.records.transcript_forms import Conversation
 

@@ -31,7 +31,7 @@ from reconciler.domain.records.facts import (
     Supersession,
     may_have_changed,
 )
-from reconciler.domain.records.kinds import Action, Disposal, FactState
+from reconciler.domain.records.notes import Action, Disposal, FactState
 from reconciler.reading.quoting import in_quotes
 from reconciler.reading.visible_text import visible
 from reconciler.serve.wording import field_lines, waiting_lines
@@ -39,8 +39,7 @@ from reconciler.serve.wording import field_lines, waiting_lines
 if TYPE_CHECKING:
     from reconciler.domain.explanation import Explanation
     from reconciler.domain.recalling.recalled import Recalled
-    from reconciler.domain.records.candidates import Assessment
-    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.decisions import Assessment, Decision
     from reconciler.service.writing.note_import import ImportReport
 
 T = TypeVar("T")

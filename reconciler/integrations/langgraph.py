@@ -43,7 +43,7 @@ except ImportError as error:
 import anyio.to_thread
 from cachetools import LRUCache
 
-from reconciler.domain.records.kinds import AnySourceKind
+from reconciler.domain.records.notes import AnySourceKind
 from reconciler.integrations.langchain import CallableTool, sent_back
 
 if TYPE_CHECKING:

@@ -32,8 +32,15 @@ from reconciler.domain.records.facts import (
     PlaceInHistory,
     Supersession,
 )
-from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action, is_after, later
-from reconciler.domain.records.notes import Scope, check_identifier
+from reconciler.domain.records.notes import (
+    OPERATOR_DOOR,
+    OWN_WORDS,
+    Action,
+    Scope,
+    check_identifier,
+    is_after,
+    later,
+)
 from reconciler.errors import UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.service.stores.contact_store import ContactStore
@@ -44,8 +51,7 @@ from reconciler.service.stores.rows import batches
 if TYPE_CHECKING:
     from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.recalling.recalled import SlotValue
-    from reconciler.domain.records.candidates import FactEvidence
-    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.decisions import Decision, FactEvidence
     from reconciler.domain.values.attributes import AttributeBook
 
 _HELD_AT_ONCE = 50

@@ -26,9 +26,8 @@ import pytest
 from reconciler import AsyncMemory, Memory, Scope, Turn, ops
 from reconciler.async_memory import AsyncAgentMemory, AsyncContactMemory
 from reconciler.bound_memory import AgentMemory, ContactMemory
-from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.notes import Note, SourceKind
 from reconciler.errors import InvalidRequestError
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.mcp_server.desk import AGENT_TOOL_NAMES, OPERATOR_TOOL_NAMES, Desk

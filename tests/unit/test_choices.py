@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.domain.records.choices import file_path, one_of
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import SourceKind
 from reconciler.errors import InvalidRequestError
 
 

@@ -18,20 +18,21 @@ from reconciler.domain.erasing.planning import (
     without_telling,
     without_words,
 )
-from reconciler.domain.records.candidates import Assessment, CheckFinding
-from reconciler.domain.records.decisions import Decision, Undo
+from reconciler.domain.records.decisions import Assessment, CheckFinding, Decision, Undo
 from reconciler.domain.records.erasures import ERASED, ErasureTarget
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     Action,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
+    Note,
+    Scope,
     Sensitivity,
+    Slot,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.kinds import Category, RecallSemantics

@@ -16,7 +16,7 @@ from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import AS_GIVEN, Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import Check, GatePolicy
-from reconciler.domain.records.candidates import (
+from reconciler.domain.records.decisions import (
     ALL_PASSED,
     CONTACT,
     Assessment,
@@ -24,13 +24,16 @@ from reconciler.domain.records.candidates import (
     Evidence,
     Precedents,
 )
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     Disposal,
     GateReason,
+    Note,
+    Remembered,
+    Scope,
     Sensitivity as Grade,
+    Slot,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note, Remembered, Scope, Slot
 from reconciler.errors import InvalidNoteError
 from reconciler.reading.kinds import RecallSemantics
 from reconciler.reading.sensitive_data import SensitiveKind

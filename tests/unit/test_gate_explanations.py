@@ -13,16 +13,15 @@ from reconciler.config_files import load_gate_policy
 from reconciler.domain.explanation import explain
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
-from reconciler.domain.records.candidates import (
+from reconciler.domain.records.decisions import (
     Assessment,
     Candidate,
     CheckFinding,
+    Decision,
     Evidence,
     Precedents,
 )
-from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, SourceKind
-from reconciler.domain.records.notes import Note, Scope
+from reconciler.domain.records.notes import Action, DecidedBy, Disposal, Note, Scope, SourceKind
 from tests.records import decision_of
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -17,15 +17,14 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import read
-from reconciler.domain.records.candidates import (
+from reconciler.domain.records.decisions import (
     CONTACT,
     Assessment,
     Candidate,
     Evidence,
     Precedents,
 )
-from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
-from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.domain.records.notes import Disposal, GateReason, Note, Scope, Slot, SourceKind
 from reconciler.reading.kinds import Category
 from reconciler.resources import resource_path
 from tests.tables import every

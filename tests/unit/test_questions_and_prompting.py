@@ -22,10 +22,9 @@ from reconciler.domain.recalling.prompting import (
     within_budget,
 )
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
-from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Candidate
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
-from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.domain.records.notes import Disposal, GateReason, Note, Scope, Slot, SourceKind
 from reconciler.reading.kinds import Category, RecallSemantics
 from tests.tables import every
 

@@ -18,17 +18,18 @@ from reconciler.domain.reconciling.restating import (
     with_slot_of,
     written_fact,
 )
-from reconciler.domain.records.candidates import Assessment
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.decisions import Assessment
+from reconciler.domain.records.notes import (
     Action,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
+    Remembered,
     Sensitivity,
+    Slot,
     SourceKind,
 )
-from reconciler.domain.records.notes import Remembered, Slot
 from reconciler.reading.kinds import Category, RecallSemantics
 from tests.records import decision_of
 

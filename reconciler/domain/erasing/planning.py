@@ -25,14 +25,16 @@ from types import NoneType
 from typing import Any
 
 from reconciler.domain.reconciling.ahead import Plans
-from reconciler.domain.records.candidates import Assessment, CheckFinding, ScorePart
 from reconciler.domain.records.decisions import (
+    Assessment,
+    CheckFinding,
     Decision,
     PlannedEnd,
     Proposal,
     RecordedOpinion,
     RecordedPolicy,
     Resting,
+    ScorePart,
     Timings,
     Undo,
     Verdict,
@@ -45,8 +47,15 @@ from reconciler.domain.records.erasures import (
     FactEnd,
 )
 from reconciler.domain.records.facts import Conflict, Fact, Relations, Standing, Supersession
-from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState, Sensitivity
-from reconciler.domain.records.notes import Note, Remembered, Scope
+from reconciler.domain.records.notes import (
+    SPANS_JOINED,
+    Action,
+    FactState,
+    Note,
+    Remembered,
+    Scope,
+    Sensitivity,
+)
 from reconciler.errors import ErasedError
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import RecallSemantics

@@ -15,14 +15,14 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import find_contrary
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import ClaimReading, has_given_slot
-from reconciler.domain.records.candidates import (
+from reconciler.domain.records.decisions import (
     UNREAD,
     Candidate,
     CheckFinding,
     Precedents,
     ScorePart,
 )
-from reconciler.domain.records.kinds import OWN_WORDS, Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import OWN_WORDS, Disposal, GateReason, SourceKind
 from reconciler.frozen import frozen
 from reconciler.reading.cues.classification import Literalness, is_asked_to_keep, is_withdrawal
 from reconciler.reading.cues.languages import unread_language

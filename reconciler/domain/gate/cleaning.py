@@ -15,8 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.gate.asking import asked_for
-from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.notes import Note, Scope
+from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Session
 from reconciler.frozen import frozen
 from reconciler.reading.cues.leanings import NO_LEANINGS, Leanings
@@ -33,7 +33,6 @@ from reconciler.reading.sensitive_data import (
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
-    from reconciler.domain.records.notes import Slot
 
 AS_GIVEN: Mapping[type, frozenset[str]] = {
     Scope: frozenset({"tenant", "agent_id", "contact_id"}),

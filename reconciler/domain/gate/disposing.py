@@ -25,27 +25,30 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import ClaimReading, read
-from reconciler.domain.records.candidates import (
+from reconciler.domain.records.decisions import (
     ALL_PASSED,
     CONTACT,
     Assessment,
     Candidate,
     CheckFinding,
+    Decision,
     Precedents,
 )
-from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Relations
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     NOT_FOR_CONTACTS,
     OWN_WORDS,
     Disposal,
     FactState,
     GateReason,
+    Note,
     Sensitivity,
+    Slot,
+    SlotMatch,
     SourceKind,
+    compare_slots,
     later,
 )
-from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.cues.classification import (
     CLAIMS_OPENING,

@@ -11,8 +11,15 @@ from typing import Any, TypedDict
 
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, unit_interval, utc
+from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
+    AnyCategory,
+    AnySourceKind,
+    Slot,
+    SourceKind,
+    unit_interval,
+    utc,
+)
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import Category

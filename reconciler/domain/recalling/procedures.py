@@ -20,8 +20,13 @@ from itertools import islice, pairwise
 from typing import TypeVar
 
 from reconciler.domain.records.facts import Fact, FiledFact, FoundIn
-from reconciler.domain.records.kinds import Sensitivity
-from reconciler.domain.records.notes import SCOPE_PART_LENGTH_MAX, TEXT_LENGTH_MAX, Slot, check_text
+from reconciler.domain.records.notes import (
+    SCOPE_PART_LENGTH_MAX,
+    TEXT_LENGTH_MAX,
+    Sensitivity,
+    Slot,
+    check_text,
+)
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import Category

@@ -29,8 +29,7 @@ from reconciler.domain.reconciling.verdicts import (
 )
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Action, DecidedBy
-from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
+from reconciler.domain.records.notes import Action, DecidedBy, Note, Slot, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard import (

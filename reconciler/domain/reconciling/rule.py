@@ -44,8 +44,15 @@ from reconciler.domain.reconciling.verdicts import (
 )
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour, Relations
-from reconciler.domain.records.kinds import OWN_WORDS, Action, DecidedBy, Relation
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, SlotMatch
+from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
+    OWN_WORDS,
+    Action,
+    DecidedBy,
+    Note,
+    Relation,
+    SlotMatch,
+)
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError
 from reconciler.reading.cues.classification import is_permission, is_withdrawal

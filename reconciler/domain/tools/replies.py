@@ -18,8 +18,7 @@ from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, handles_of
-from reconciler.domain.records.kinds import Action, GateReason, SourceKind
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Action, GateReason, Slot, SourceKind
 from reconciler.errors import ReconcilerError, RelationError
 from reconciler.frozen import frozen
 from reconciler.reading.guard import is_over, share_a_word, share_more_than, tells_of_change

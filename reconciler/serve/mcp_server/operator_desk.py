@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler import ops
 from reconciler.domain.recalling.recalled import SlotValue
-from reconciler.domain.records.candidates import FactEvidence
-from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.decisions import Decision, FactEvidence
 from reconciler.domain.records.facts import Dispute, Fact, FactHistory
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.domain.tools.replies import ToolReply, reply_about

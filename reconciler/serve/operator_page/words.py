@@ -19,7 +19,7 @@ from reconciler.domain.reconciling.reverting import undone_by
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import Erasure, ErasureKind
 from reconciler.domain.records.facts import Contact, Fact
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     FOR_OPERATORS,
     OPERATOR_DOOR,
     Action,

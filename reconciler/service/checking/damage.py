@@ -14,19 +14,27 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
-from reconciler.domain.records.decisions import NO_MODEL, Decision, RecordedPolicy, Verdict
+from reconciler.domain.records.decisions import (
+    EVIDENCE_LENGTH_MAX,
+    NO_MODEL,
+    Decision,
+    RecordedPolicy,
+    Verdict,
+)
 from reconciler.domain.records.erasures import ERASED, ErasureKind, ErasureState
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
+    CLEANED_GROWTH_MAX,
     SPANS_JOINED,
     Action,
     DecidedBy,
     FactState,
     JobState,
+    Note,
+    Scope,
     Sensitivity,
     SourceKind,
+    check_text,
 )
-from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, Note, Scope, check_text
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
 from reconciler.frozen import in_order
 from reconciler.ports.graph import Row

@@ -20,12 +20,19 @@ from typing import Any
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
-from reconciler.domain.records.candidates import Candidate, Role, Turn
 from reconciler.domain.records.choices import check_kind, list_of
+from reconciler.domain.records.decisions import Candidate, Role, Turn
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import OWN_WORDS, JobState
 from reconciler.domain.records.messages import turns_of
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope, Slot, not_in_the_future, utc
+from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
+    OWN_WORDS,
+    JobState,
+    Scope,
+    Slot,
+    not_in_the_future,
+    utc,
+)
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.sessions import ClaimOutcome, Episode, Job, Session, time_of_saying
 from reconciler.domain.sessions.extraction import (

@@ -8,19 +8,25 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
-from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.decisions import (
+    Comparison,
+    Decision,
+    EarlierDecision,
+    Evidence,
+    TakenBy,
+)
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import ActionCount, RefusalCount
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     FAR_AHEAD,
     Disposal,
     GateReason,
     Relation,
+    Scope,
+    check_identifier,
     is_after,
     newest_first,
 )
-from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, UnknownDecisionError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row

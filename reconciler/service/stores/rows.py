@@ -18,8 +18,13 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter
 
 from reconciler.domain.recalling.history import Said
-from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
-from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.decisions import (
+    Comparison,
+    Decision,
+    EarlierDecision,
+    Evidence,
+    TakenBy,
+)
 from reconciler.domain.records.facts import (
     ActionCount,
     Conflict,
@@ -29,8 +34,7 @@ from reconciler.domain.records.facts import (
     Predecessor,
     Supersession,
 )
-from reconciler.domain.records.kinds import SPANS_JOINED, DecidedBy, FactState, Relation
-from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.notes import SPANS_JOINED, DecidedBy, FactState, Relation, Scope
 from reconciler.errors import DamagedRecordError, ReconcilerError
 from reconciler.floats import Floats
 from reconciler.frozen import in_order

@@ -17,11 +17,9 @@ from datetime import datetime
 from reconciler.domain.erasing.planning import sayings
 from reconciler.domain.gate.disposing import answer_to, question
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.candidates import EarlierDecision, Evidence
-from reconciler.domain.records.decisions import RecordedPolicy, Timings
+from reconciler.domain.records.decisions import EarlierDecision, Evidence, RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Action, Disposal, GateReason
-from reconciler.domain.records.notes import Remembered, Scope
+from reconciler.domain.records.notes import Action, Disposal, GateReason, Remembered, Scope
 from reconciler.errors import ErasedError
 from reconciler.frozen import frozen, in_order
 from reconciler.service.stores.commits import Commit

@@ -43,9 +43,9 @@ from reconciler.domain.reconciling.restating import (
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated, shown_to_judge
 from reconciler.domain.reconciling.verdicts import amended
-from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
     Decision,
+    Evidence,
     Judgement,
     RecordedOpinion,
     Timings,
@@ -61,15 +61,17 @@ from reconciler.domain.records.facts import (
     check_not_ended,
 )
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     OWN_WORDS,
     PATIENT_DOORS,
     Action,
     DecidedBy,
     FactState,
+    Note,
     Relation,
+    Scope,
+    Slot,
 )
-from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats

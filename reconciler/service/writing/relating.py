@@ -26,8 +26,7 @@ from reconciler.domain.reconciling.limits import binds, is_replaced, is_suspende
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import neighbour_of
-from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.decisions import Decision, Judgement, Verdict
+from reconciler.domain.records.decisions import Candidate, Decision, Judgement, Verdict
 from reconciler.domain.records.facts import (
     RELATED_MAX,
     Conflict,
@@ -37,16 +36,18 @@ from reconciler.domain.records.facts import (
     check_not_ended,
 )
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     LIVE_DOOR,
     Action,
     DecidedBy,
     Disposal,
     GateReason,
+    Note,
     Relation,
+    Scope,
     SourceKind,
+    check_identifier,
 )
-from reconciler.domain.records.notes import Note, Scope, check_identifier
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.floats import Floats

@@ -18,8 +18,7 @@ from reconciler.domain.reconciling.reverting import order_of, touched_by
 from reconciler.domain.reconciling.verdicts import is_rival
 from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
-from reconciler.domain.records.kinds import Action, DecidedBy, FactState
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Action, DecidedBy, FactState, Note
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.reading.guard import share_a_word

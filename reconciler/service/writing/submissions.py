@@ -23,10 +23,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reconciler.domain.reconciling.reverting import fact_written_by
-from reconciler.domain.records.candidates import Assessment, Candidate, Evidence
 from reconciler.domain.records.decisions import (
+    Assessment,
+    Candidate,
     Comparison,
     Decision,
+    Evidence,
     Proposal,
     RecordedPolicy,
     Timings,
@@ -34,8 +36,15 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Scope
+from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Note,
+    Scope,
+)
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Floats

@@ -21,24 +21,25 @@ from reconciler.domain.gate.disposing import (
     contradicted,
     with_effective_source,
 )
-from reconciler.domain.records.candidates import (
+from reconciler.domain.records.decisions import (
     ALL_PASSED,
     Assessment,
     Candidate,
+    Decision,
     Evidence,
     precedents_of,
 )
-from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import (
+from reconciler.domain.records.notes import (
     LIVE_DOOR,
     NOT_FOR_CONTACTS,
     PROPOSAL_DOOR,
     Action,
     Disposal,
     GateReason,
+    Note,
+    Scope,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
