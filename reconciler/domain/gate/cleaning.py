@@ -293,10 +293,7 @@ def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     for name, is_given in _fields(record.__class__):
         if is_given or not (value := getattr(record, name)):  # most hold nothing
             continue
-        if isinstance(value, str):
-            if not isinstance(value, Enum):
-                yield name, value
-        elif isinstance(value, tuple) and all(map(_is_said, value)):
+        if _is_said(value) or (isinstance(value, tuple) and all(map(_is_said, value))):
             yield name, value
 
 

@@ -87,37 +87,34 @@ from reconciler.reading.guard import (
 
 
 def _again(note: Note, seen: RuleInput) -> Verdict | None:
-    policy, candidates = seen.policy, seen.replaceable
-    same = _restated(note, candidates, policy, seen.unread)
+    same, least = _restated(note, seen), seen.policy.cosine_update_min
     if same is None:
         return None
-    which = "nearest" if same is decided_on(candidates, policy) else "another"
-    reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
+    which = "nearest" if same is seen.nearest else "another"
+    reason = f"{which} fact at {same.cosine:.3f}, at or above {least:g}"
     return update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
 
 
 def _far(note: Note, seen: RuleInput) -> Verdict | None:
-    candidates, is_open = seen.replaceable, seen.is_asked
-    if not candidates:
+    bound, is_open = seen.policy.cosine_add_max, seen.is_asked
+    if not seen.replaceable:
         reason = "no fact about this contact that it could replace"
         return _left_open(add(DecidedBy.THRESHOLD, reason), is_open=is_open)
-    bound = seen.policy.cosine_add_max
-    if decided_on(candidates, seen.policy).cosine >= bound:
+    if seen.nearest.cosine >= bound:
         return None
-    beside = _beside(note, candidates, seen.policy, DecidedBy.THRESHOLD, f"below {bound:g}")
+    beside = _beside(note, seen, DecidedBy.THRESHOLD, f"below {bound:g}")
     return _left_open(beside, is_open=is_open)
 
 
 def _below_the_cut(note: Note, seen: RuleInput) -> Verdict | None:
-    candidates, cut = seen.replaceable, seen.policy.cut
-    if decided_on(candidates, seen.policy).cosine >= cut:
+    cut = seen.policy.cut
+    if seen.nearest.cosine >= cut:
         return None
-    where = f"below the cut {cut:g}"
-    return _left_open(_beside(note, candidates, seen.policy, DecidedBy.MIDPOINT, where))
+    return _left_open(_beside(note, seen, DecidedBy.MIDPOINT, f"below the cut {cut:g}"))
 
 
 def _filed_apart(note: Note, seen: RuleInput) -> Verdict | None:
-    nearest = _nearest(seen)
+    nearest = seen.nearest
     if not are_filed_apart(note, nearest):
         return None
     # One answer to two questions, such as a consent to either, leaves nothing to ask.
@@ -130,14 +127,14 @@ def _filed_apart(note: Note, seen: RuleInput) -> Verdict | None:
 
 
 def _unlike_the_nearest(note: Note, seen: RuleInput) -> Verdict | None:
-    nearest = _nearest(seen)
-    findings = unlike(note, nearest, seen.policy, seen.unread)
+    nearest = seen.nearest
+    findings = unlike(note, nearest, seen)
     apart = kept_apart(note, nearest, findings, cosine_of(nearest))
     return _left_open(apart) if findings else None
 
 
 def _leaving_words_out(note: Note, seen: RuleInput) -> Verdict | None:
-    nearest = _nearest(seen)
+    nearest = seen.nearest
     texts = note.text, nearest.text
     if not seen.policy.guard:
         return None
@@ -151,7 +148,7 @@ def _leaving_words_out(note: Note, seen: RuleInput) -> Verdict | None:
 
 
 def _above_the_cut(_note: Note, seen: RuleInput) -> Verdict | None:
-    nearest = _nearest(seen)
+    nearest = seen.nearest
     reason = f"{cosine_of(nearest)}, at or above the cut {seen.policy.cut:g}"
     return _left_open(update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False))
 
@@ -161,64 +158,34 @@ def _left_open(verdict: Verdict, *, is_open: bool = True) -> Verdict:
     return replace(verdict, can_be_arbitrated=is_open)
 
 
-def _nearest(seen: RuleInput) -> Neighbour:
-    return decided_on(seen.replaceable, seen.policy)
-
-
-def decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
-    """Nearest live fact; but not if it is far away and an expired fact is near."""
-    for bound in (policy.cut, policy.cosine_add_max):
-        for candidate in candidates:
-            if candidate.cosine >= bound:
-                return candidate
-    return candidates[0]
-
-
-def _restated(
-    note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy, unread: Unread
-) -> Neighbour | None:
+def _restated(note: Note, seen: RuleInput) -> Neighbour | None:
     """Nearest fact above the band that differs in nothing the guard can see.
 
     With "invoice 1042" and "invoice 1043" both on file, what is said of the one again may well be
     nearer to the other.
     """
-    near = (candidate for candidate in candidates if candidate.cosine >= policy.cosine_update_min)
-    return next(
-        (
-            candidate
-            for candidate in near
-            if not are_filed_apart(note, candidate)
-            and not unlike(note, candidate, policy, unread)
-            and not (
-                policy.guard
-                and (
-                    has_many_other_words(note.text, candidate.text)
-                    or replaces_a_word(note.text, candidate.text)
-                )
-            )
-        ),
-        None,
-    )
+    for fact in seen.replaceable:
+        is_near = fact.cosine >= seen.policy.cosine_update_min
+        if not is_near or are_filed_apart(note, fact) or unlike(note, fact, seen):
+            continue
+        texts = note.text, fact.text
+        if not seen.policy.guard or not (has_many_other_words(*texts) or replaces_a_word(*texts)):
+            return fact
+    return None
 
 
-def _beside(
-    note: Note,
-    candidates: Sequence[Neighbour],
-    policy: ReconcilePolicy,
-    decided_by: DecidedBy,
-    where: str,
-) -> Verdict:
+def _beside(note: Note, seen: RuleInput, decided_by: DecidedBy, where: str) -> Verdict:
     """Below the cut a note is new; what it seems to contradict is linked to it."""
     changes = {
         candidate: findings
-        for candidate in candidates
-        if policy.guard
-        and candidate.cosine >= min(LINK_COSINE_MIN, policy.cosine_add_max)
+        for candidate in seen.replaceable
+        if seen.policy.guard
+        and candidate.cosine >= min(LINK_COSINE_MIN, seen.policy.cosine_add_max)
         and (findings := find_changes(note.text, candidate.text))
         and not may_both_hold(note, candidate)
     }
     findings = next(iter(changes.values()), ())
-    reason = f"{cosine_of(decided_on(candidates, policy))}, {where}{listed(findings)}"
+    reason = f"{cosine_of(seen.nearest)}, {where}{listed(findings)}"
     return replace(add(decided_by, reason), conflicts=tuple(changes), findings=findings)
 
 
@@ -381,7 +348,7 @@ def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
         return False
     if exchange_names(note.text, fact.text):
         return False
-    findings = unlike(note, fact, seen.policy, seen.unread)
+    findings = unlike(note, fact, seen)
     has_moved = [each for each in findings if each.kind is Difference.ROLES]
     return len(has_moved) == len(findings) and (not has_moved or are_in_order(note.text, fact.text))
 

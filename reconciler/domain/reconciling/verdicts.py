@@ -265,6 +265,15 @@ class RuleInput:
     so_far: Verdict | None = None
 
     @property
+    def nearest(self) -> Neighbour:
+        """Nearest fact to replace; a live one, unless it is far away and an expired one is near."""
+        for bound in (self.policy.cut, self.policy.cosine_add_max):
+            for fact in self.replaceable:
+                if fact.cosine >= bound:
+                    return fact
+        return self.replaceable[0]
+
+    @property
     def is_asked(self) -> bool:
         """True if a judge is asked also below the band."""
         return self.policy.reach is not None and bool(self.shown)
@@ -377,20 +386,18 @@ def differences_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tupl
     return find_differences(note.text, fact.text) if policy.guard else ()
 
 
-def unlike(
-    note: Note, fact: Neighbour, policy: ReconcilePolicy, unread: Unread
-) -> tuple[Finding, ...]:
+def unlike(note: Note, fact: Neighbour, seen: RuleInput) -> tuple[Finding, ...]:
     """Findings that keep any cosine from meaning a restatement; empty if there are none.
 
     Without the guard only text that the model could not read counts.
     """
-    findings = differences_of(note, fact, policy)
-    if findings and policy.guard:
+    findings = differences_of(note, fact, seen.policy)
+    if findings:
         return findings
     return tuple(
         finding
-        for finding in find_unreadable(note.text, fact.text, unread)
-        if policy.guard or finding.kind is Difference.UNREAD
+        for finding in find_unreadable(note.text, fact.text, seen.unread)
+        if seen.policy.guard or finding.kind is Difference.UNREAD
     )
 
 

@@ -472,7 +472,7 @@ class Slot:
         """Subject, attribute and value in one, by which facts are found; None without a value."""
         if self.attribute is None or self.value_key is None:
             return None
-        return self.question + _escaped(self.value_key)
+        return f"{self.question}{_join(self.value_key)}/"
 
     @property
     def rival_prefix(self) -> str | None:
@@ -508,11 +508,7 @@ class Slot:
     @property
     def question(self) -> str:
         """Key prefix of all answers to its question."""
-        return _escaped(self.subject) + _escaped(self.attribute or "")
-
-
-def _escaped(part: str) -> str:
-    return part.replace("%", "%25").replace("/", "%2F") + "/"
+        return f"{_join(self.subject, self.attribute or '')}/"
 
 
 class SlotMatch(StrEnum):
@@ -649,7 +645,7 @@ class Scope:
 
     def session_key(self, session_id: str) -> str:
         """Unique key of a session of this contact."""
-        return _join(self.tenant, self.agent_id, self.contact_id, session_id)
+        return f"{self.contact_key}/{_join(session_id)}"
 
 
 _REMEDIES = {

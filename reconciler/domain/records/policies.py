@@ -318,15 +318,11 @@ class JudgeQuestion:
         Raises:
             ConfigurationError: something is missing, or no relation.
         """
+        from pydantic import TypeAdapter, ValidationError  # settings need none
+
         try:
-            return cls(
-                about=str(given["about"]),
-                note=str(given["note"]),
-                facts=tuple(map(str, given["facts"])),
-                relations=frozenset(map(Relation, given["relations"])),
-                target=given.get("target"),
-            )
-        except (KeyError, TypeError, ValueError) as error:
+            return TypeAdapter(cls).validate_python(given)
+        except ValidationError as error:
             raise ConfigurationError(f"a question to the judge cannot be used: {error}") from error
 
 

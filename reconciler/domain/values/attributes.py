@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, check_storable
+from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
+    Slot,
+    check_storable,
+    check_text,
+    has_words,
+)
 from reconciler.domain.values import NORMALISERS
 from reconciler.errors import ConfigurationError, InvalidNoteError
 from reconciler.reading.lexicon import lexicon
@@ -379,17 +385,13 @@ def _synonym_keys(attribute: Attribute) -> Mapping[str, str]:
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def _given(name: str, given: object) -> str | None:
+def _given(name: str, given: str | None) -> str | None:
     """String where it says something; None where it is None or a word for it."""
     if given is None:
         return None
-    if not isinstance(given, str):
-        raise InvalidNoteError(f"{name} must be a string, not {type(given).__name__}")
-    _check_storable(name, given, NAME_LENGTH_MAX)
+    check_text(name, given, NAME_LENGTH_MAX)
     if _CONTROL.search(given):
         raise InvalidNoteError(f"{name} holds control characters or line breaks; remove them")
-    if _is_blank(given):
-        raise InvalidNoteError(f"{name} is blank; leave it out if there is none")
     return None if text(given) in _listed("not_given") else given
 
 
@@ -398,11 +400,16 @@ def _value(given: object) -> str | None:
     said = _value_in_words(given)
     if said is None:
         return None
-    _check_storable("value", said, VALUE_LENGTH_MAX)
+    if len(said) > VALUE_LENGTH_MAX:
+        raise InvalidNoteError(
+            f"value has {len(said)} characters, at most {VALUE_LENGTH_MAX} are kept; shorten it"
+        )
+    check_storable("value", said)
     # An address has lines; other control characters are an accident.
     if not set("\n\r\t").issuperset(_CONTROL.findall(said)):
         raise InvalidNoteError("value holds control characters; remove them")
-    return None if _is_blank(said) or text(said) in _listed("not_given", "unknown_value") else said
+    is_value = has_words(said) and text(said) not in _listed("not_given", "unknown_value")
+    return said if is_value else None
 
 
 def _value_in_words(given: object) -> str | None:
@@ -428,18 +435,6 @@ def _number_in_words(given: float) -> str:
     return f"{Decimal(repr(float(given))):f}".removesuffix(".0")
 
 
-def _check_storable(name: str, given: str, length_max: int) -> None:
-    if len(given) > length_max:
-        raise InvalidNoteError(
-            f"{name} has {len(given)} characters, at most {length_max} are kept; shorten it"
-        )
-    check_storable(name, given)
-
-
-def _is_blank(given: str) -> bool:
-    return not any(unicodedata.category(character)[0] in "LNS" for character in given)
-
-
 def _slot_without_attribute(subject: str | None, said: str | None) -> Slot | None:
     if said is not None:
         raise InvalidNoteError(
@@ -451,7 +446,7 @@ def _slot_without_attribute(subject: str | None, said: str | None) -> Slot | Non
     return Slot(subject=subject, attribute=None, value=None, value_key=None, is_single_valued=False)
 
 
-def _subject(given: object) -> str | None:
+def _subject(given: str | None) -> str | None:
     said = _given("subject", given)
     if said is None:
         return None

@@ -136,16 +136,6 @@ class ImportReport:
             self.leave_out(reason, left.first, left.count)
 
 
-@dataclass(slots=True, kw_only=True)
-class _LineBatch:
-    """Lines that are processed together: their candidates, errors, and the number already done."""
-
-    lines: int
-    errors: list[LineError] = field(default_factory=list)
-    candidates: list[Candidate] = field(default_factory=list)
-    resumed: int = 0
-
-
 @frozen
 class NoteImport:
     """Imports JSON lines, one note each; run again, it continues where it stopped.
@@ -189,7 +179,7 @@ class NoteImport:
         """
         report = ImportReport()
         keyed: dict[str, int] = {}
-        chunks = self._chunks(lines, defaults, source, keyed)
+        chunks = self._chunks(lines, defaults, source, keyed, report)
         for submissions in self._embedded(self._judged(chunks, report, on_progress, keyed)):
             read = [self._read(one) for one in submissions]
             kept = [one for one in read if not self._is_left_out(one, report, on_progress)]
@@ -235,17 +225,15 @@ class NoteImport:
 
     def _judged(
         self,
-        chunks: Iterator[_LineBatch],
+        chunks: Iterator[tuple[int, list[Candidate]]],
         report: ImportReport,
         on_progress: Callable[[int], None],
         keyed: dict[str, int],
     ) -> Iterator[Sequence[Submission]]:
         """Gate's assessments of the notes; those of one contact stand together, in order."""
-        for batch in chunks:
-            new = self._new(batch, keyed)
-            report.errors.extend(batch.errors)
-            report.resumed += batch.resumed
-            on_progress(batch.lines - len(new))
+        for line_count, candidates in chunks:
+            new = self._new(candidates, report, keyed)
+            on_progress(line_count - len(new))
             by_contact = sorted(new, key=lambda one: one.note.scope.contact_key)
             for some in batches(by_contact, _NOTES_AT_ONCE):
                 yield [self.gate.judge(candidate, IMPORT_DOOR) for candidate in some]
@@ -262,25 +250,27 @@ class NoteImport:
         on_progress(1)
         return True
 
-    def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[Candidate]:
+    def _new(
+        self, candidates: Sequence[Candidate], report: ImportReport, keyed: dict[str, int]
+    ) -> list[Candidate]:
         """Notes without a decision by an earlier run or line."""
-        ids = [self.gate.decision_ids.of(candidate.note) for candidate in batch.candidates]
+        ids = [self.gate.decision_ids.of(candidate.note) for candidate in candidates]
         done = self.decision_store.find_decided(ids)
         numbers = [
             keyed.pop(candidate.evidence[0].episode_id, None) if its_id in done else None
-            for candidate, its_id in zip(batch.candidates, ids, strict=True)
+            for candidate, its_id in zip(candidates, ids, strict=True)
         ]
         kept = self.decision_store.find_records(
             its_id for its_id, number in zip(ids, numbers, strict=True) if number is not None
         )
         new: list[Candidate] = []
-        for candidate, its_id, number in zip(batch.candidates, ids, numbers, strict=True):
+        for candidate, its_id, number in zip(candidates, ids, numbers, strict=True):
             if its_id not in done:
                 new.append(candidate)
             elif number is not None and (fault := self._fault(candidate, kept.get(its_id))):
-                batch.errors.append(LineError(line_number=number, message=fault))
+                report.errors.append(LineError(line_number=number, message=fault))
             else:
-                batch.resumed += 1
+                report.resumed += 1
         return new
 
     def _fault(self, candidate: Candidate, made: Decision | None) -> str | None:
@@ -295,25 +285,26 @@ class NoteImport:
         defaults: Mapping[str, str],
         source: str,
         keyed: dict[str, int],
-    ) -> Iterator[_LineBatch]:
-        """Lines in batches; ``keyed`` takes the number of each that came with a key.
+        report: ImportReport,
+    ) -> Iterator[tuple[int, list[Candidate]]]:
+        """Lines in batches: how many there are, and the candidates among them.
 
-        They are found there by the id of their own evidence.
+        ``keyed`` takes the number of each line that came with a key, by the id of its evidence.
         """
         seen: Counter[str] = Counter()
         for chunk in batches(enumerate(lines, start=1), _LINES_AT_ONCE):
-            batch = _LineBatch(lines=len(chunk))
+            candidates: list[Candidate] = []
             for number, line in chunk:
                 if isinstance(line, str) and not line.strip():
                     continue
                 try:
                     candidate, is_keyed = self._candidate(line, defaults, seen, source)
-                    batch.candidates.append(candidate)
+                    candidates.append(candidate)
                     if is_keyed:
                         keyed[candidate.evidence[0].episode_id] = number
                 except InvalidRequestError as error:
-                    batch.errors.append(LineError(line_number=number, message=str(error)))
-            yield batch
+                    report.errors.append(LineError(line_number=number, message=str(error)))
+            yield len(chunk), candidates
 
     def _candidate(
         self, line: str, defaults: Mapping[str, str], seen: Counter[str], source: str
