@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.gate.asking import asked_for
+from reconciler.domain.gate.asking import Find, asked_for
 from reconciler.domain.records.decisions import Candidate, Evidence
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Session
@@ -43,6 +43,9 @@ AS_GIVEN: Mapping[type, frozenset[str]] = {
 }
 """Ids and names of persons, by which things are found again: stored as they are given, and refused
 where they hold a secret. All other words of a record are cleaned."""
+
+TokenOf = Callable[[SensitiveKind, str], str]
+"""Gives what stands for a value of a kind; equal for equal values."""
 
 _GRAVEST_LAST = ("keep", "slot", "redact", "refuse")
 
@@ -79,8 +82,8 @@ class Cleaned:
 
 @dataclass(slots=True)
 class _Cleaner:
-    find: Callable[[str], Sequence[SensitiveSpan]]
-    token_of: Callable[[SensitiveKind, str], str]
+    find: Find
+    token_of: TokenOf
     policy: GatePolicy
     own_value: tuple[re.Pattern[str], SensitiveKind] | None = None
     no_phone: re.Pattern[str] | None = None
@@ -215,8 +218,8 @@ class _Cleaner:
 
 def clean(
     candidate: Candidate,
-    find: Callable[[str], Sequence[SensitiveSpan]],
-    token_of: Callable[[SensitiveKind, str], str],
+    find: Find,
+    token_of: TokenOf,
     policy: GatePolicy,
 ) -> Cleaned:
     """Candidate as it may be embedded, judged and stored.
@@ -248,8 +251,8 @@ def clean(
 
 def clean_texts(
     texts: Sequence[str],
-    find: Callable[[str], Sequence[SensitiveSpan]],
-    token_of: Callable[[SensitiveKind, str], str],
+    find: Find,
+    token_of: TokenOf,
     policy: GatePolicy,
     turns: int = 0,
 ) -> list[str]:

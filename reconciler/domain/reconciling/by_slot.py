@@ -11,6 +11,7 @@ from itertools import chain, takewhile
 
 from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
+    Findings,
     Rule,
     RuleInput,
     add,
@@ -340,7 +341,7 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
     return has_value or (bool(losses) and is_repeated_in(note.text, fact.text))
 
 
-def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
     """Differences of a note of the same value: another date, number or name, or other things."""
     values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
     findings = tuple(
@@ -351,7 +352,7 @@ def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tupl
     return findings + find_left_out(note.text, fact.text) if policy.guard else ()
 
 
-def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
     """Why a note of the same value does not say the fact again: it denies it, or counts otherwise.
 
     Of two counts of one thing the later one holds.

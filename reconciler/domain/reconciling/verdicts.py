@@ -225,6 +225,8 @@ LINK_COSINE_MIN = 0.45
 """Below this cosine two texts are about different things, even if they count the same noun. Source:
 measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates lie above it."""
 
+Findings = tuple[Finding, ...]
+
 Unread = Callable[[str], str]
 """The parts of a text that the embedding model could not read; empty if it read all."""
 
@@ -381,12 +383,12 @@ def repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: 
     )
 
 
-def differences_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+def differences_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
     """Differences between note and fact; none if the guard is off."""
     return find_differences(note.text, fact.text) if policy.guard else ()
 
 
-def unlike(note: Note, fact: Neighbour, seen: RuleInput) -> tuple[Finding, ...]:
+def unlike(note: Note, fact: Neighbour, seen: RuleInput) -> Findings:
     """Findings that keep any cosine from meaning a restatement; empty if there are none.
 
     Without the guard only text that the model could not read counts.
@@ -401,7 +403,7 @@ def unlike(note: Note, fact: Neighbour, seen: RuleInput) -> tuple[Finding, ...]:
     )
 
 
-def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
     """Details that only the note has; swapped roles are left to the arbiter."""
     news = find_news(note.text, fact.text) if policy.guard else ()
     return tuple(
@@ -411,18 +413,18 @@ def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Findi
     )
 
 
-def changes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def changes_of(findings: Iterable[Finding]) -> Findings:
     """Findings of which only one side can hold."""
     return tuple(finding for finding in findings if finding.is_change)
 
 
-def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
     """Denials: one text affirms, and the other says "not" or "no longer"."""
     findings = differences_of(note, fact, policy)
     return tuple(difference for difference in findings if difference.kind in DENIALS)
 
 
-def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:
+def losses_of(note: Note, fact: Neighbour) -> Findings:
     """Details that would be lost if the fact ended; another spelling of the value is none."""
     said, known = ((slot and slot.value) or "" for slot in (note.slot, fact.slot))
     is_named = bool(said) and said.casefold() in note.text.casefold()
@@ -430,7 +432,7 @@ def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:
     return find_losses(note.text, fact.text, value=known if is_shared else "")
 
 
-def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
+def kept_apart(note: Note, target: Neighbour, findings: Findings, why: str) -> Verdict:
     """Verdict that both stay, linked if they cannot both hold.
 
     A name, a number or a "not" in only one text shows that the two are not the same; beside other
@@ -445,7 +447,7 @@ def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why
     )
 
 
-def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
+def is_conflict(note: Note, fact: Neighbour, findings: Findings) -> bool:
     """True if a reader of both would ask which one holds."""
     return may_be_asked(note.text, fact.text, findings) and not may_both_hold(note, fact)
 

@@ -28,7 +28,7 @@ import math
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -345,6 +345,9 @@ class JobState(StrEnum):
 
 AnyJobState: TypeAlias = JobState | Literal["waiting", "running", "done", "dead"]
 
+
+Clock = Callable[[], datetime]
+"""Gives the time now, UTC-aware."""
 
 FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 """A day before the last time that Python knows, so that every zone can show it."""

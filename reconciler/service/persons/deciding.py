@@ -28,6 +28,7 @@ from reconciler.domain.records.notes import (
     OPERATOR_DOOR,
     TEXT_LENGTH_MAX,
     Action,
+    Clock,
     DecidedBy,
     Disposal,
     FactState,
@@ -122,7 +123,7 @@ class PersonsDecisions:
     ledger: Ledger
     cleaner: Cleaner
     attributes: AttributeBook
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def revoke(
         self, scope: Scope, fact_id: str, *, by: str, reason: str, never: bool = False

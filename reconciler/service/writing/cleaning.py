@@ -6,10 +6,10 @@ and the key of this memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
+from reconciler.domain.gate.cleaning import Cleaned, TokenOf, clean, clean_texts, ids_of
 from reconciler.frozen import frozen
 from reconciler.reading.named_secrets import kind_of_name
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Candidate
     from reconciler.domain.records.notes import Scope
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-    from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+    from reconciler.reading.sensitive_data import SensitiveSpan
     from reconciler.service.writing.submissions import IdCheck
 
 
@@ -37,7 +37,7 @@ class Cleaner:
     finder: SensitiveDataFinder
     secret_finder: SensitiveDataFinder
     ids: IdCheck
-    token_of: Callable[[SensitiveKind, str], str]
+    token_of: TokenOf
     gate_policy: GatePolicy
 
     def policy_of(self, scope: Scope) -> GatePolicy:

@@ -19,6 +19,7 @@ from reconciler.domain.records.notes import (
     LIVE_DOOR,
     AnyCategory,
     AnySourceKind,
+    Clock,
     Disposal,
     Note,
     Scope,
@@ -154,7 +155,7 @@ class LiveDoor:
     gate: WriteGate
     attributes: AttributeBook
     live: Callable[[Scope], Mapping[str, Fact]]
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def now(self) -> datetime:
         """Time now, the date of every undated note (UTC)."""

@@ -19,7 +19,7 @@ from reconciler.domain.gate.disposing import answer_to, question
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.decisions import EarlierDecision, Evidence, RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import Action, Disposal, GateReason, Remembered, Scope
+from reconciler.domain.records.notes import Action, Clock, Disposal, GateReason, Remembered, Scope
 from reconciler.errors import ErasedError
 from reconciler.frozen import frozen, in_order
 from reconciler.service.stores.commits import Commit
@@ -140,7 +140,7 @@ class Withholding:
     policy: RecordedPolicy
     gate_policy_of: Callable[[Scope], GatePolicy]
     earlier: Callable[[Scope, str, datetime], Sequence[EarlierDecision]]
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def commit(
         self, submission: Submission, reason: GateReason, version: int, number: int

@@ -33,7 +33,7 @@ from typing import TypeVar
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.notes import Action, Note, Scope
+from reconciler.domain.records.notes import Action, Clock, Note, Scope
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
@@ -223,7 +223,7 @@ class Ledger:
     decision_store: DecisionStore
     neighbourhoods: Neighbourhoods
     retry_policy: RetryPolicy
-    clock: Callable[[], datetime]
+    clock: Clock
     withholding: Callable[[], Withholding]
     is_judged: bool = False
 

@@ -65,6 +65,7 @@ from reconciler.domain.records.notes import (
     OWN_WORDS,
     PATIENT_DOORS,
     Action,
+    Clock,
     DecidedBy,
     FactState,
     Note,
@@ -150,7 +151,7 @@ class MemoryReconciler:
     end_head: LinearHead | None = None
     reads_consent: Callable[[str, Floats], Collection[str]] | None = None
     attempts_max: int
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def __post_init__(self) -> None:
         self._unread = partial(unread, self.embedder)

@@ -39,6 +39,7 @@ from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.notes import (
     LIVE_DOOR,
     Action,
+    Clock,
     DecidedBy,
     Disposal,
     GateReason,
@@ -106,7 +107,7 @@ class Relating:
     ledger: Ledger
     decision_ids: DecisionIds
     policy: ReconcilePolicy
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def relate(
         self,
@@ -539,7 +540,7 @@ class Rejudging:
     arbitration: Arbitration
     decision_ids: DecisionIds
     policy: ReconcilePolicy
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def run(self, scopes: Iterable[Scope], *, is_patient: bool = True) -> Iterator[Rejudged]:
         """Result of each unjudged decision about these contacts, the newest first.
@@ -656,7 +657,7 @@ class IdleRejudging:
         self,
         rejudging: Rejudging,
         scopes: Callable[[], Iterator[Scope]],
-        clock: Callable[[], datetime],
+        clock: Clock,
     ) -> None:
         self._rejudging = rejudging
         self._scopes = scopes

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reconciler.domain.erasing.planning import check_not_erased
@@ -34,6 +33,7 @@ from reconciler.domain.records.notes import (
     NOT_FOR_CONTACTS,
     PROPOSAL_DOOR,
     Action,
+    Clock,
     Disposal,
     GateReason,
     Note,
@@ -146,7 +146,7 @@ class Judging:
     cleaner: Cleaner
     reader: NoteReader
     decision_ids: DecisionIds
-    clock: Callable[[], datetime]
+    clock: Clock
 
     @traced("gate")
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
