@@ -22,7 +22,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 
-from reconciler.domain.reconciling.by_slot import may_end
 from reconciler.domain.reconciling.verdicts import (
     RuleInput,
     RuleLimit,
@@ -31,6 +30,7 @@ from reconciler.domain.reconciling.verdicts import (
     all_read,
     are_of_several_matters,
     match_of,
+    may_end,
     neighbour_of,
     news_of,
     repeating,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from itertools import combinations, starmap
+from itertools import combinations, starmap, takewhile
 from typing import Any
 
 from reconciler.domain.records.decisions import Judgement, Verdict
@@ -34,19 +34,24 @@ from reconciler.reading.guard import (
     denies_value,
     denies_value_ever,
     differ_only_in,
+    find_changes,
     find_differences,
     find_losses,
     find_news,
     find_unreadable,
+    is_english,
     is_repeated_in,
     may_be_asked,
     named_in,
     names_before,
     says_it_changed,
     share_a_word,
+    shared_words,
     tell_of_other_matters,
     tells_of_change,
+    tells_of_end,
 )
+from reconciler.reading.guard.reading import folded, read
 from reconciler.reading.kinds import Category
 from reconciler.reading.sensitive_data import TOKEN
 
@@ -430,6 +435,54 @@ def losses_of(note: Note, fact: Neighbour) -> Findings:
     is_named = bool(said) and said.casefold() in note.text.casefold()
     is_shared = is_named and match_of(note, fact) is SlotMatch.EQUAL
     return find_losses(note.text, fact.text, value=known if is_shared else "")
+
+
+_APART_COSINE_MIN = 0.7
+"""The same for texts that share no more than whom they are about, or that are not English: the
+packaged model puts all texts of another language near each other. Source: as that of replies."""
+
+
+def may_end(note: Note, fact: Neighbour) -> bool:
+    """True if a model that says that a note ends a fact may be believed.
+
+    The note speaks of that fact: it names something that the fact says, answers its question, or
+    means the like. Whom all facts are about is no such thing. A fact that orders or forbids, or
+    that recall never cuts, ends only by another value of its slot or by words that name it; the
+    latter by words that tell of an end, too: "Orders the peanut menu" ends no allergy. To name the
+    attribute alone is enough only with such words: "Has a new budget line" ends no budget.
+    """
+    if match_of(note, fact) is SlotMatch.CHANGED:
+        return True
+    named = named_of(note, fact)
+    tells = tells_of_change(note.text) or tells_of_end(note.text)
+    if fact.is_vital:
+        return bool(named) and (tells or bool(find_changes(note.text, fact.text)))
+    question = ((fact.slot and fact.slot.attribute) or "").replace("_", " ")
+    if named and (tells or shared_words(" ".join(named), question) != named):
+        return True
+    if fact.is_standing:
+        return False
+    told, known = note.slot, fact.slot
+    if told and known and told.attribute and told.question == known.question:
+        return True
+    is_read = is_english(note.text) and is_english(fact.text)
+    is_far = not is_read or bool(shared_words(note.text, fact.text))  # a name, as far as they go
+    return fact.cosine >= (_APART_COSINE_MIN if is_far else LINK_COSINE_MIN)
+
+
+def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
+    """Words of the fact that the note has, without those for whom both are about."""
+    value = (fact.slot and fact.slot.value) or ""
+    names = f"{note.contact_name or ''} {note.scope.contact_id} {_subject_of(note, fact)}"
+    return shared_words(note.text, f"{fact.text} {value}", names)
+
+
+def _subject_of(note: Note, fact: Neighbour) -> str:
+    """The name with which both texts open, mostly the contact's; empty if they open with none."""
+    pairs = zip(note.text.split(), fact.text.split(), strict=False)
+    run = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1] != pair[0].lower(), pairs)]
+    names = read(note.text).names | read(fact.text).names
+    return " ".join(run) if any(folded(word.strip(".,:")) in names for word in run) else ""
 
 
 def kept_apart(note: Note, target: Neighbour, findings: Findings, why: str) -> Verdict:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reconciler.domain.erasing.planning import check_not_erased
-from reconciler.domain.gate.checks import EXTRACTORS_CONFIDENCE
-from reconciler.domain.gate.disposing import (
+from reconciler.domain.gate.checks import (
+    EXTRACTORS_CONFIDENCE,
     answer_since,
     assess,
     contradicted,
