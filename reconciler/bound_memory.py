@@ -17,13 +17,6 @@ from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from reconciler.domain.records.choices import (
-    check_callable,
-    check_flags,
-    check_kind,
-    not_one_of,
-    one_of,
-)
 from reconciler.domain.records.notes import (
     PROPOSAL_DOOR,
     TEXT_LENGTH_MAX,
@@ -41,9 +34,14 @@ from reconciler.domain.records.notes import (
     Relation,
     Scope,
     SourceKind,
+    check_callable,
+    check_flags,
     check_identifier,
+    check_kind,
     check_text,
     not_in_the_future,
+    not_one_of,
+    one_of,
     unit_interval,
     utc,
 )

@@ -18,8 +18,7 @@ from reconciler.bound_memory import (
     known_or_none,
     positive,
 )
-from reconciler.domain.records.choices import check_callable, check_flags
-from reconciler.domain.records.notes import AnyJobState, JobState
+from reconciler.domain.records.notes import AnyJobState, JobState, check_callable, check_flags
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
 if TYPE_CHECKING:

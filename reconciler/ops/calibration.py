@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Relation, Slot, check_text
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Relation, Slot, check_text, one_of
 from reconciler.domain.records.policies import Profile
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError

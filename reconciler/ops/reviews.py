@@ -6,8 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reconciler.bound_memory import BoundMemory, ContactMemory
-from reconciler.domain.records.choices import check_callable, check_flags
-from reconciler.domain.records.notes import AnySourceKind, DecidedBy, SourceKind, source_kind_of
+from reconciler.domain.records.notes import (
+    AnySourceKind,
+    DecidedBy,
+    SourceKind,
+    check_callable,
+    check_flags,
+    source_kind_of,
+)
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.parts import parts_of
 

@@ -25,7 +25,7 @@ from reconciler.bootstrap.chosen_models import (
 )
 from reconciler.bound_memory import BoundMemory, checked_ids
 from reconciler.config_files import load_profile, profiles_of
-from reconciler.domain.records.choices import check_callable, check_flags, file_path
+from reconciler.domain.records.notes import check_callable, check_flags, file_path
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.memory import Memory, check_parts, settings_of
 from reconciler.ops.parts import parts_of

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from reconciler.domain.records.choices import NOT_UTF_8
+from reconciler.domain.records.notes import NOT_UTF_8
 from reconciler.errors import InvalidRequestError
 
 LINE_BYTES_MAX = 128 * 1024

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.domain.records.choices import file_path, one_of
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.notes import SourceKind, file_path, one_of
 from reconciler.errors import InvalidRequestError
 
 

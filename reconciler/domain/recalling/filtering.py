@@ -9,7 +9,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict
 
-from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import (
     CONTACT_SUBJECT,
@@ -17,6 +16,7 @@ from reconciler.domain.records.notes import (
     AnySourceKind,
     Slot,
     SourceKind,
+    one_of,
     unit_interval,
     utc,
 )

@@ -21,7 +21,6 @@ from typing import Any, Generic, Literal, TypeAlias
 
 from typing_extensions import TypeVar
 
-from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import (
     Conflict,
     Fact,
@@ -47,6 +46,7 @@ from reconciler.domain.records.notes import (
     check_identifier,
     check_text,
     check_utterance,
+    one_of,
     source_kind_of,
     storable,
     unit_interval,

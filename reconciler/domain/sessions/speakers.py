@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.decisions import Role, Turn
+from reconciler.domain.records.notes import one_of
 from reconciler.errors import InvalidSessionError
 from reconciler.reading.lexicon import Cues, lexicon
 

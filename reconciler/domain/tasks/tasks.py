@@ -21,9 +21,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, NoReturn, TypeAlias
 
-from reconciler.domain.records.choices import not_one_of
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope, Slot
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope, Slot, not_one_of
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
 from reconciler.frozen import frozen
 

@@ -14,9 +14,13 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from reconciler.domain.records.choices import not_one_of
 from reconciler.domain.records.facts import SYSTEM_NAME
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, SourceKind, check_identifier
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    SourceKind,
+    check_identifier,
+    not_one_of,
+)
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import in_order
 from reconciler.reading.kinds import Category

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reconciler.domain.records.choices import NOT_UTF_8, excerpt
+from reconciler.domain.records.notes import NOT_UTF_8, excerpt
 from reconciler.errors import ConfigurationError, GraphUnavailableError, InvalidRequestError
 from reconciler.frozen import frozen, in_order
 from reconciler.ops.peers.systems import SYSTEMS

@@ -20,7 +20,6 @@ from typing import Any
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
-from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.decisions import Candidate, Role, Turn
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.messages import turns_of
@@ -30,6 +29,8 @@ from reconciler.domain.records.notes import (
     JobState,
     Scope,
     Slot,
+    check_kind,
+    list_of,
     not_in_the_future,
     utc,
 )

@@ -26,7 +26,6 @@ from reconciler.domain.recalling.procedures import (
     procedure_text,
 )
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.decisions import Candidate, Decision, Evidence, Turn
 from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.messages import turns_of
@@ -39,7 +38,9 @@ from reconciler.domain.records.notes import (
     Slot,
     SourceKind,
     check_identifier,
+    check_kind,
     check_text,
+    list_of,
 )
 from reconciler.domain.records.sessions import Episode, Session, time_of_saying
 from reconciler.domain.sessions.extraction import SessionEpisodes
