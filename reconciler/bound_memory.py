@@ -963,15 +963,11 @@ class ContactMemory(BoundMemory):
         check_flags(can_recall=can_recall)
         budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
         services = self._services
-        return AgentTools(
-            door=services.live_door,
-            relate=services.relating.relate,
-            refuse=services.relating.refuse,
-            siblings=services.siblings_of,
+        return services.made(
+            AgentTools,
             may_be=lambda subject, said: self._services.whom(self._scope, subject, said).may_be,
             recall=self.recall if can_recall else None,
             briefing=self.briefing,
-            digest=self.digest,
             scope=self._scope,
             session_id=session_id,
             budget_tokens=positive("budget_tokens", budget),
@@ -979,8 +975,6 @@ class ContactMemory(BoundMemory):
             if trusted_tools is None
             else trusted_tools,
             colleague=colleague,
-            has_answered=services.records.has_answered,
-            asked_beside=services.records.asked_beside,
         )
 
     def submit_session(

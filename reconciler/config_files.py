@@ -10,7 +10,7 @@ import re
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from zipfile import BadZipFile
 
 from reconciler.domain.records.policies import Profile, RecallFloor
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
     from reconciler.domain.records.policies import JudgeQuestion
+    from reconciler.domain.tools.tool import Tool
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.reading.linear_head import LinearHead
 
@@ -269,6 +270,21 @@ def load_prices(provider: str, model: str) -> dict[str, float]:
     if price is None:
         return {}
     return {f"usd_per_million_{name}_tokens": price[name] for name in ("input", "output")}
+
+
+@lru_cache
+def load_tools(profile: Literal["agent", "operator"]) -> dict[str, Tool]:
+    """Tools that a profile's models may call, as they are told of them, by name.
+
+    Raises:
+        ConfigurationError: the installation lacks the file.
+    """
+    from pydantic import TypeAdapter
+
+    from reconciler.domain.tools.tool import Tool
+
+    tools = TypeAdapter(list[Tool]).validate_python(_parsed(*_shipped("tools.toml"))[profile])
+    return {tool.name: tool for tool in tools}
 
 
 # They take longer to make than a store takes to open, and none changes once it is made. The text

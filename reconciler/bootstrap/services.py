@@ -47,6 +47,7 @@ from reconciler.config_files import (
     load_head,
     load_own_questions,
     load_question_vectors,
+    load_tools,
 )
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Candidate, Decision
     from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.sessions import Stage
+    from reconciler.domain.tools.tool import Tool
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.domain.values.placing import Meant
     from reconciler.ports.arbiter import Arbiter
@@ -302,6 +304,11 @@ class Services:
     def attributes(self) -> AttributeBook:
         """Attribute book: the attributes that slots may have."""
         return load_attribute_book(self.settings.reconcile.attributes_file)
+
+    @_Part
+    def tools(self) -> Mapping[str, Tool]:
+        """Tools that an agent's model may call."""
+        return load_tools("agent")
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:

@@ -26,11 +26,12 @@ import pytest
 from reconciler import AsyncMemory, Memory, Scope, Turn, ops
 from reconciler.async_memory import AsyncAgentMemory, AsyncContactMemory
 from reconciler.bound_memory import AgentMemory, ContactMemory
+from reconciler.config_files import load_tools
 from reconciler.domain.records.decisions import Candidate, Evidence
 from reconciler.domain.records.notes import Note, SourceKind
 from reconciler.errors import InvalidRequestError
 from reconciler.serve.access.grants import AccessProfile, Grant
-from reconciler.serve.mcp_server.desk import AGENT_TOOL_NAMES, OPERATOR_TOOL_NAMES, Desk
+from reconciler.serve.mcp_server.desk import Desk
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
@@ -361,7 +362,7 @@ def test_every_method_of_what_a_memory_hands_out_is_in_the_table(kind: type) -> 
 
 
 def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> None:
-    assert {*AGENT_TOOL_NAMES, *OPERATOR_TOOL_NAMES} == TOOLS.keys()
+    assert load_tools("agent").keys() | load_tools("operator").keys() == TOOLS.keys()
     for profile in AccessProfile:
         grant = Grant(profile=profile, tenant="acme", agent_ids=("crm",), contact_id="ada")
         for tool in Desk(world.memory).tools(grant):

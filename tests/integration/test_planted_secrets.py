@@ -21,15 +21,13 @@ import pytest
 
 from reconciler import Candidate, ContactMemory, Evidence, Memory, Note, Scope, Turn, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.config_files import load_tools
 from reconciler.domain.records.decisions import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.tools.tool import (
     ADD_CONTACT_NOTE,
     RECALL_CONTACT,
     RELATE_CONTACT_NOTE,
-    add_tool,
-    recall_tool,
-    relate_tool,
 )
 from reconciler.reading.kinds import Category
 from reconciler.service.tasks.memory_context import Cited, MemoryContext
@@ -445,6 +443,10 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
     assert not found, f"{len(found)} of {len(planter.planted)}: {found[:40]}"
 
 
+def _arguments(tool: str) -> set[str]:
+    return {each.name for each in load_tools("agent")[tool].parameters}
+
+
 @pytest.mark.parametrize(
     ("takes_words", "usual"),
     [
@@ -452,13 +454,13 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
         (set(LINE_KEYS) - NO_WORDS, IMPORTED),
         *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
         (text_parameters(ContactMemory.confirm), ANSWER),
-        ({each.name for each in add_tool(()).parameters} - NO_WORDS, dict.fromkeys(TOLD)),
-        ({each.name for each in recall_tool().parameters}, dict.fromkeys(ASKED)),
+        (_arguments(ADD_CONTACT_NOTE) - NO_WORDS, dict.fromkeys(TOLD)),
+        (_arguments(RECALL_CONTACT), dict.fromkeys(ASKED)),
         (
             text_parameters(ContactMemory.relate),
             {**WHOSE, "fact": "", **RELATED, "reason": None, "idempotency_key": None},
         ),
-        ({each.name for each in relate_tool().parameters}, {"note": "", **RELATED}),
+        (_arguments(RELATE_CONTACT_NOTE), {"note": "", **RELATED}),
     ],
 )
 def test_every_field_that_takes_words_is_planted(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from threading import Lock
 
 from reconciler.domain.recalling.briefing import CONVERSATION, asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
@@ -343,24 +344,24 @@ _SHOWN_MAX = 2_000
 
 
 class Shown:
-    """Handles that were shown in a conversation; not for two threads at a time."""
+    """Handles that were shown in a conversation. Safe between threads."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, str] = {}
         self._handles: dict[str, str] = {}
         self._told_at: dict[str, datetime] = {}
+        self._lock = Lock()
 
     def show(self, fact_ids: Iterable[str]) -> Mapping[str, str]:
         """The handles of these facts, by id; each stays that of its fact from now on."""
-        listed = list(dict.fromkeys(fact_ids))
-        # A handle that was shown already keeps its fact, so that a later one is made longer.
-        handles = handles_of((*self._handles, *(i for i in listed if i not in self._handles)))
-        for fact_id in listed:
-            handle = self._handles.pop(fact_id, None) or handles[fact_id]
-            self._handles[fact_id], self._ids[handle] = handle, fact_id
-        while len(self._handles) > _SHOWN_MAX:
-            del self._ids[self._handles.pop(next(iter(self._handles)))]
-        return {fact_id: self._handles[fact_id] for fact_id in listed if fact_id in self._handles}
+        with self._lock:
+            listed, known = dict.fromkeys(fact_ids), self._handles
+            # A handle that was shown already keeps its fact, so that a later one is made longer.
+            handles = handles_of((*known, *(i for i in listed if i not in known)))
+            others = {i: known[i] for i in known if i not in listed}
+            shown = {i: known.get(i) or handles[i] for i in listed}
+            # A new table each time, so that a reader in another thread keeps the old one.
+            self._handles = dict([*others.items(), *shown.items()][-_SHOWN_MAX:])
+            return {i: shown[i] for i in shown if i in self._handles}
 
     def tell(self, fact_ids: Iterable[str], now: datetime) -> set[str]:
         """Keep that the conversation is told these facts; gives those that it was told before.
@@ -371,8 +372,9 @@ class Shown:
             fact_ids: of facts that are told in full.
             now: the time now (UTC).
         """
-        before = {i: at for i, at in self._told_at.items() if now - at <= CONVERSATION}
-        self._told_at = dict.fromkeys(fact_ids, now) | before
+        with self._lock:
+            before = {i: at for i, at in self._told_at.items() if now - at <= CONVERSATION}
+            self._told_at = dict.fromkeys(fact_ids, now) | before
         return {*before}
 
     def by_handle(self, text: str) -> str:
@@ -389,7 +391,7 @@ class Shown:
         """
         plain = name.strip().strip("[]\"'").casefold()
         handle = plain if plain.startswith(HANDLE_SIGN) else HANDLE_SIGN + plain
-        known_id = self._ids.get(handle)
+        known_id = next((i for i, shown in self._handles.items() if shown == handle), None)
         if known_id is None:
             raise RelationError(
                 f"{name[:20]!r} is the handle of no fact that was shown in this conversation; "

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
 
+from reconciler.config_files import load_tools
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.serve.access.grants import AGENT_ROLES, AccessProfile, Grant
 from reconciler.serve.access.problems import failure_words
 from reconciler.serve.mcp_server.operator_desk import (
     CONTACT_FREE,
-    OPERATOR_TOOLS,
     operator_reply,
 )
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
 
 HAND_OVER = "hand_over_session"
-AGENT_TOOL_NAMES = ("add_contact_note", "relate_contact_note", "recall_contact", HAND_OVER)
-
 OPENING = "open_conversation"
 JsonObject = dict[str, Any]
 
@@ -39,9 +37,7 @@ JsonObject = dict[str, Any]
 _KEPT_TOOLS_MAX = 1_000
 """Agents' tools kept between calls: each remembers which of its notes may be stored."""
 
-_MESSAGES_MAX = 1_000
-
-OPERATOR_TOOL_NAMES = tuple(tool.name for tool in OPERATOR_TOOLS)
+MESSAGES_MAX = 1_000
 _COMPLAINT_LENGTH_MAX = 600
 _AGENTS = (
     "This is the memory of what is known about the contact. Recall before you say or do anything "
@@ -86,12 +82,13 @@ class Desk:
                     grant,
                     needs_contact=tool.name not in CONTACT_FREE,
                 )
-                for tool in OPERATOR_TOOLS
+                for tool in load_tools("operator").values()
             ]
         # They have the same names and parameters, whether agent or operator calls them.
         some = self._memory.agent_tools(grant.agent_ids[0], "any", tenant=grant.tenant)
-        listed = some.definitions("mcp")
-        return [_scoped(definition, grant) for definition in (*listed, _HAND_OVER_DEFINITION)]
+        hand_over = load_tools("agent")[HAND_OVER].definition("mcp", strict=False)
+        listed = (*some.definitions("mcp"), hand_over)
+        return [_scoped(definition, grant) for definition in listed]
 
     def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
         """Answer of a tool; a client's mistake raises only these errors.
@@ -99,8 +96,7 @@ class Desk:
         Raises:
             UnknownNameError: the grant has no such tool.
         """
-        is_agent = grant.profile is AccessProfile.AGENT
-        if name not in (AGENT_TOOL_NAMES if is_agent else OPERATOR_TOOL_NAMES):
+        if name not in load_tools(grant.profile.value):
             raise UnknownNameError(name)
         return _in_words(name, lambda: self._call(grant, name, dict(arguments)))
 
@@ -195,42 +191,6 @@ def _scoped(tool: JsonObject, grant: Grant, *, needs_contact: bool = True) -> Js
     return tool | {"inputSchema": schema | {"properties": properties, "required": required}}
 
 
-_MESSAGE = {
-    "type": "object",
-    "properties": {
-        "role": {"type": "string", "enum": list(AGENT_ROLES)},
-        "content": {"type": "string", "description": "What was said, word for word."},
-        "name": {
-            "type": "string",
-            "description": "Who spoke, if several people speak with the role user.",
-        },
-    },
-    "required": ["role", "content"],
-    "additionalProperties": False,
-}
-_HAND_OVER_DEFINITION = {
-    "name": HAND_OVER,
-    "title": "Hand the conversation over",
-    "description": "Give the whole conversation to the memory as it was, word for word, once, when "
-    "it ends. It is read in the background, and what it says about the contact is judged like any "
-    "note.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {
-            "messages": {"type": "array", "items": _MESSAGE, "maxItems": _MESSAGES_MAX},
-            "contact_name": {
-                "type": ["string", "null"],
-                "description": "What the contact is called in the messages, if several people "
-                "speak with the role user. Null if one person speaks.",
-            },
-        },
-        "required": ["messages"],
-        "additionalProperties": False,
-    },
-    "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False},
-}
-
-
 def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[str, Any]) -> str:
     """Answer when the conversation is kept.
 
@@ -240,8 +200,8 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
     if given.keys() - {"messages", "contact_name"}:
         raise InvalidRequestError(f"{HAND_OVER} takes messages and contact_name alone")
     messages = given.get("messages")
-    if not isinstance(messages, list) or not 0 < len(messages) <= _MESSAGES_MAX:
-        raise InvalidRequestError(f"messages must be a list of 1 to {_MESSAGES_MAX:,} messages")
+    if not isinstance(messages, list) or not 0 < len(messages) <= MESSAGES_MAX:
+        raise InvalidRequestError(f"messages must be a list of 1 to {MESSAGES_MAX:,} messages")
     job_id = about.submit_session(
         session_id,
         [_message(*numbered) for numbered in enumerate(messages, 1)],

@@ -18,6 +18,8 @@ from functools import cache, partial
 from threading import Lock
 from typing import Any
 
+from cachetools import LRUCache
+
 from reconciler.domain.recalling.briefing import Briefing
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
 from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled, is_never_cut
@@ -30,11 +32,10 @@ from reconciler.domain.tools.tool import (
     RECALL_CONTACT,
     RELATE_CONTACT_NOTE,
     Style,
+    Tool,
     add_tool,
     agent_sources,
     check_style,
-    recall_tool,
-    relate_tool,
 )
 from reconciler.errors import (
     EmbedderClosedError,
@@ -49,7 +50,9 @@ from reconciler.errors import (
 )
 from reconciler.forks import Maker
 from reconciler.service.json_lines import json_object
+from reconciler.service.records import Records
 from reconciler.service.writing.doors import LiveDoor
+from reconciler.service.writing.relating import Relating
 
 BUDGET_TOKENS = 500
 """What a recall gives at most, unless the builder says otherwise: some fifteen facts."""
@@ -85,10 +88,11 @@ class AgentTools:
                   "is_error": reply.is_error}
 
     Args:
-        door: what every note goes through.
-        relate: takes how facts relate, as ``Relating.relate`` does.
-        refuse: keeps that it could not be meant, as ``Relating.refuse`` does.
-        siblings: gives the live facts that answer what a note answers.
+        tools: what a model is told of each, by name.
+        live_door: what every note goes through.
+        relating: takes how facts relate, and keeps that it could not be meant.
+        records: reads what a note answered, and what else the contact is to be asked.
+        siblings_of: gives the live facts that answer what a note answers.
         may_be: gives the subjects of several known people of whom a subject means one.
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
@@ -99,8 +103,6 @@ class AgentTools:
         budget_tokens: how much a recall gives, at about four characters a token.
         trusted_tools: systems of the builder's own, by name, that are believed as they are.
         colleague: who of the builder's own people is in the conversation.
-        has_answered: whether a note answered what the contact was to be asked.
-        asked_beside: what else the contact is to be asked in the conversation of a held note.
 
     Raises:
         InvalidNoteError: the session's id cannot be used.
@@ -110,28 +112,27 @@ class AgentTools:
     def __init__(
         self,
         *,
-        door: LiveDoor,
-        relate: Callable[..., Decision],
-        refuse: Callable[..., Decision],
-        siblings: Callable[[Decision], Sequence[Fact]],
+        tools: Mapping[str, Tool],
+        live_door: LiveDoor,
+        relating: Relating,
+        records: Records,
+        siblings_of: Callable[[Decision], Sequence[Fact]],
         may_be: Callable[[str, str], Sequence[str]],
         recall: Callable[..., Recalled] | None,
         briefing: Callable[..., Briefing],
         digest: Callable[[str], str],
         scope: Scope,
-        session_id: str | None = None,
-        budget_tokens: int = BUDGET_TOKENS,
-        trusted_tools: Iterable[str] = (),
-        colleague: str | None = None,
-        has_answered: Callable[[Decision], bool] = lambda _: False,
-        asked_beside: Callable[[Decision], Sequence[str]] = lambda _: (),
+        session_id: str | None,
+        budget_tokens: int,
+        trusted_tools: Iterable[str],
+        colleague: str | None,
     ) -> None:
         if session_id is not None:
             check_identifier("session_id", session_id, InvalidNoteError)
-        self._door = door
-        self._relate_facts = relate
-        self._refuse = refuse
-        self._siblings = siblings
+        self._door = live_door
+        self._relating = relating
+        self._records = records
+        self._siblings = siblings_of
         self._may_be = may_be
         self._recall = recall
         self._briefing = briefing
@@ -139,13 +140,13 @@ class AgentTools:
         self._scope = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
-        self._has_answered = has_answered
-        self._asked_beside = asked_beside
         self._sources = agent_sources(trusted_tools, colleague)
         self._colleague = colleague
         self._tools = {
-            ADD_CONTACT_NOTE: add_tool(door.attributes, self._sources),
-            RELATE_CONTACT_NOTE: relate_tool(),
+            ADD_CONTACT_NOTE: add_tool(
+                tools[ADD_CONTACT_NOTE], live_door.attributes, self._sources
+            ),
+            RELATE_CONTACT_NOTE: tools[RELATE_CONTACT_NOTE],
         }
         self._calls = {
             ADD_CONTACT_NOTE: self._add,
@@ -153,8 +154,9 @@ class AgentTools:
             RECALL_CONTACT: self._answer,
         }
         if recall is not None:
-            self._tools[RECALL_CONTACT] = recall_tool()
-        self._unsettled: dict[str, tuple[str, Callable[[], datetime]]] = {}
+            self._tools[RECALL_CONTACT] = tools[RECALL_CONTACT]
+        self._unsettled: LRUCache[str, tuple[str, Callable[[], datetime]]]
+        self._unsettled = LRUCache(_UNSETTLED_MAX)
         self._shown = Shown()
         self._lock = Lock()
         self._maker = Maker()
@@ -237,37 +239,35 @@ class AgentTools:
 
         def write(key: str, first_at: Callable[[], datetime]) -> Decision:
             fields = self._with_source(_unless_today(given, first_at()))
+            note = partial(
+                self._door.add, self._scope, session_id=self._session_id, idempotency_key=key
+            )
             try:
-                return self._noted(self._with_ids(fields), key)
+                return note(**self._with_ids(fields))
             except (RelationError, UnknownFactError) as error:  # the note stands without it
                 wrong.append(error)
                 self._refused(error, f"{key}-related")
                 unrelated = {
                     name: value for name, value in fields.items() if name not in _RELATIONS
                 }
-            return self._noted(unrelated, key)
+            return note(**unrelated)
 
         decision = self._settled(given, write, key)
         may_read = self._recall is not None
         siblings = self._siblings(decision) if may_read else ()
         reply = reply_about(
             decision,
-            self._show,
+            self._shown.show,
             siblings,
             names_close=may_read,
             complaint=self._in_handles(wrong[0]) if wrong else "",
-            answers=self._has_answered(decision),
-            asked=self._asked_beside(decision),
+            answers=self._records.has_answered(decision),
+            asked=self._records.asked_beside(decision),
             may_be=may_be,
         )
         if key and decision.replayed:
             return replace(reply, text=_MADE_BEFORE + reply.text)
         return reply
-
-    def _noted(self, fields: dict[str, Any], key: str) -> Decision:
-        return self._door.add(
-            self._scope, session_id=self._session_id, idempotency_key=key, **fields
-        )
 
     def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
         """Arguments, with the source as the door knows it, and where it was said."""
@@ -286,8 +286,8 @@ class AgentTools:
         def write(key: str, _: object) -> Decision:
             try:
                 named = self._with_ids(given)
-                fact_id = self._fact_id(named.pop("note"))
-                return self._relate_facts(
+                fact_id = self._shown.fact_id(named.pop("note"))
+                return self._relating.relate(
                     self._scope,
                     fact_id,
                     Relations(**named),
@@ -301,19 +301,17 @@ class AgentTools:
         decision = self._settled({RELATE_CONTACT_NOTE: given}, write, key)
         if wrong:
             return replace(self._mistaken(RELATE_CONTACT_NOTE, wrong[0]), decision=decision)
-        return reply_about_relating(decision, self._show)
+        return reply_about_relating(decision, self._shown.show)
 
     def _refused(self, error: InvalidRequestError, key: str) -> Decision:
         """Record a model's refused relation of facts."""
-        return self._refuse(
+        return self._relating.refuse(
             self._scope, self._in_handles(error), session_id=self._session_id, idempotency_key=key
         )
 
     def _in_handles(self, error: InvalidRequestError) -> str:
         """An error message that holds no fact's id."""
-        with self._lock:
-            complaint = self._shown.by_handle(str(error))
-        return complaint[:_COMPLAINT_LENGTH_MAX].rstrip(".")
+        return self._shown.by_handle(str(error))[:_COMPLAINT_LENGTH_MAX].rstrip(".")
 
     def _mistaken(self, name: str, error: InvalidRequestError) -> ToolReply:
         told = f"{self._in_handles(error)}. {_NOTHING_DONE[name]} Fix that, and call {name} again."
@@ -335,8 +333,6 @@ class AgentTools:
         except GraphUnavailableError:
             with self._lock:
                 self._unsettled[said] = first
-                while len(self._unsettled) > _UNSETTLED_MAX:
-                    del self._unsettled[next(iter(self._unsettled))]
             raise
 
     def _with_ids(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -348,18 +344,10 @@ class AgentTools:
         read = dict(given)
         for name in (name for name in _LISTS if name in given):
             named = [given[name]] if isinstance(given[name], str) else given[name]
-            read[name] = tuple(map(self._fact_id, named))
+            read[name] = tuple(map(self._shown.fact_id, named))
         if "repeats" in given:
-            read["repeats"] = self._fact_id(given["repeats"])
+            read["repeats"] = self._shown.fact_id(given["repeats"])
         return read
-
-    def _fact_id(self, handle: str) -> str:
-        with self._lock:
-            return self._shown.fact_id(handle)
-
-    def _show(self, fact_ids: Iterable[str]) -> Mapping[str, str]:
-        with self._lock:
-            return self._shown.show(fact_ids)
 
     def _answer(self, given: dict[str, Any], _: str | None) -> ToolReply:
         if not given:
@@ -385,12 +373,11 @@ class AgentTools:
         if self._session_id == _AGENTS_SESSION:
             return set()
         safe = [hit.fact.fact_id for hit in recalled if is_never_cut(hit.fact)]
-        with self._lock:
-            return self._shown.tell(safe, self._door.now())
+        return self._shown.tell(safe, self._door.now())
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
         """Found facts, by handles, within the budget."""
-        handles = self._show(shown_ids(recalled))
+        handles = self._shown.show(shown_ids(recalled))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
 
