@@ -19,11 +19,11 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
 from cachetools import LRUCache
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -137,9 +137,9 @@ class TokenSource(Protocol):
         """Valid token of this secret; None without one."""
 
 
-def bearer(headers: Headers) -> str | None:
+def bearer(request: HTTPConnection) -> str | None:
     """Token that a request carries; None without one, or with several."""
-    given = headers.getlist("authorization")
+    given = request.headers.getlist("authorization")
     if len(given) != 1 or not given[0].lower().startswith("bearer "):
         return None
     return given[0][len("bearer ") :].strip()
@@ -152,18 +152,16 @@ class NameDoor:
     Attributes:
         app: the application behind the door.
         hosts: the names, as ``Address.hosts`` has them.
-        open_paths: paths that may be requested under any name, as by a container's probes.
         refuse: answers the others.
     """
 
     app: ASGIApp
     hosts: Collection[str]
-    open_paths: Collection[str] = ()
     refuse: Refuse = problem_answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and scope["path"] not in self.open_paths:
+        if scope["type"] == "http":
             unknown = self._unknown(Headers(scope=scope))
             if unknown is not None:
                 await self.refuse(scope, unknown)(scope, receive, send)
@@ -213,7 +211,7 @@ class BodyDoor:
                 told = f"the body is longer than {self.bytes_max:,} bytes; send less at a time"
                 await self.refuse(scope, Problem("too-large", 413, told))(scope, receive, send)
                 return
-        await self.app({**scope, BODY: bytes(body)}, _with_body(bytes(body), receive), send)
+        await self.app({**scope, BODY: bytes(body)}, with_body(bytes(body), receive), send)
 
 
 @dataclass(eq=False)
@@ -231,7 +229,6 @@ class TokenDoor:
         at_once_max: how many requests may run at once; fewer than there are places.
         per_token_max: how many of these may use one token.
         methods: the only methods that are served; empty for all.
-        open_paths: paths that need no token.
         presented: reads the secret from a request.
         refuse: answers a request that is not let in.
     """
@@ -243,8 +240,7 @@ class TokenDoor:
     at_once_max: int = REQUESTS_AT_ONCE_MAX
     per_token_max: int = REQUESTS_AT_ONCE_MAX
     methods: Collection[str] = ()
-    open_paths: Collection[str] = ()
-    presented: Callable[[Headers], str | None] = bearer
+    presented: Callable[[HTTPConnection], str | None] = bearer
     refuse: Refuse = problem_answer
 
     def __post_init__(self) -> None:
@@ -254,10 +250,8 @@ class TokenDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and scope["path"] not in self.open_paths:
+        if scope["type"] == "http":
             await self._answer(scope, receive, send)
-        elif scope["type"] == "http":
-            await self.app(scope, _with_body(b"", receive), send)
         elif scope["type"] == "lifespan":
             await self.app(scope, receive, send)
 
@@ -281,7 +275,7 @@ class TokenDoor:
         Raises:
             ProblemError: it is not let in.
         """
-        presented = self.presented(Headers(scope=scope))
+        presented = self.presented(HTTPConnection(scope))
         token = None if presented is None else self.tokens.find(presented)
         if token is None:
             raise self._turned_away(scope, is_missing=presented is None)
@@ -294,7 +288,7 @@ class TokenDoor:
         if self.methods and scope["method"] not in self.methods:
             allowed = ", ".join(self.methods)
             told = f"only {allowed} is served here"
-            raise _problem("wrong-method", 405, told, more_headers={"Allow": allowed})
+            raise ProblemError("wrong-method", 405, told, more_headers={"Allow": allowed})
         if self._under_way.total() >= self.at_once_max:
             told = "too many requests at the same time; wait as long as Retry-After says"
             raise _too_many(told, 1, status=503)
@@ -322,7 +316,9 @@ class TokenDoor:
             "`reconciler token create` makes one"
         )
         challenge = "Bearer" if is_missing else 'Bearer error="invalid_token"'
-        return _problem("no-good-token", 401, told, more_headers={"WWW-Authenticate": challenge})
+        return ProblemError(
+            "no-good-token", 401, told, more_headers={"WWW-Authenticate": challenge}
+        )
 
 
 def serve_http(
@@ -350,7 +346,7 @@ def serve_http(
         signal.signal(signal.SIGTERM, before)
 
 
-def _with_body(body: bytes, receive: Receive) -> Receive:
+def with_body(body: bytes, receive: Receive) -> Receive:
     """A request with this body in place of the one that was sent."""
     told: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -361,13 +357,9 @@ def _with_body(body: bytes, receive: Receive) -> Receive:
 
 
 def _too_many(told: str, seconds: float, status: int = 429) -> ProblemError:
-    return _problem(
+    return ProblemError(
         "too-many", status, told, is_retryable=True, retry_after_seconds=math.ceil(seconds)
     )
-
-
-def _problem(kind: str, status: int, told: str, **more: Any) -> ProblemError:
-    return ProblemError(Problem(kind, status, told, **more))
 
 
 _KEYS_MAX = 10_000

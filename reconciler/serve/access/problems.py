@@ -103,11 +103,11 @@ class Problem:
 
 
 class ProblemError(Exception):
-    """A request ends with a problem."""
+    """A request ends with a problem, which is made of these words."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
+    def __init__(self, kind: str, status: int, detail: str, **more: Any) -> None:
+        super().__init__(detail)
+        self.problem = Problem(kind, status, detail, **more)
 
 
 def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:

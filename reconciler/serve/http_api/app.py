@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -18,6 +17,7 @@ from urllib.parse import unquote
 
 import anyio
 import anyio.to_thread
+from cachetools import TTLCache, cached
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -35,7 +35,14 @@ from reconciler.ops.metrics import (
 )
 from reconciler.serve.access.connections import Bounds
 from reconciler.serve.access.grants import NotGrantedError
-from reconciler.serve.access.http_door import BODY, Address, BodyDoor, NameDoor, TokenDoor
+from reconciler.serve.access.http_door import (
+    BODY,
+    Address,
+    BodyDoor,
+    NameDoor,
+    TokenDoor,
+    with_body,
+)
 from reconciler.serve.access.problems import MEDIA_TYPE, Problem, problem_answer, telling
 from reconciler.serve.access.tokens import TokenFile
 from reconciler.serve.http_api import agent_routes, operator_routes, shapes
@@ -46,7 +53,9 @@ BOUNDS = Bounds(places_max=600, places_per_address_max=400)
 """A program calls from one address over many connections, which stay open between its requests."""
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json"})
-"""Paths that need no token, because they reveal nothing of a memory."""
+"""Paths that need no token, because they reveal nothing of a memory.
+
+They may be requested under any name, as by a container's probes."""
 
 _AT_ONCE_MAX = 300
 _READY_SECONDS = 1.0
@@ -94,20 +103,23 @@ def serve_app(
         calls_per_minute: how many requests each token may make.
         health_seconds: how often to read all agents' health for /metrics; 0 for never.
     """
+    inside = BodyDoor(_WholeIds(api(memory, health_seconds=health_seconds)))
     door = TokenDoor(
-        BodyDoor(_WholeIds(api(memory, health_seconds=health_seconds))),
+        inside,
         tokens,
         calls_per_minute=calls_per_minute,
         at_once_max=_AT_ONCE_MAX,
         per_token_max=_AT_ONCE_MAX // 4,
-        open_paths=OPEN_PATHS,
     )
-    programs = NameDoor(door, address.hosts, OPEN_PATHS)
+    programs = NameDoor(door, address.hosts)
     people = operator_page(memory, tokens, address, calls_per_minute=calls_per_minute)
 
     async def either(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
-        is_api = path.startswith("/v1/") or path in ("/v1", "/metrics", *OPEN_PATHS)
+        if path in OPEN_PATHS:
+            await inside(scope, with_body(b"", receive), send)
+            return
+        is_api = path.startswith("/v1/") or path in ("/v1", "/metrics")
         is_page = scope["type"] == "http" and not is_api
         await (people if is_page else programs)(scope, receive, send)
 
@@ -147,7 +159,7 @@ def api(memory: Memory, *, health_seconds: float = 0) -> FastAPI:
     )
     app.state.memory = memory
     app.state.registry = registry
-    app.state.is_ready = _Readiness(memory)
+    app.state.failure = _readiness(memory)
     app.include_router(agent_routes.routes)
     app.include_router(operator_routes.routes)
     _add_probes(app)
@@ -206,7 +218,8 @@ def _add_probes(app: FastAPI) -> None:
     @app.get("/readyz", response_class=Response, responses=text, **is_open)
     async def readyz(request: Request) -> Response:
         """Whether the memory answers."""
-        await request.app.state.is_ready.check()
+        if failure := await request.app.state.failure():
+            raise failure.with_traceback(None)
         return Response("ready\n", media_type="text/plain")
 
     @app.get("/openapi.json", responses={200: {"model": dict[str, Any]}}, **is_open)
@@ -234,38 +247,22 @@ def _add_probes(app: FastAPI) -> None:
         )
 
 
-class _Readiness:
-    """Whether the memory answers; checked at most once a second, because anyone may ask.
+def _readiness(memory: Memory) -> Callable[[], Awaitable[ReconcilerError | None]]:
+    """Finds out why the memory does not answer; at most once a second, because anyone may ask.
 
     One thread of its own asks; the others wait for its answer without a thread.
     """
+    threads = anyio.CapacityLimiter(1)
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._asking = anyio.Lock()
-        self._threads = anyio.CapacityLimiter(1)
-        self._known_until = 0.0
-        self._failure: ReconcilerError | None = None
-
-    async def check(self) -> None:
-        """Ask the memory, unless the last answer is still fresh.
-
-        Raises:
-            ReconcilerError: the memory does not answer.
-        """
-        async with self._asking:
-            if time.monotonic() >= self._known_until:
-                self._failure = await anyio.to_thread.run_sync(self._ask, limiter=self._threads)
-                self._known_until = time.monotonic() + _READY_SECONDS
-        if self._failure is not None:
-            raise self._failure.with_traceback(None)
-
-    def _ask(self) -> ReconcilerError | None:
+    @cached(TTLCache[Any, Any](1, _READY_SECONDS))
+    def asked() -> ReconcilerError | None:
         try:
-            self._memory.describe()
+            memory.describe()
         except ReconcilerError as error:
             return error
         return None
+
+    return partial(anyio.to_thread.run_sync, asked, limiter=threads)
 
 
 @in_order

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request, cookie_parser
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -38,6 +38,7 @@ from reconciler.serve.operator_page.visits import (
     NotDoneError,
     act,
     address as address_of,
+    form_key_of,
     form_of,
     is_from_here,
     page,
@@ -88,7 +89,7 @@ def operator_page(
     logins = Logins(tokens)
     login = _LoginDoor(tokens, logins, is_encrypted=address.certificate is not None)
     inside = TokenDoor(
-        BodyDoor(_inside(memory, logins, login), _BODY_BYTES_MAX, _refuse),
+        BodyDoor(_inside(memory, login), _BODY_BYTES_MAX, _refuse),
         logins,
         calls_per_minute=calls_per_minute,
         wrong_per_minute=_STRANGERS_PER_MINUTE,
@@ -105,7 +106,7 @@ def operator_page(
     return _Guarded(NameDoor(either, address.hosts, refuse=_refuse))
 
 
-def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
+def _inside(memory: Memory, login: _LoginDoor) -> Starlette:
     """Routes for people who are logged in."""
     reads = [
         Route(path, view(look), methods=["GET"]) for path, look in (*PAGES.items(), *READS.items())
@@ -114,7 +115,7 @@ def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
     leave = Route("/logout", login.leave, methods=["POST"])
     app = Starlette(routes=[*reads, *writes, leave], exception_handlers=_TOLD)
     app.state.memory = memory
-    app.state.login_of = lambda request: logins.get(login.secret_of(request.headers) or "")
+    app.state.secret_of = login.secret_of
     return app
 
 
@@ -144,20 +145,20 @@ class _LoginDoor:
         self._cookie = "__Host-reconciler" if is_encrypted else "reconciler"
         self._wrong = Rates(_WRONG_TOKENS_PER_MINUTE)
 
-    def secret_of(self, headers: Headers) -> str | None:
+    def secret_of(self, request: HTTPConnection) -> str | None:
         """Secret of the login that a request belongs to; None without one."""
-        return _cookie_of(headers, self._cookie)
+        return request.cookies.get(self._cookie)
 
     async def ask(self, request: Request) -> Response:
         """Form that asks for a token; it says so if a login is over."""
-        secret = self.secret_of(request.headers)
-        told = _OVER if secret and self._logins.get(secret) is None else None
+        secret = self.secret_of(request)
+        told = _OVER if secret and self._logins.find(secret) is None else None
         return self._form(request, _local(request.query_params.get("next")), told=told)
 
     async def enter(self, request: Request) -> Response:
         """Open a login for a valid token of an operator."""
         given = form_of(await request.body())
-        wanted = _cookie_of(request.headers, self._key_name)
+        wanted = request.cookies.get(self._key_name)
         onwards = _local(given.get("next"))
         if wanted is None or not same(given.get(FORM_KEY), wanted) or not is_from_here(request):
             return self._form(request, onwards, 403, "Please send the form once more.")
@@ -173,18 +174,16 @@ class _LoginDoor:
             told = "This is an agent's token. The page needs an operator's."
             return self._form(request, onwards, 403, told)
         entered = RedirectResponse(onwards, 303)
-        self._logins.close(self.secret_of(request.headers) or "")  # the browser forgets it now
+        self._logins.close(self.secret_of(request) or "")  # the browser forgets it now
         self._set(entered, request, self._cookie, self._logins.open(token))
         return entered
 
     async def leave(self, request: Request) -> Response:
         """End the login, so that its cookie is no longer valid."""
         given = form_of(await request.body())
-        secret = self.secret_of(request.headers) or ""
-        login = self._logins.get(secret)
-        if login is None or not same(given.get(FORM_KEY), login.form_key):
+        if not same(given.get(FORM_KEY), form_key_of(request)):
             raise NotDoneError(403, "this form is not from this login; load the page again")
-        self._logins.close(secret)
+        self._logins.close(self.secret_of(request) or "")
         left = RedirectResponse(_LOGIN, 303)
         left.delete_cookie(self._cookie, secure=self._is_encrypted, httponly=True)
         return left
@@ -197,7 +196,7 @@ class _LoginDoor:
         self, request: Request, onwards: str, status: int = 200, told: str | None = None
     ) -> Response:
         """Form; its key is in a cookie too, so that no other site can log a person in."""
-        key = _cookie_of(request.headers, self._key_name) or secrets.token_urlsafe(32)
+        key = request.cookies.get(self._key_name) or secrets.token_urlsafe(32)
         asked = page("login.html", status, form_key=key, next=onwards, told=told)
         self._set(asked, request, self._key_name, key)
         return asked
@@ -210,11 +209,6 @@ class _LoginDoor:
         origin = request.headers.get("origin") or ""
         is_secure = self._is_encrypted or origin.startswith("https://")
         answer.set_cookie(name, value, path="/", secure=is_secure, httponly=True, samesite="strict")
-
-
-def _cookie_of(headers: Headers, name: str) -> str | None:
-    """A cookie that a browser sent, even if other programs on this host set cookies too."""
-    return cookie_parser(headers.get("cookie") or "").get(name)
 
 
 def _local(given: str | None) -> str:

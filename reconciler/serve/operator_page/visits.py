@@ -30,13 +30,13 @@ from starlette.responses import RedirectResponse, Response
 
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.records.decisions import Decision
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import frozen
 from reconciler.memory import Memory
 from reconciler.ops.pages.report import environment
 from reconciler.reading.quoting import in_marks
 from reconciler.serve.access.grants import Grant, NotGrantedError
 from reconciler.serve.access.http_door import GRANT
-from reconciler.serve.access.problems import Problem, ProblemError
+from reconciler.serve.access.problems import ProblemError
 from reconciler.serve.access.tokens import TOKENS_MAX, AccessToken, TokenFile
 from reconciler.serve.operator_page import words
 from reconciler.serve.operator_page.words import subject_of
@@ -46,21 +46,8 @@ _PER_TOKEN_MAX = 10
 _SECRET_BYTES = 32
 
 
-@in_order
-class OpenLogin:
-    """One browser that is logged in.
-
-    Attributes:
-        token_id: the token that it was opened with.
-        form_key: the key that every form must send, so that no other site can send one.
-    """
-
-    token_id: str
-    form_key: str
-
-
 class Logins:
-    """The logins, by the secret that a browser keeps for each. Safe between threads.
+    """The tokens' ids, by the secret that a browser keeps for each login. Safe between threads.
 
     A token has at most ten; one more ends its oldest. So their number is bounded by that of the
     tokens in a file.
@@ -71,28 +58,24 @@ class Logins:
 
     def __init__(self, tokens: TokenFile) -> None:
         self._tokens = tokens
-        self._open: TTLCache[str, OpenLogin] = TTLCache(TOKENS_MAX * _PER_TOKEN_MAX, _SECONDS_MAX)
+        self._open: TTLCache[str, str] = TTLCache(TOKENS_MAX * _PER_TOKEN_MAX, _SECONDS_MAX)
         self._lock = Lock()
 
     def open(self, token: AccessToken) -> str:
         """A new login; returns its secret."""
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         with self._lock:
-            own = [key for key, one in self._open.items() if one.token_id == token.token_id]
+            own = [key for key, token_id in self._open.items() if token_id == token.token_id]
             for key in own[: 1 - _PER_TOKEN_MAX]:
                 del self._open[key]
-            self._open[secret] = OpenLogin(token.token_id, secrets.token_urlsafe(_SECRET_BYTES))
+            self._open[secret] = token.token_id
         return secret
 
-    def get(self, secret: str) -> OpenLogin | None:
-        """Login of this secret; None if there is none, or it is over."""
-        with self._lock:
-            return self._open.get(secret)
-
     def find(self, secret: str) -> AccessToken | None:
-        """Valid token of the login of this secret; None without one."""
-        login = self.get(secret)
-        return None if login is None else self._tokens.find_valid(login.token_id)
+        """Valid token of the login of this secret; None if there is none, or it is over."""
+        with self._lock:
+            token_id = self._open.get(secret)
+        return None if token_id is None else self._tokens.find_valid(token_id)
 
     def close(self, secret: str) -> None:
         """End a login; its secret opens nothing from now on."""
@@ -119,7 +102,7 @@ class NotDoneError(ProblemError):
     """
 
     def __init__(self, status: int, told: str) -> None:
-        super().__init__(Problem("not-done", status, told))
+        super().__init__("not-done", status, told)
 
 
 @frozen
@@ -283,21 +266,18 @@ def _visit(request: Request, given: Given) -> Visit:
     return Visit(
         memory=request.app.state.memory,
         grant=request.scope[GRANT],
-        form_key=login_of(request).form_key,
+        form_key=form_key_of(request),
         given=given,
     )
 
 
-def login_of(request: Request) -> OpenLogin:
-    """Login of a request that was let in.
+def form_key_of(request: Request) -> str:
+    """Key that every form of a login must send, so that no other site can send one.
 
-    Raises:
-        NotDoneError: it ended a moment ago.
+    It is made of the login's secret, which cannot be made of it.
     """
-    login: OpenLogin | None = request.app.state.login_of(request)
-    if login is None:
-        raise NotDoneError(401, "you are no longer logged in; log in again")
-    return login
+    secret: str = request.app.state.secret_of(request)
+    return hmac.new(secret.encode(), FORM_KEY.encode(), sha256).hexdigest()
 
 
 def form_of(body: bytes) -> Given:
