@@ -11,7 +11,7 @@ import difflib
 import logging
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -469,7 +469,7 @@ def load_settings(**arguments: Unpack[SettingFields]) -> Settings:
 
 def _described(problem: ErrorDetails) -> str:
     name = ".".join(map(str, problem["loc"]))
-    variable = f"{_PREFIX}{'__'.join(map(str, problem['loc']))}".upper()
+    variable = _variable_of(name)
     if problem["type"] in {"tuple_type", "list_type"}:
         return f"""{name}: give a list; in the environment as JSON: {variable}='["one", "two"]'"""
     if problem["type"] != "extra_forbidden":
@@ -481,16 +481,18 @@ def _described(problem: ErrorDetails) -> str:
 
 def _is_unknown(variable: str) -> bool:
     """True if it looks like a setting but is not one; a wrong name in a group is an error."""
-    if not variable.upper().startswith(_PREFIX) or variable in _OF_CLIENTS:
+    given = variable.upper()
+    if not given.startswith(_PREFIX) or variable in _OF_CLIENTS:
         return False
-    setting, nested, _ = variable.upper().partition("__")
-    return f"{setting}{nested}" not in _first_parts()
+    group = f"{given.partition('__')[0]}__"
+    known = map(_variable_of, _names())
+    return not any(each == given or each.startswith(group) for each in known)
 
 
 @cache
 def _warn_of(variable: str) -> None:
     """Say it once in a process."""
-    hint = _nearest(variable.upper(), _variables(), 0.8)
+    hint = _nearest(variable.upper(), map(_variable_of, _names()), 0.8)
     _log.warning("%s is not a setting and has no effect%s", variable, hint)
 
 
@@ -501,31 +503,20 @@ def _nearest(name: str, known: Iterable[str], cutoff: float) -> str:
 
 
 @cache
-def _first_parts() -> frozenset[str]:
-    """What a variable's name begins with: ``RECONCILER_TENANT``, ``RECONCILER_RECALL__``."""
-    groups = {part for part, nested, _ in _parts() if nested}  # a whole group, as JSON
-    return frozenset(f"{part}{nested}" for part, nested, _ in _parts()) | groups
-
-
-def _variables() -> Iterator[str]:
-    return map("".join, _parts())
-
-
-def _names() -> Iterator[str]:
+def _names() -> tuple[str, ...]:
     """Every setting as it stands in a file: ``tenant``, ``recall.limit``."""
-    for first, nested, inner in _parts():
-        name = first.removeprefix(_PREFIX)
-        yield f"{name}.{inner}".lower() if nested else name.lower()
-
-
-def _parts() -> Iterator[tuple[str, str, str]]:
-    yield f"{_PREFIX}CONFIG_FILE", "", ""
+    names = ["config_file"]
     for name, field in Settings.model_fields.items():
-        first = f"{_PREFIX}{name}".upper()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from ((first, "__", inner.upper()) for inner in field.annotation.model_fields)
+        group = field.annotation
+        if isinstance(group, type) and issubclass(group, BaseModel):
+            names += [f"{name}.{inner}" for inner in group.model_fields]
         else:
-            yield first, "", ""
+            names.append(name)
+    return tuple(names)
+
+
+def _variable_of(name: str) -> str:
+    return f"{_PREFIX}{name.replace('.', '__')}".upper()
 
 
 def _usual_folder() -> Path:

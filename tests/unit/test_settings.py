@@ -31,7 +31,7 @@ from reconciler.domain.records.policies import (
 from reconciler.entrypoints.doctor import describe_extractor
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
-from reconciler.settings import Settings, _first_parts, _variables, load_settings
+from reconciler.settings import Settings, _names, _variable_of, load_settings
 from tests.tables import every
 
 SHIPPED = resource_path("config") / "reconciler.toml"
@@ -210,7 +210,11 @@ def test_neo4j_uri_chooses_neo4j(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings.graph, settings.neo4j.uri) == ("neo4j", "neo4j://graph.example:7687")
 
 
-@pytest.mark.parametrize("variable", sorted({*_variables(), *_first_parts(), *USUAL_NAMES}))
+OURS = {*map(_variable_of, _names())}
+GROUPS = {each.partition("__")[0] for each in OURS if "__" in each}
+
+
+@pytest.mark.parametrize("variable", sorted(OURS | GROUPS | {*USUAL_NAMES}))
 def test_a_variable_that_is_set_to_nothing_counts_as_unset(
     variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
