@@ -42,6 +42,7 @@ from reconciler.domain.records.notes import (
     not_in_the_future,
     not_one_of,
     one_of,
+    positive,
     unit_interval,
     utc,
 )
@@ -89,7 +90,6 @@ if TYPE_CHECKING:
 
 _DAYS_MAX = 36_500
 _NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
-_LIMIT_MAX = 1_000_000
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
 
@@ -520,17 +520,6 @@ def first(things: Iterable[T], limit: int | None) -> list[T]:
         InvalidRequestError: the limit is below 1.
     """
     return list(islice(things, at_most(limit)))
-
-
-def positive(name: str, value: int) -> int:
-    """The number.
-
-    Raises:
-        InvalidRequestError: it is no whole number from 1.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _LIMIT_MAX:
-        raise InvalidRequestError(f"{name} must be a whole number from 1 to {_LIMIT_MAX}")
-    return value
 
 
 _TURNS_READ_MAX = 100

@@ -16,9 +16,14 @@ from reconciler.bound_memory import (
     checked_ids,
     first,
     known_or_none,
+)
+from reconciler.domain.records.notes import (
+    AnyJobState,
+    JobState,
+    check_callable,
+    check_flags,
     positive,
 )
-from reconciler.domain.records.notes import AnyJobState, JobState, check_callable, check_flags
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -41,9 +41,9 @@ except ImportError as error:
     ) from error
 
 import anyio.to_thread
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 
-from reconciler.domain.records.notes import AnySourceKind
+from reconciler.domain.records.notes import AnySourceKind, positive
 from reconciler.integrations.langchain import CallableTool, sent_back
 
 if TYPE_CHECKING:
@@ -75,38 +75,22 @@ _VALUE_KEYS = (
 _FILTERS = ("attribute", "category", "topic", "subject")
 
 
-class _Runs:
-    """The tools of recent runs, each bound by its configuration."""
+def _tools_of_runs(memory: Memory, **bound: Any) -> Callable[[Mapping[str, Any]], AgentTools]:
+    """The tools of a run, bound by its configuration; those of recent runs are kept."""
+    kept: LRUCache[Any, AgentTools] = LRUCache(_RUNS_MAX)
+    tools_of = cached(kept, lock=Lock())(partial(memory.agent_tools, **bound))
 
-    def __init__(self, memory: Memory, **bound: Any) -> None:
-        self._memory = memory
-        self._bound = bound
-        self._tools: LRUCache[tuple[str | None, ...], AgentTools] = LRUCache(_RUNS_MAX)
-        self._lock = Lock()
-
-    def tools(self, config: Mapping[str, Any]) -> AgentTools:
-        """The tools of one run.
-
-        Raises:
-            InvalidScopeError: its configuration names no agent or no contact.
-        """
+    def tools(config: Mapping[str, Any]) -> AgentTools:
         given = config.get("configurable") or {}
-        agent_id, contact_id = _named(given, "agent_id"), _named(given, "contact_id")
         thread_id = given.get("thread_id")
-        session_id = None if thread_id is None else str(thread_id)
-        colleague = given.get("colleague")
-        key = (agent_id, contact_id, session_id, colleague)
-        with self._lock:
-            if (tools := self._tools.get(key)) is None:
-                tools = self._memory.agent_tools(
-                    agent_id,
-                    contact_id,
-                    session_id=session_id,
-                    colleague=colleague,
-                    **self._bound,
-                )
-                self._tools[key] = tools
-            return tools
+        return tools_of(
+            _named(given, "agent_id"),
+            _named(given, "contact_id"),
+            session_id=None if thread_id is None else str(thread_id),
+            colleague=given.get("colleague"),
+        )
+
+    return tools
 
 
 class RunTool(CallableTool):
@@ -117,8 +101,7 @@ class RunTool(CallableTool):
     def _run(
         self, ids: Mapping[str, str], /, *_: Any, config: RunnableConfig, **arguments: Any
     ) -> str:
-        runs: _Runs = self.runs
-        return sent_back(runs.tools(config), self.name, arguments, ids)
+        return sent_back(self.runs(config), self.name, arguments, ids)
 
 
 def langgraph_tools(
@@ -147,7 +130,7 @@ def langgraph_tools(
             your own people takes part in a run, the run names this person as ``colleague``, beside
             the contact; in any other run a colleague's word is refused.
     """
-    runs = _Runs(
+    runs = _tools_of_runs(
         memory,
         tenant=tenant,
         can_recall=can_recall,
@@ -312,7 +295,7 @@ class ReconcilerStore(BaseStore):
         return self._memory.contact(*_contact(namespace), tenant=self._tenant)
 
     def _put(self, op: PutOp, value: Mapping[str, Any]) -> None:
-        agent_id, contact_id = _contact(op.namespace)
+        about = self._about(op.namespace)
         if not isinstance(value, Mapping):
             raise InvalidRequestError(f"a value must be a dictionary, not {type(value).__name__}")
         if unknown := [str(name) for name in value if name not in _VALUE_KEYS]:
@@ -320,11 +303,8 @@ class ReconcilerStore(BaseStore):
                 f"a value takes no {', '.join(unknown[:5])}; it takes {', '.join(_VALUE_KEYS)}"
             )
         fields = {name: given for name, given in value.items() if name != "text"}
-        decision = self._memory.add_contact_note(
-            agent_id,
-            contact_id,
+        decision = about.note(
             value.get("text", ""),
-            tenant=self._tenant,
             session_id=self._session_id,
             idempotency_key=self._key(op, value),
             tags=[op.key],
@@ -391,7 +371,7 @@ class ReconcilerStore(BaseStore):
         return max(facts, key=lambda pair: pair[0], default=(None, None))[1]
 
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
-        agent_id, contact_id = _contact(op.namespace_prefix)
+        about = self._about(op.namespace_prefix)
         asked = op.filter or {}
         if not isinstance(asked, Mapping):
             raise InvalidRequestError(f"a filter is a dictionary, not {type(asked).__name__}")
@@ -402,9 +382,7 @@ class ReconcilerStore(BaseStore):
                 f"{wrong[0]!r}"
             )
         _check_counts(op)
-        recalled = self._memory.contact(agent_id, contact_id, tenant=self._tenant).recall(
-            op.query or "", limit=op.limit + op.offset, **asked
-        )
+        recalled = about.recall(op.query or "", limit=op.limit + op.offset, **asked)
         chosen = [hit for hit in recalled if not hit.is_standing]
         standing = [hit for hit in recalled if hit.is_standing and op.offset == 0]
         for hit in (*chosen[op.offset : op.offset + op.limit], *standing):
@@ -442,7 +420,8 @@ class ReconcilerStore(BaseStore):
             for namespace in namespaces
             if all(map(partial(_matches, namespace), conditions))
         )
-        cut = _each_once(namespace[: op.max_depth] for namespace in matching)
+        # Equal ones come one after another: nothing but the agent's own can come twice.
+        cut = (each for each, _ in groupby(namespace[: op.max_depth] for namespace in matching))
         return list(islice(cut, op.offset, op.offset + op.limit))
 
     def _contact_ids(self, agent_id: str) -> Iterator[str]:
@@ -462,15 +441,6 @@ def _named(given: Mapping[str, Any], name: str) -> str:
             f"config={{'configurable': {{'{name}': …}}}}"
         )
     return named
-
-
-def _each_once(namespaces: Iterable[Namespace]) -> Iterator[Namespace]:
-    """The namespaces in their order, each once; lazily."""
-    seen: set[Namespace] = set()
-    for namespace in namespaces:
-        if namespace not in seen:
-            seen.add(namespace)
-            yield namespace
 
 
 def _label(identifier: str) -> str:
@@ -500,25 +470,24 @@ def _check_counts(op: SearchOp | ListNamespacesOp) -> None:
     Raises:
         InvalidRequestError: one is not, or is too small.
     """
-    given = {"limit": (op.limit, 1), "offset": (op.offset, 0)}
+    positive("limit", op.limit)
+    positive("offset", op.offset, least=0)
     if isinstance(op, ListNamespacesOp) and op.max_depth is not None:
-        given["max_depth"] = (op.max_depth, 1)
-    for name, (count, least) in given.items():
-        if isinstance(count, bool) or not isinstance(count, int) or count < least:
-            raise InvalidRequestError(f"{name} must be a whole number, {least} or more")
+        positive("max_depth", op.max_depth)
 
 
 def _value(fact: Fact) -> dict[str, Any]:
     slot = fact.slot
-    about = {} if slot is None else {"subject": slot.subject, "attribute": slot.attribute}
+    filed = (
+        {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value} if slot else {}
+    )
     return {
         "text": fact.text,
         "source_kind": str(fact.trust),
         "category": str(fact.category),
         "topic": fact.topic,
         "importance": fact.importance,
-        **about,
-        **({} if slot is None else {"value": slot.value}),
+        **filed,
     }
 
 

@@ -62,6 +62,7 @@ NOT_UTF_8 = (
 )
 """What is wrong with a file in another encoding, and the mend."""
 
+_NUMBER_MAX = 1_000_000
 _EXCERPT_LENGTH_MAX = 60
 """Characters of a refused value that its refusal repeats."""
 
@@ -113,6 +114,17 @@ def check_flags(**flags: object) -> None:
             raise InvalidRequestError(
                 f"{name} must be True or False, not {type(value).__name__} {excerpt(value)}"
             )
+
+
+def positive(name: str, value: int, least: int = 1) -> int:
+    """The number of what is asked for at most; no read is without a bound.
+
+    Raises:
+        InvalidRequestError: it is no whole number from the least on.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _NUMBER_MAX:
+        raise InvalidRequestError(f"{name} must be a whole number from {least} to {_NUMBER_MAX}")
+    return value
 
 
 def check_callable(**functions: object) -> None:

@@ -15,7 +15,7 @@ to the next is named here; what an operation does stands elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -85,33 +85,25 @@ class Step(StrEnum):
     RESUME = "resume"
 
 
-LEGAL: Mapping[TaskState, frozenset[Operation]] = {
-    TaskState.START: frozenset(
-        {Operation.READ_TASK, Operation.READ_PROCEDURES, Operation.RECALL},
-    ),
-    TaskState.DECIDING: frozenset({Operation.WORKING}),
-    TaskState.AFTER_TOOL_RESULT: frozenset(
-        {
-            Operation.WORKING,
-            Operation.RECALL_ABOUT,
-            Operation.LOG_EPISODE,
-            Operation.MARK_DONE,
-            Operation.SET_BLOCKER,
-            Operation.CHECKPOINT,
-        }
-    ),
-    TaskState.SUCCESS: frozenset(
-        {
-            Operation.READ_EPISODES,
-            Operation.PROPOSE_DURABLE,
-            Operation.PROPOSE_PROCEDURE,
-            Operation.COMMIT,
-        }
-    ),
-    TaskState.FAILURE: frozenset(
-        {Operation.READ_EPISODES, Operation.PROPOSE_REFLECTION, Operation.COMMIT}
-    ),
-    TaskState.INTERRUPTED: frozenset({Operation.READ_TASK, Operation.CHECKPOINT}),
+LEGAL: Mapping[TaskState, Set[Operation]] = {
+    TaskState.START: {Operation.READ_TASK, Operation.READ_PROCEDURES, Operation.RECALL},
+    TaskState.DECIDING: {Operation.WORKING},
+    TaskState.AFTER_TOOL_RESULT: {
+        Operation.WORKING,
+        Operation.RECALL_ABOUT,
+        Operation.LOG_EPISODE,
+        Operation.MARK_DONE,
+        Operation.SET_BLOCKER,
+        Operation.CHECKPOINT,
+    },
+    TaskState.SUCCESS: {
+        Operation.READ_EPISODES,
+        Operation.PROPOSE_DURABLE,
+        Operation.PROPOSE_PROCEDURE,
+        Operation.COMMIT,
+    },
+    TaskState.FAILURE: {Operation.READ_EPISODES, Operation.PROPOSE_REFLECTION, Operation.COMMIT},
+    TaskState.INTERRUPTED: {Operation.READ_TASK, Operation.CHECKPOINT},
 }
 """Nothing durable is written before there is evidence, nothing but working memory is touched while
 deciding, and no fact is proposed before the task is over: a hypothesis written at

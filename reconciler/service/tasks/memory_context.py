@@ -41,6 +41,7 @@ from reconciler.domain.records.notes import (
     check_kind,
     check_text,
     list_of,
+    positive,
 )
 from reconciler.domain.records.sessions import Episode, Session, time_of_saying
 from reconciler.domain.sessions.extraction import SessionEpisodes
@@ -255,7 +256,7 @@ class MemoryContext:
         self._run.check(Operation.RECALL)
         if not isinstance(query, str) or query.strip():
             check_text("query", query, _QUERY_LENGTH_MAX)
-        _check_bounds(budget_tokens)
+        positive("budget_tokens", budget_tokens)
         # No line is as short as a token, so as many facts as tokens are always enough.
         wanted = RecallFilter(category=category)  # type: ignore[arg-type]  # it checks words
         recalled = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
@@ -280,7 +281,9 @@ class MemoryContext:
         """
         self._run.check(Operation.RECALL_ABOUT)
         check_text("entity", entity, TEXT_LENGTH_MAX)
-        _check_bounds(budget_tokens, limit)
+        positive("budget_tokens", budget_tokens)
+        if limit is not None:
+            positive("limit", limit)
         everything = self._recall.recall(self._scope, "", _FACT_COUNT_MAX)
         hits = [hit for hit, _ in mentioning(everything, entity, lambda hit: hit.fact)]
         return self._known(hits[:limit], budget_tokens)
@@ -520,8 +523,7 @@ class MemoryContext:
         )
         if made.action is Action.ADMIT:
             made = self._gate.commit(self._scope, made.decision_id, TASK_DOOR)
-        run = self._run
-        run.keep(lambda at: run.store.set_outcome(run.scope, run.task_id, made.decision_id, at))
+        self._run.keep(self._run.store.set_outcome, made.decision_id)
 
     def _known(self, hits: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
         """The facts that fit the budget; they are put in working memory, and counted."""
@@ -573,16 +575,6 @@ class MemoryContext:
         check_text("a task's text", text, TEXT_LENGTH_MAX)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
-
-
-def _check_bounds(budget_tokens: int, limit: int | None = None) -> None:
-    """Check that both bounds are whole numbers from 1; a recall without bounds is refused."""
-    given = {"budget_tokens": budget_tokens, "limit": 1 if limit is None else limit}
-    for name, number in given.items():
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise InvalidRequestError(f"{name} must be a whole number")
-        if number < 1:
-            raise InvalidRequestError(f"{name} must be 1 or more: recall is never unbounded")
 
 
 def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:

@@ -103,11 +103,7 @@ class TaskRun:
             self.scope, self.task_id, state, self.session_id, self.clock()
         )
         if stored is None:
-            task = self.store.find_task(self.scope, self.task_id)
-            if task is None:
-                raise UnknownTaskError(
-                    f"contact {self.scope.contact_id} no longer has task {self.task_id}"
-                )
+            task = self.found()
             self.working = WorkingMemory(task=task)
             raise IllegalMemoryOperationError(
                 f"{step} is not legal in state {task.state}: another process ended the task"
@@ -118,11 +114,27 @@ class TaskRun:
             self.working = WorkingMemory(task=stored)
         return stored
 
-    def keep(self, write: Callable[[datetime], Task]) -> Task:
-        """Write to the task, and take the result over, except its state."""
-        stored = write(self.clock())
+    def keep(self, write: Callable[..., Task], words: object) -> Task:
+        """Write to the task in the store, and take the result over, except its state."""
+        return self.take_over(write(self.scope, self.task_id, words, self.clock()))
+
+    def take_over(self, stored: Task) -> Task:
+        """Take the task over as it is stored, except its state."""
         self.working.task = replace(stored, state=self.state)
         return self.working.task
+
+    def found(self) -> Task:
+        """The task as it is stored.
+
+        Raises:
+            UnknownTaskError: it was erased.
+        """
+        task = self.store.find_task(self.scope, self.task_id)
+        if task is None:
+            raise UnknownTaskError(
+                f"contact {self.scope.contact_id} no longer has task {self.task_id}"
+            )
+        return task
 
 
 class TaskMemory:
@@ -144,7 +156,7 @@ class TaskMemory:
             UnknownTaskError: the task was erased.
         """
         self._run.check(Operation.READ_TASK)
-        return self._run.keep(lambda _: self._found())
+        return self._run.take_over(self._run.found())
 
     def mark_done(self, subtask_id: str) -> Task:
         """Mark a subtask as done, and return the task; repeating it changes nothing.
@@ -161,10 +173,7 @@ class TaskMemory:
         subtask_id = self._clean(subtask_id)
         if subtask_id in self._run.working.task.done:
             return self._run.working.task
-        run = self._run
-        return run.keep(
-            lambda at: run.store.add_done_subtask(run.scope, run.task_id, subtask_id, at)
-        )
+        return self._run.keep(self._run.store.add_done_subtask, subtask_id)
 
     def set_blocker(self, blocker: str | None) -> Task:
         """Write what the task waits for, None for nothing, and return the task.
@@ -175,8 +184,7 @@ class TaskMemory:
         """
         self._run.check(Operation.SET_BLOCKER)
         cleaned = None if blocker is None else self._clean(blocker)
-        run = self._run
-        return run.keep(lambda at: run.store.set_blocker(run.scope, run.task_id, cleaned, at))
+        return self._run.keep(self._run.store.set_blocker, cleaned)
 
     def checkpoint(self, decided: Sequence[str] = ()) -> Task:
         """Add the agent's decisions to the task, and return it.
@@ -200,10 +208,9 @@ class TaskMemory:
                 "at once; give only those that matter"
             )
         cleaned = [self._clean(words) for words in decided]
-        run = self._run
         if not cleaned:
-            return run.keep(lambda _: self._found())
-        return run.keep(lambda at: run.store.add_decisions(run.scope, run.task_id, cleaned, at))
+            return self._run.take_over(self._run.found())
+        return self._run.keep(self._run.store.add_decisions, cleaned)
 
     def resume(self) -> Task:
         """Resume an interrupted task at its start; done subtasks stay done.
@@ -212,12 +219,6 @@ class TaskMemory:
             IllegalMemoryOperationError: it was not interrupted.
         """
         return self._run.go(Step.RESUME)
-
-    def _found(self) -> Task:
-        task = self._run.store.find_task(self._run.scope, self._run.task_id)
-        if task is None:
-            raise UnknownTaskError(f"there is no task {self._run.task_id} any more")
-        return task
 
 
 @frozen
