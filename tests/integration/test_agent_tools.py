@@ -32,7 +32,7 @@ from reconciler.errors import (
     ReconcilerError,
 )
 from reconciler.reading.kinds import Category
-from reconciler.serve.mcp_server.operator_desk import LENGTH_MAX, pending_words
+from reconciler.serve.mcp_server.operator_desk import LENGTH_MAX, joined, pending_lines
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.engines import EngineUnderTest, embedded_engine
@@ -461,7 +461,7 @@ def test_many_open_questions_make_a_short_briefing(memory: Memory, tools: AgentT
     assert len(briefing) < 2_100
     waiting = memory.agent("crm").pending()
     assert len(waiting) == MANY
-    told = pending_words(waiting)
+    told = joined(pending_lines(waiting))
     shown = told.count("- decision ")
     assert len(told) <= LENGTH_MAX
     assert told.endswith(

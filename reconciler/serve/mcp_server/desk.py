@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 
 from reconciler.config_files import load_tools
 from reconciler.domain.tools.replies import ToolReply
@@ -65,8 +65,8 @@ class Desk:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._tools: LRUCache[tuple[str, ...], AgentTools] = LRUCache(_KEPT_TOOLS_MAX)
-        self._lock = Lock()
+        kept: LRUCache[Any, AgentTools] = LRUCache(_KEPT_TOOLS_MAX)
+        self._tools_of = cached(kept, lock=Lock())(memory.agent_tools)
 
     @staticmethod
     def instructions(profile: AccessProfile) -> str:
@@ -107,17 +107,12 @@ class Desk:
             raise InvalidRequestError("contact_id is missing: say which contact it is about")
         if grant.profile is AccessProfile.OPERATOR:
             return operator_reply(self._memory, grant, agent_id, contact_id, name, given)
-        about = self._memory.contact(agent_id, contact_id or "", tenant=grant.tenant)
+        whose = agent_id, contact_id or ""
         if name == HAND_OVER:
+            about = self._memory.contact(*whose, tenant=grant.tenant)
             return ToolReply(text=_handed_over(about, grant.session_id, given))
-        return self._agent_tools(about, grant.session_id).call(name, given)
-
-    def _agent_tools(self, about: ContactMemory, session_id: str | None) -> AgentTools:
-        key = (about.scope.contact_key, session_id or "")
-        with self._lock:
-            if (tools := self._tools.get(key)) is None:
-                tools = self._tools[key] = about.tools(session_id=session_id)
-            return tools
+        tools = self._tools_of(*whose, tenant=grant.tenant, session_id=grant.session_id)
+        return tools.call(name, given)
 
     def prompts(self, grant: Grant) -> list[JsonObject]:
         """The one prompt: what to know and to ask when a conversation opens."""

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler import ops
 from reconciler.config_files import load_tools
-from reconciler.domain.recalling.recalled import SlotValue
-from reconciler.domain.records.decisions import Decision, FactEvidence
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, Fact, FactHistory
 from reconciler.domain.tools.replies import ToolReply, reply_about
 from reconciler.errors import InvalidRequestError
@@ -59,25 +58,36 @@ def operator_reply(
     if name in ("confirm", "reject"):
         take = whose.confirm if name == "confirm" else whose.reject
         return reply_about(take(by=grant.person(asked.pop("answered_by")), **asked))
-    return ToolReply(text=_LOOKS[name](whose, **asked))
+    return ToolReply(text=joined(_LOOKS[name](whose, **asked)) or _NOTHING[name])
 
 
-def _evidence(whose: ContactMemory, fact_id: str | None = None, about: str | None = None) -> str:
+def _evidence(
+    whose: ContactMemory, fact_id: str | None = None, about: str | None = None
+) -> Iterator[str]:
     if (fact_id is None) is (about is None):
         raise InvalidRequestError("give either fact_id or about")
     evidence = whose.evidence_about(about) if about is not None else [whose.evidence(fact_id or "")]
-    return evidence_words(evidence)
+    for each in evidence:
+        yield from _item([_fact(each.fact), *evidence_lines(each)])
 
 
-_LOOKS: Mapping[str, Callable[..., str]] = {
-    "pending": lambda whose: pending_words(whose.pending()),
-    "health": lambda whose: health_words(ops.health(whose)),
-    "history": lambda about, **asked: history_words(about.history(**asked)),
-    "profile": lambda about: profile_words(about.profile()),
-    "explain": lambda about, **asked: joined(about.explain(**asked).sentences()),
+_LOOKS: Mapping[str, Callable[..., Iterable[str]]] = {
+    "pending": lambda whose: pending_lines(whose.pending()),
+    "health": lambda whose: _health_lines(ops.health(whose)),
+    "history": lambda about, **asked: _history_lines(about.history(**asked)),
+    "profile": lambda about: (f"- {value_line(value)}" for value in about.profile()),
+    "explain": lambda about, **asked: about.explain(**asked).sentences(),
     "evidence": _evidence,
 }
 """The tools that only read, by name; the first parameter is the contact's or the agent's memory."""
+
+_NOTHING = {
+    "pending": "Nothing waits for an answer.",
+    "history": "Nothing is known of the contact.",
+    "evidence": "Nothing is known that says so.",
+    "profile": "No value is known of the contact.",
+}
+"""The answers without a line."""
 
 
 LENGTH_MAX = 12_000
@@ -103,24 +113,22 @@ def _item(lines: Iterable[str]) -> Iterator[str]:
         yield f"  {line}" if place else f"- {line}"
 
 
-def pending_words(waiting: Sequence[Decision | Dispute]) -> str:
+def pending_lines(waiting: Sequence[Decision | Dispute]) -> list[str]:
     """Held notes and disputes, each with its question and the id for an answer."""
-    if not waiting:
-        return "Nothing waits for an answer."
-    told, length = [f"{len(waiting)} waiting:"], 0
+    told, length = [f"{len(waiting)} waiting:"] if waiting else [], 0
     for count, item in enumerate(waiting):
         lines = [*map(visible, _item(waiting_lines(item)))]
         length += sum(map(len, lines)) + len(lines)
         if count and length > LENGTH_MAX - len(told[0]) - len(_MORE_WAIT):
-            return joined([*told, _MORE_WAIT.format(count=len(waiting) - count)])
+            return [*told, _MORE_WAIT.format(count=len(waiting) - count)]
         told += lines
-    return joined(told)
+    return told
 
 
-def history_words(histories: Sequence[FactHistory]) -> str:
+def _history_lines(histories: Iterable[FactHistory]) -> Iterator[str]:
     """Each chain, the fact that nothing superseded first."""
-    told = joined(line for history in histories for line in _item(_chain(history)))
-    return told or "Nothing is known of the contact."
+    for history in histories:
+        yield from _item(_chain(history))
 
 
 def _chain(history: FactHistory) -> Iterator[str]:
@@ -141,21 +149,8 @@ def _fact(fact: Fact) -> str:
     return f'{fact.state} "{fact.text}" ({held}, {fact.trust}, fact {fact.fact_id})'
 
 
-def evidence_words(evidence: Sequence[FactEvidence]) -> str:
-    """Evidence of each fact, turn by turn."""
-    told = joined(
-        line for each in evidence for line in _item([_fact(each.fact), *evidence_lines(each)])
-    )
-    return told or "Nothing is known that says so."
-
-
-def profile_words(values: Sequence[SlotValue]) -> str:
-    """Current value of each attribute."""
-    told = joined(f"- {value_line(value)}" for value in values)
-    return told or "No value is known of the contact."
-
-
-def health_words(report: HealthReport) -> str:
+def _health_lines(report: HealthReport) -> Iterator[str]:
     """Numbers of all contacts together."""
-    rows = (f"{name}: {now}, {meaning}" for name, now, meaning in health_rows(report))
-    return joined([f"contacts: {len(report.contacts)}", *rows])
+    yield f"contacts: {len(report.contacts)}"
+    for name, now, meaning in health_rows(report):
+        yield f"{name}: {now}, {meaning}"

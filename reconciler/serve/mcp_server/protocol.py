@@ -67,7 +67,9 @@ class Calls:
         try:
             return await anyio.to_thread.run_sync(call, limiter=self._limiter)
         except UnknownNameError as error:
-            raise MCPError(INVALID_PARAMS, f"there is no {_short(str(error))!r} here") from None
+            raise MCPError(
+                INVALID_PARAMS, f"there is no {str(error)[:_NAME_LENGTH_MAX]!r} here"
+            ) from None
         except InvalidRequestError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         except ReconcilerError as error:
@@ -129,10 +131,6 @@ def mcp_server(
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _NAME_LENGTH_MAX else f"{text[:_NAME_LENGTH_MAX]}…"
 
 
 _GRACE_SECONDS = 10.0
