@@ -9,7 +9,7 @@ An erasure cannot be undone: a form shows what would be erased, before it is con
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,6 @@ from reconciler.serve.operator_page.words import settled_by
 
 _LOOKED_AT_MAX = 200
 _NAMED_MAX = 10
-_CHOICES = "choose yes, no, or give the answer in other words"
 
 
 def answer(visit: Visit) -> Response:
@@ -92,7 +91,7 @@ def _answered(visit: Visit, about: ContactMemory, decision_id: str) -> Decision:
     if choice == "withdraw":
         return about.withdraw(decision_id, visit.by, told_to=told_to)
     if choice not in ("yes", "words"):
-        raise NotDoneError(422, _CHOICES)
+        raise NotDoneError(422, "choose yes, no, or give the answer in other words")
     told = visit.text("text") if choice == "words" else None
     return about.confirm(decision_id, visit.by, text=told, told_to=told_to)
 
@@ -133,20 +132,19 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
     open_ = [{fact.fact_id for fact in dispute.facts} for dispute in about.disputes()]
     if {*sides} in open_:
         return
-    settled = _dispute_settled_by(about, {*sides})
+    settled = next(
+        (
+            made
+            for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX)
+            if made.action is not Action.REVERT
+            and {made.fact_id, *made.closed_ids, *made.superseded_ids} & {*sides}
+        ),
+        None,
+    )
     if settled is None:
         told = "this dispute has changed since the page showed it; load the contact again"
         raise NotDoneError(409, told)
     raise _done_already("this dispute has been settled", settled, settled.text.rstrip("."))
-
-
-def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:
-    """Newest decision of a person that settled the dispute."""
-    for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX):
-        named = {made.fact_id, *made.closed_ids, *made.superseded_ids}
-        if named & {*fact_ids} and made.action is not Action.REVERT:
-            return made
-    return None
 
 
 def renew(visit: Visit) -> Response:
@@ -188,27 +186,25 @@ def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
 
 def amend(visit: Visit) -> Response:
     """Correct a fact, in the name of the person who is logged in."""
+    about, fact_id = visit.about, visit.text("fact")
     try:
-        return visit.to_contact(_amended(visit))
+        text, value = visit.text("text"), visit.optional("value")
+        _check_value(about.evidence(fact_id).fact, text, value)
+        return visit.to_contact(
+            about.amend(
+                text,
+                fact_id=fact_id,
+                value=value,
+                by=visit.grant.name,
+                reason=visit.text("reason"),
+                said_at=visit.day("true_from"),
+            )
+        )
     except (NotDoneError, InvalidRequestError) as error:
         problem = _problem(error)
         if problem.status != 422:  # the fact is missing or has ended, so it has no form
             raise
         return views.fact(visit, problem)
-
-
-def _amended(visit: Visit) -> Decision:
-    about, fact_id = visit.about, visit.text("fact")
-    text, value = visit.text("text"), visit.optional("value")
-    _check_value(about.evidence(fact_id).fact, text, value)
-    return about.amend(
-        text,
-        fact_id=fact_id,
-        value=value,
-        by=visit.grant.name,
-        reason=visit.text("reason"),
-        said_at=visit.day("true_from"),
-    )
 
 
 def _check_value(known: Fact, text: str, value: str | None) -> None:
@@ -217,10 +213,11 @@ def _check_value(known: Fact, text: str, value: str | None) -> None:
     Raises:
         NotDoneError: only one of the two was changed.
     """
-    old = known.slot.value if known.slot else None
-    if not old or not value or not _says(known.text, old) or _says(text, value):
+    slot = known.slot
+    old = slot and slot.value
+    if not slot or not old or not value or not _says(known.text, old) or _says(text, value):
         return
-    field = words.plain(words.attribute(known))
+    field = words.plain(slot.attribute)
     if value == old:
         raise NotDoneError(
             422,

@@ -158,21 +158,19 @@ class _LoginDoor:
     async def enter(self, request: Request) -> Response:
         """Open a login for a valid token of an operator."""
         given = form_of(await request.body())
-        wanted = request.cookies.get(self._key_name)
+        wanted, status, told = request.cookies.get(self._key_name), 403, None
         onwards = _local(given.get("next"))
-        if wanted is None or not same(given.get(FORM_KEY), wanted) or not is_from_here(request):
-            return self._form(request, onwards, 403, "Please send the form once more.")
         token = await run_in_threadpool(self._tokens.find, (given.get("token") or "").strip())
-        if token is None:
-            place = request.client.host if request.client else ""
-            if self._wrong.wait_seconds(place) > 0:
-                told = "Too many wrong tokens. Wait a minute, then try again."
-                return self._form(request, onwards, 429, told)
+        if wanted is None or not same(given.get(FORM_KEY), wanted) or not is_from_here(request):
+            told = "Please send the form once more."
+        elif token is None:
             told = "This token is not valid here. It may be mistyped, expired or revoked."
-            return self._form(request, onwards, 403, told)
-        if token.grant.profile is not AccessProfile.OPERATOR:
+            if self._wrong.wait_seconds(request.client.host if request.client else "") > 0:
+                status, told = 429, "Too many wrong tokens. Wait a minute, then try again."
+        elif token.grant.profile is not AccessProfile.OPERATOR:
             told = "This is an agent's token. The page needs an operator's."
-            return self._form(request, onwards, 403, told)
+        if token is None or told:
+            return self._form(request, onwards, status, told)
         entered = RedirectResponse(onwards, 303)
         self._logins.close(self.secret_of(request) or "")  # the browser forgets it now
         self._set(entered, request, self._cookie, self._logins.open(token))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Any, TypeVar
 
 from starlette.responses import Response
@@ -40,7 +39,9 @@ _FILTERS = ("agent", "contact", "became", "disposal", "gate_reason", "source", "
 _OUTCOMES = (*words.ACTIONS.values(),)
 """The outcomes of a note, in the words of the list."""
 
-WordT = TypeVar("WordT", bound=StrEnum)
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+WordT = TypeVar("WordT", bound=str)
 
 
 @dataclass(slots=True)
@@ -51,11 +52,7 @@ class _Attention:
     questions: int = 0
     disputes: int = 0
     expiring: int = 0
-    oldest_at: datetime | None = None
-
-    def waits_since(self, at: datetime) -> None:
-        """Note that something has waited since then."""
-        self.oldest_at = at if self.oldest_at is None else min(self.oldest_at, at)
+    oldest_at: datetime = _NEVER
 
 
 def contacts(visit: Visit) -> Response:
@@ -93,15 +90,15 @@ def _attention(visit: Visit) -> list[_Attention]:
         waiting = of(item.scope.contact_id)
         if isinstance(item, Dispute):
             waiting.disputes += 1
-            waiting.waits_since(item.opened_at)
+            since = item.opened_at
         else:
             waiting.questions += 1
-            waiting.waits_since(item.at)
+            since = item.at
+        waiting.oldest_at = min(since, waiting.oldest_at)
     for ending in agent.expiring(days=_DAYS_AHEAD, limit=_WAITING_MAX):
         of(ending.contact_id).expiring += 1
     # The longest wait comes first; contacts with only possibly changed facts come last.
-    never = datetime.max.replace(tzinfo=UTC)
-    return sorted(by_contact.values(), key=lambda each: (each.oldest_at or never, each.contact_id))
+    return sorted(by_contact.values(), key=lambda each: (each.oldest_at, each.contact_id))
 
 
 def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
@@ -176,31 +173,19 @@ def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) ->
     heads = [chain.facts[0] for chain in chains]
     held = [head for head in heads if not head.has_ended and not head.is_void]
     first = _number(visit.optional("from"))
-    drawn = timeline(chains, at or datetime.now(UTC), _TIMELINE_MAX)
-    facts = _facts_of(chains)
+    known = chains or visit.about.history()
     return {
-        "timeline": drawn,
+        "timeline": timeline(chains, at or datetime.now(UTC), _TIMELINE_MAX),
         "link": lambda fact_id: address("/fact", **visit.ids, fact=fact_id),
         "standing": [
             fact for fact in held if fact.is_live and (fact.is_standing or is_never_cut(fact))
         ],
         "facts": held[first : first + _FACTS_MAX],
-        "first": first,
         "held": len(held),
         "next": first + _FACTS_MAX if len(held) > first + _FACTS_MAX else None,
-        "known_from": _known_from(facts)
-        or (_known_from(_facts_of(visit.about.history())) if at else None),
+        "known_from": min((each.recorded_at for one in known for each in one.facts), default=None),
         "today": datetime.now(UTC).date(),
     }
-
-
-def _facts_of(chains: Iterable[FactHistory]) -> list[Fact]:
-    return [fact for chain in chains for fact in chain.facts]
-
-
-def _known_from(facts: Iterable[Fact]) -> datetime | None:
-    """When the first of the facts was recorded; None without any."""
-    return min((fact.recorded_at for fact in facts), default=None)
 
 
 def _number(given: str | None) -> int:
@@ -237,19 +222,15 @@ def fact(visit: Visit, problem: Problem | None = None) -> Response:
     return visit.page(
         "fact.html",
         problem.status if problem else 200,
-        told=problem.detail if problem else None,
+        problem=problem,
         typed=visit.given if problem else {},
         **head_of(visit, about),
-        fact=evidence.fact,
         evidence=evidence,
         chain=chain,
         made=made,
         ending=_ended_by(about, chain, evidence.fact),
         erasures=about.erasures()[::-1] if evidence.fact.state is FactState.ERASED else (),
         why=about.explain(made.decision_id) if made else None,
-        ended_by={link.old_id: link for link in chain.supersessions},
-        attribute=words.attribute(evidence.fact),
-        is_changeable=not evidence.fact.has_ended,
     )
 
 
@@ -294,7 +275,7 @@ def decisions(visit: Visit) -> Response:
     The store cannot filter by source or outcome, so these are filtered among the newest.
     """
     source, after = _one_of(SourceKind, "source", visit), visit.optional("after")
-    became = _one_of_words(_OUTCOMES, "became", visit)
+    became = _one_of(_OUTCOMES, "became", visit)
     since, until = visit.day("since"), visit.day("until", at_its_end=True)
     if since and until and since > until:
         raise NotDoneError(422, "the first day is after the last; exchange them")
@@ -356,27 +337,23 @@ def _listed(
     visit: Visit, template: str, shown: Sequence[Decision | Dispute], **values: Any
 ) -> Response:
     """A list as a page, or as the file that is asked for."""
-    if kind := _one_of_words(exports.KINDS, "as", visit):
+    if kind := _one_of(exports.KINDS, "as", visit):
         return exports.exported(visit.memory, kind, shown)
     names = _names(visit, (each.scope.contact_id for each in shown))
     return visit.page(template, shown=shown, names=names, contact_id=visit.contact_id, **values)
 
 
-def _one_of(choices: type[WordT], name: str, visit: Visit) -> WordT | None:
+def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
     """A word of a closed list; None if none is chosen.
 
     Raises:
         NotDoneError: it is no word of the list.
     """
-    known = {str(each): each for each in choices}
-    return known.get(_one_of_words(known, name, visit) or "")
-
-
-def _one_of_words(known: Collection[str], name: str, visit: Visit) -> str | None:
     given = visit.optional(name)
-    if given is not None and given not in known:
+    chosen = next((each for each in known if each == given), None)
+    if given is not None and chosen is None:
         raise NotDoneError(422, f"{words.plain(name)} is none of the list; choose one of it")
-    return given
+    return chosen
 
 
 def health(visit: Visit) -> Response:

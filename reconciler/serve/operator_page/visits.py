@@ -330,7 +330,7 @@ def text_of(name: str) -> tuple[str, str]:
 @cache
 def _templates() -> Environment:
     made = environment(_FOLDER / "templates", _FOLDER)
-    made.filters |= {"day": _day, "exact": _exact, "ago": _ago, "moment": words.moment}
+    made.filters |= {"day": _day, "exact": escape, "ago": _ago, "moment": words.moment}
     made.filters["in_marks"] = in_marks
     known: Mapping[str, object] = {
         "address": address,
@@ -339,11 +339,6 @@ def _templates() -> Environment:
     }
     made.globals |= known
     return made
-
-
-def _exact(value: object) -> Markup:
-    """A value unchanged, for a field that is sent back; not for a reader."""
-    return escape(str(value))
 
 
 def _day(at: datetime | None) -> Markup:

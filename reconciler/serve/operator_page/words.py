@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from reconciler.domain.reconciling.reverting import undone_by
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import Erasure, ErasureKind
 from reconciler.domain.records.facts import Contact, Fact
+from reconciler.domain.records.notes import (
+from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.notes import (
     FOR_OPERATORS,
     OPERATOR_DOOR,
@@ -45,7 +47,7 @@ _TABLES: Mapping[str, Mapping[str, str]] = tomllib.loads(
 )
 FIELDS, ACTIONS, DISPOSALS = _TABLES["fields"], _TABLES["actions"], _TABLES["disposals"]
 SENSITIVITIES, _PLAIN = _TABLES["sensitivities"], _TABLES["plain"]
-QUESTIONS = _TABLES["questions"]
+QUESTIONS, RECORDS = _TABLES["questions"], _TABLES["records"]
 _UNTIL_NOW = " ".join(lexicon("questions").words("beside")).partition("“")[0]
 
 REVERSIBLE = frozenset(
@@ -59,19 +61,6 @@ REVERSIBLE = frozenset(
 
 DIRECTING = frozenset({GateReason.DIRECTIVE, GateReason.UNTRUSTED_SOURCE})
 """Reasons with an unlikely yes, so that no button suggests it."""
-
-_PLAINLY: Sequence[tuple[str, str]] = (
-    (r"\barbiter\b", "judge"),
-    (r"\bcosine\b", "similarity"),
-    (r"\bfiled under nothing\b", "stored without an attribute"),
-    (r"\bfiled under\b", "stored under"),
-    (r"\bthe user's own word\b", "the contact's own word"),
-    (r"\bword of user_explicit\b", "word of the contact"),
-    (r"\bword of (\w+?)_(\w+)\b", r"word of \1 \2"),
-    (r"\bunder policy (\S+) for domain (\S+?)(?=\.?$)", r"by the rules for \2, version \1"),
-)
-RECORDS: Mapping[str, str] = {"Episode": "statement"}
-"""A reader's names for the kinds of records that a receipt counts; the others need none."""
 
 _THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
 _ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
@@ -91,7 +80,7 @@ def plainly(sentence: str) -> str:
     """A sentence of an explanation without technical terms; quotations stay unchanged."""
     parts = _QUOTED.split(_THRESHOLDS.sub("How similar the two are decided", sentence))
     for place in range(0, len(parts), 2):
-        for word, plain_word in _PLAINLY:
+        for word, plain_word in _TABLES["plainly"].items():
             parts[place] = re.sub(word, plain_word, parts[place])
         parts[place] = _ISO_TIME.sub(_dated, parts[place])
     return "".join(parts)
@@ -122,16 +111,6 @@ def details(why: Explanation) -> list[str]:
     return [*first, *why.rule[1:], *why.neighbours, *why.differences, *why.arbiter]
 
 
-def holding(contact: Contact) -> int:
-    """How many facts of a contact have not ended, as its page counts them."""
-    return contact.live_facts + contact.expired_facts + contact.archived_facts
-
-
-def ended(contact: Contact) -> int:
-    """How many facts of a contact have ended; erased ones do not count."""
-    return contact.superseded_facts + contact.revoked_facts
-
-
 def is_erased(contact: Contact, erasures: Iterable[Erasure]) -> bool:
     """True if nothing is left of a contact but the receipts of its erasure."""
     return 0 < contact.erased_facts == contact.facts and any(
@@ -139,11 +118,6 @@ def is_erased(contact: Contact, erasures: Iterable[Erasure]) -> bool:
         for each in erasures
         if each.scope.contact_id == contact.contact_id
     )
-
-
-def tone(decision: Decision) -> str:
-    """Kind of notice for a decision."""
-    return "warn" if decision.action in (Action.REJECT, Action.HOLD) else "good"
 
 
 def is_withdrawn(ending: Decision | None) -> bool:
@@ -213,11 +187,6 @@ def question(held: Decision) -> str:
     asked = QUESTIONS.get(held.disposal) or QUESTIONS.get(held.judged.reason, QUESTIONS["other"])
     _, found, known = (held.question or "").rpartition(_UNTIL_NOW)
     return f"{asked} Known until now: {known.rpartition('”')[0]}”." if found else asked
-
-
-def attribute(fact: Fact) -> str | None:
-    """Attribute that a fact is filed under; None without one."""
-    return fact.slot.attribute if fact.slot else None
 
 
 def answerers(held: Decision, name: str) -> dict[str, str]:
