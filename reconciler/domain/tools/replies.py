@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from threading import Lock
 
 from reconciler.domain.recalling.briefing import CONVERSATION, asked_together, is_for_the_contact
@@ -131,34 +132,39 @@ def reply_about(
     if related and related.repeats and decision.action is Action.ADD:
         told.append("It does not repeat that fact: each says something that the other does not.")
     seen = {fact.fact_id: fact for fact in decision.compared_with}
+    name = partial(_name, told, show)
+
+    def known(ids: Iterable[str]) -> list[Comparison]:
+        return [seen[i] for i in ids if i in seen]
+
     verb = "It took back" if decision.action is Action.REVOKE else "It replaced"
-    superseded = [seen[i] for i in decision.superseded_ids if i in seen]
+    superseded = known(decision.superseded_ids)
     again = superseded[:1] if decision.verdict.is_restatement else []
     over = [fact for fact in superseded if related and fact.fact_id in related.ends]
-    _name(told, "It repeats", again, show)
-    _name(told, verb, [fact for fact in superseded if fact not in (*again, *over)], show)
-    _name(told, "It ended", over, show)
-    against = [seen[i] for i in decision.conflicting_ids if i in seen]
+    name("It repeats", again)
+    name(verb, [fact for fact in superseded if fact not in (*again, *over)])
+    name("It ended", over)
+    against = known(decision.conflicting_ids)
     said_over = related.ended_ids if related else ()
     spared = [fact for fact in against if fact.fact_id in said_over]
-    _name(told, _SPARED, spared, show, how=_HOW_SPARED)
+    name(_SPARED, spared, how=_HOW_SPARED)
     until_then = decision.ends_on_the_day_ids
-    _name(told, "Until then stays", [seen[i] for i in until_then if i in seen], show)
+    name("Until then stays", known(until_then))
     done = (*decision.superseded_ids, *decision.conflicting_ids, *until_then)
-    stay = [seen[i] for i in said_over if i not in done and i in seen]
+    stay = known(i for i in said_over if i not in done)
     if decision.is_history and not decision.verdict.is_restatement:
-        above = [seen[i] for i in decision.verdict.targets if i in seen]
-        known = [fact for fact in above if names_close or fact.fact_id in said_over]
-        _name(told, "Newer", known, show, how=_HOW_OLDER)
+        above = known(decision.verdict.targets)
+        told_of = [fact for fact in above if names_close or fact.fact_id in said_over]
+        name("Newer", told_of, how=_HOW_OLDER)
     elif not decision.is_history:
         how = _HOW_OVER if decision.is_over else _HOW_UNSAID
-        _name(told, "Not ended", stay, show, how=how)
+        name("Not ended", stay, how=how)
     suspended = _suspended(decision, siblings)
-    _name(told, "It suspends until then", suspended, show)
+    name("It suspends until then", suspended)
     siblings = [fact for fact in siblings if fact not in suspended]
     beside = [fact for fact in against if fact not in spared]
     how = _RULED if f"{SourceKind.USER_EXPLICIT} {YIELDS}" in decision.reason else _HOW_DISPUTED
-    _name(told, "Beside it stands", beside, show, how=how)
+    name("Beside it stands", beside, how=how)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
     is_asked = names_close and related is None and is_new and not decision.is_history
     left_open = [
@@ -168,9 +174,9 @@ def reply_about(
         and not seen[i].is_expired
         and is_left_open(decision.note, decision.verdict, seen[i])
     ]
-    _name(told, "Its value is that of", left_open, show, how=_HOW_OPEN)
+    name("Its value is that of", left_open, how=_HOW_OPEN)
     if is_asked and not left_open:
-        _name(told, "Close to it", _close(decision, siblings), show, how=_HOW)
+        name("Close to it", _close(decision, siblings), how=_HOW)
     return ToolReply(text=" ".join(filter(None, told)), decision=decision)
 
 
@@ -317,9 +323,9 @@ def _is_contacts(slot: Slot) -> bool:
 
 def _name(
     told: list[str],
+    show: Show,
     what: str,
     facts: Sequence[Comparison | Fact],
-    show: Show,
     *,
     how: str = "",
 ) -> None:
