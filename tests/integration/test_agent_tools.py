@@ -797,8 +797,8 @@ def failing(memory: Memory, monkeypatch: pytest.MonkeyPatch, error: ReconcilerEr
     ("error", "said"),
     [
         (GraphUnavailableError("/var/lib/memory.lbug does not answer"), "Send the same call again"),
-        (GraphConflictError("version 7 of /var/lib"), "The same call may be sent again"),
-        (EmbeddingError("/models/minilm.onnx: bad allocation"), "The same call may be sent again"),
+        (GraphConflictError("version 7 of /var/lib"), "Send the same call again"),
+        (EmbeddingError("/models/minilm.onnx: bad allocation"), "Send the same call again"),
         (GraphStorageError("/var/lib: the disk is full"), "to call again will not help"),
     ],
 )

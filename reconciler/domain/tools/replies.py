@@ -132,11 +132,7 @@ def reply_about(
     if related and related.repeats and decision.action is Action.ADD:
         told.append("It does not repeat that fact: each says something that the other does not.")
     seen = {fact.fact_id: fact for fact in decision.compared_with}
-    name = partial(_name, told, show)
-
-    def known(ids: Iterable[str]) -> list[Comparison]:
-        return [seen[i] for i in ids if i in seen]
-
+    name, known = partial(_name, told, show), partial(_those_of, seen)
     verb = "It took back" if decision.action is Action.REVOKE else "It replaced"
     superseded = known(decision.superseded_ids)
     again = superseded[:1] if decision.verdict.is_restatement else []
@@ -168,11 +164,9 @@ def reply_about(
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
     is_asked = names_close and related is None and is_new and not decision.is_history
     left_open = [
-        seen[i]
-        for i in seen
-        if is_asked
-        and not seen[i].is_expired
-        and is_left_open(decision.note, decision.verdict, seen[i])
+        fact
+        for fact in seen.values()
+        if is_asked and not fact.is_expired and is_left_open(decision.note, decision.verdict, fact)
     ]
     name("Its value is that of", left_open, how=_HOW_OPEN)
     if is_asked and not left_open:
@@ -319,6 +313,10 @@ def _least_cosine(one: str, other: str, names: str) -> float:
 
 def _is_contacts(slot: Slot) -> bool:
     return slot.subject == CONTACT_SUBJECT
+
+
+def _those_of(seen: Mapping[str, Comparison], fact_ids: Iterable[str]) -> list[Comparison]:
+    return [seen[i] for i in fact_ids if i in seen]
 
 
 def _name(

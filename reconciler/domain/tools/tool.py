@@ -104,7 +104,7 @@ class Parameter:
             made |= {"minimum": 0, "maximum": 1}
         return made | {"description": self.description}
 
-    def read(self, given: object) -> Any:
+    def read(self, given: Any) -> Any:
         """The value, or None where there is none.
 
         A blank word in place of an optional value is none: a strict mode makes models fill it in.
@@ -127,16 +127,13 @@ class Parameter:
         if self.choices and given not in self.choices:
             known = ", ".join(self.choices)
             raise InvalidRequestError(f"{self.name} {_short(given)} is not one of {known}")
-        self._check_bounds(given)
-        return given
-
-    def _check_bounds(self, given: Any) -> None:
         if self.length_max is not None and isinstance(given, str) and len(given) > self.length_max:
             raise InvalidRequestError(
                 f"{self.name} has {len(given):,} characters, at most {self.length_max:,} are taken"
             )
         if self.is_fraction and not 0 <= given <= 1:
             raise InvalidRequestError(f"{self.name} must be from 0 to 1")
+        return given
 
 
 @in_order

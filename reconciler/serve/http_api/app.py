@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -315,7 +315,7 @@ async def _tell_of_input(request: Request, error: RequestValidationError) -> Res
         told = "the body is not read: send it with the header Content-Type: application/json"
         return problem_answer(request, Problem("invalid-request", 422, told))
     wrong = [
-        f"{_place(each['loc'][1:])}: {each['msg'].removeprefix('Value error, ')}"
+        f"{'.'.join(map(_part, each['loc'][1:]))}: {each['msg'].removeprefix('Value error, ')}"
         for each in error.errors()
     ]
     told = f"the request cannot be used: {'; '.join(wrong[:3])}"
@@ -329,9 +329,9 @@ def _is_body_unnamed(request: Request) -> bool:
     return bool(request.scope.get(BODY)) and not said.endswith(("/json", "+json"))
 
 
-def _place(parts: Sequence[object]) -> str:
-    """The place of the fault; an unknown name may be anything, so it is cut."""
-    return ".".join(str(part)[:_NAME_LENGTH_MAX] for part in parts)
+def _part(name: object) -> str:
+    """A part of the place of a fault; an unknown name may be anything, so it is cut."""
+    return str(name)[:_NAME_LENGTH_MAX]
 
 
 _TOLD: dict[Any, Any] = {

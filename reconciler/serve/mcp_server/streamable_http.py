@@ -29,7 +29,7 @@ def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minut
         address: the names that it may be called by.
         calls_per_minute: how many requests each token may make.
     """
-    server = mcp_server(desk, lambda ctx: _grant(ctx.request), Calls())
+    server = mcp_server(desk, _grant, Calls())
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
@@ -42,6 +42,6 @@ def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minut
     return NameDoor(door, address.hosts)
 
 
-def _grant(request: Any) -> Grant:
-    grant: Grant = request.scope[GRANT]
+def _grant(ctx: Any) -> Grant:
+    grant: Grant = ctx.request.scope[GRANT]
     return grant

@@ -27,7 +27,6 @@ from reconciler.errors import (
 )
 from reconciler.serve.access.problems import Problem, problem_of
 from reconciler.serve.operator_page import views, words
-from reconciler.serve.operator_page.views import head_of
 from reconciler.serve.operator_page.visits import Given, Handler, NotDoneError, Visit
 from reconciler.serve.operator_page.words import settled_by
 
@@ -50,7 +49,7 @@ def answers(visit: Visit) -> Response:
         raise NotDoneError(422, "tick the questions that you answer, and choose yes or no for them")
     results = [_result(visit, *each.partition(" ")) for each in ticked]
     status = 200 if any("made" in each for each in results) else 409
-    return visit.page("answered.html", status, results=results, contact_id=visit.contact_id)
+    return visit.page("answered.html", status, results=results)
 
 
 def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> dict[str, Any]:
@@ -264,8 +263,6 @@ def undo(visit: Visit) -> Response:
         return visit.page(
             "undo_later.html",
             409,
-            ids=visit.ids,
-            contact=None,
             decision=about.decision(decision_id),
             later=later,
             reason=reason,
@@ -284,7 +281,6 @@ def look(visit: Visit) -> Response:
     going = [each for chain in chains for each in chain.facts if each.fact_id in gone]
     return visit.page(
         "erase.html",
-        **head_of(visit, about),
         planned=planned,
         fact=known,
         target=target,
@@ -309,7 +305,7 @@ def receipt(visit: Visit) -> Response:
     erasure = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
     if erasure is None:
         raise NotDoneError(404, "there is no erasure of that id for this contact")
-    return visit.page("erasure.html", **head_of(visit, visit.about), erasure=erasure)
+    return visit.page("erasure.html", erasure=erasure)
 
 
 def erase(visit: Visit) -> Response:

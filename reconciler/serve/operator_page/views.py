@@ -142,10 +142,11 @@ def contact(visit: Visit) -> Response:
     about = visit.about
     about.check_known()
     at = _instant(visit)
-    chains, done = about.history(at=at), _done(visit, about)
+    chains = about.history(at=at)
+    # The decisions just made, which the address names.
+    done = [about.decision(each) for each in visit.given.getlist("done")[:_ATTENTION_MAX]]
     return visit.page(
         "contact.html",
-        **head_of(visit, about),
         **_course(visit, chains, at),
         at=at,
         done=done,
@@ -159,13 +160,6 @@ def _instant(visit: Visit) -> datetime | None:
     """The end of the day that is asked about; None for now, and for today."""
     at = visit.day("at", at_its_end=True)
     return None if at is None or at.date() == datetime.now(UTC).date() else at
-
-
-def head_of(visit: Visit, about: ContactMemory) -> dict[str, Any]:
-    """Head of every page about a contact."""
-    agent = visit.memory.agent(about.scope.agent_id, tenant=about.scope.tenant)
-    known = agent.contacts(about.scope.contact_id)
-    return {"contact": known[0] if known else None, "ids": visit.ids}
 
 
 def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> dict[str, Any]:
@@ -206,11 +200,6 @@ def _now(about: ContactMemory) -> dict[str, Any]:
     }
 
 
-def _done(visit: Visit, about: ContactMemory) -> list[Decision]:
-    """Decision just made, which the address names."""
-    return [about.decision(each) for each in visit.given.getlist("done")[:_ATTENTION_MAX]]
-
-
 def fact(visit: Visit, problem: Problem | None = None) -> Response:
     """One fact: why it is believed, its evidence, its history; and forms that change it.
 
@@ -224,7 +213,6 @@ def fact(visit: Visit, problem: Problem | None = None) -> Response:
         problem.status if problem else 200,
         problem=problem,
         typed=visit.given if problem else {},
-        **head_of(visit, about),
         evidence=evidence,
         chain=chain,
         made=made,
@@ -262,7 +250,6 @@ def decision(visit: Visit) -> Response:
     decided = about.decision(decision_id)
     return visit.page(
         "decision.html",
-        **head_of(visit, about),
         decision=decided,
         why=about.explain(decision_id),
         since=since(about, decided),
@@ -340,7 +327,7 @@ def _listed(
     if kind := _one_of(exports.KINDS, "as", visit):
         return exports.exported(visit.memory, kind, shown)
     names = _names(visit, (each.scope.contact_id for each in shown))
-    return visit.page(template, shown=shown, names=names, contact_id=visit.contact_id, **values)
+    return visit.page(template, shown=shown, names=names, **values)
 
 
 def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:

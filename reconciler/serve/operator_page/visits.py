@@ -213,12 +213,16 @@ class Visit:
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
         """A page of this memory."""
-        agent_id = self.given.get("agent")
+        agent_id, contact_id = self.given.get("agent"), self.contact_id
         known = agent_id if agent_id in self.grant.agent_ids else self.grant.agent_ids[0]
+        agent = self.memory.agent(known, tenant=self.grant.tenant)
         frame = {
             "grant": self.grant,
             "form_key": self.form_key,
             "agent_id": known,
+            "contact_id": contact_id,
+            "contact": next(iter(agent.contacts(contact_id)), None) if contact_id else None,
+            "ids": {"agent": known, "contact": contact_id or ""},
             "subject_of": partial(subject_of, self.memory),
         }
         return page(template, status, **frame, **values)

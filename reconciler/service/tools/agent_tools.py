@@ -40,7 +40,6 @@ from reconciler.domain.tools.tool import (
 from reconciler.errors import (
     EmbedderClosedError,
     EmbeddingError,
-    GraphClosedError,
     GraphUnavailableError,
     InvalidNoteError,
     InvalidRequestError,
@@ -399,22 +398,17 @@ _NOTHING_DONE = {
 
 def _told_of(name: str, error: ReconcilerError) -> str:
     """Reply about a failure that the model did not cause; no path, address or cause."""
-    is_note = name != RECALL_CONTACT
-    if isinstance(error, GraphClosedError | EmbedderClosedError):  # perhaps while it was written
-        done = "Not confirmed as stored" if is_note else "Nothing was recalled"
-        return f"{done}: the memory was closed, and to call again will not help."
-    if isinstance(error, GraphUnavailableError) and error.retryable:
+    done = "Nothing was recalled" if name == RECALL_CONTACT else "Not confirmed as stored"
+    is_closed = isinstance(error, EmbedderClosedError)
+    if error.retryable or (isinstance(error, EmbeddingError) and not is_closed):
         return (
-            "Not confirmed as stored: the memory does not answer now. Send the same call again "
-            "a little later; it is stored once at most."
-            if is_note
-            else "Nothing was recalled: the memory does not answer now. Try again a little later, "
-            "or go on without it."
+            f"{done}: the memory does not answer now. Send the same call again a little later; a "
+            "note is stored once at most."
         )
-    done = "Not stored" if is_note else "Nothing was recalled"
-    if error.retryable or isinstance(error, EmbeddingError):
-        return f"{done}: the memory is busy. The same call may be sent again."
-    return f"{done}: the memory is out of order, and to call again will not help. Go on without it."
+    return (
+        f"{done}: the memory is closed or out of order, and to call again will not help. Go on "
+        "without it."
+    )
 
 
 def _as_object(arguments: object) -> Mapping[Any, Any]:
