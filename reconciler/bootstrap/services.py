@@ -305,9 +305,9 @@ class Services:
         """Attribute book: the attributes that slots may have."""
         return load_attribute_book(self.settings.reconcile.attributes_file)
 
-    @_Part
+    @property
     def tools(self) -> Mapping[str, Tool]:
-        """Tools that an agent's model may call."""
+        """Tools that an agent's model may call; read when the first agent is given them."""
         return load_tools("agent")
 
     @_Part

@@ -306,44 +306,11 @@ class ReconcilerStore(BaseStore):
         decision = about.note(
             value.get("text", ""),
             session_id=self._session_id,
-            idempotency_key=self._key(op, value),
+            idempotency_key=_key(about, op, value),
             tags=[op.key],
             **({"source_kind": self._source_kind} | fields),
         )
         self._on_decision(decision)
-
-    def _key(self, op: PutOp, value: Mapping[str, Any]) -> str:
-        """The idempotency key of a value: made of the value, its key and its occasion.
-
-        The occasion is the value put under the key before: Basic after Premium differs from Basic
-        at first. A live fact that this value itself wrote does not count, so that a retry finds its
-        own decision. Texts cannot be compared: the gate redacts them.
-        """
-        chains = self._about(op.namespace).history()
-        put = [fact for chain in chains for fact in chain.facts if op.key in fact.tags]
-        put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
-        before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
-        if put and put[-1].is_live:
-            earlier = self._key_after(op, before_newest, value)
-            if self._wrote(op.namespace, earlier) == newest:
-                return earlier
-        return self._key_after(op, newest, value)
-
-    def _key_after(self, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
-        """The idempotency key of a value that is put under its key after this fact."""
-        try:
-            said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
-        except (ValueError, RecursionError):
-            raise InvalidRequestError(
-                "a value holds itself, or is nested too deeply; give plain texts and numbers"
-            ) from None
-        return f"store-{self._about(op.namespace).digest(said)}"
-
-    def _wrote(self, namespace: Namespace, idempotency_key: str) -> str | None:
-        """The id of the fact that the note of a key became; None if it is unknown."""
-        with suppress(UnknownDecisionError, DamagedRecordError):
-            return self._about(namespace).decision(idempotency_key=idempotency_key).fact_id
-        return None
 
     def _get(self, namespace: Namespace, key: str) -> Item | None:
         fact = self._fact(namespace, key)
@@ -462,6 +429,35 @@ def _contact(namespace: Namespace) -> tuple[str, str]:
             f"{len(namespace)} labels"
         )
     return unquote(namespace[0]), unquote(namespace[1])
+
+
+def _key(about: ContactMemory, op: PutOp, value: Mapping[str, Any]) -> str:
+    """The idempotency key of a value: made of the value, its key and its occasion.
+
+    The occasion is the value put under the key before: Basic after Premium differs from Basic at
+    first. A live fact that this value itself wrote does not count, so that a retry finds its own
+    decision. Texts cannot be compared: the gate redacts them.
+    """
+    put = [fact for chain in about.history() for fact in chain.facts if op.key in fact.tags]
+    put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
+    before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
+    if put and put[-1].is_live:
+        earlier = _key_after(about, op, before_newest, value)
+        with suppress(UnknownDecisionError, DamagedRecordError):
+            if about.decision(idempotency_key=earlier).fact_id == newest:
+                return earlier
+    return _key_after(about, op, newest, value)
+
+
+def _key_after(about: ContactMemory, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
+    """The idempotency key of a value that is put under its key after this fact."""
+    try:
+        said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
+    except (ValueError, RecursionError):
+        raise InvalidRequestError(
+            "a value holds itself, or is nested too deeply; give plain texts and numbers"
+        ) from None
+    return f"store-{about.digest(said)}"
 
 
 def _check_counts(op: SearchOp | ListNamespacesOp) -> None:

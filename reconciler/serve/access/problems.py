@@ -110,13 +110,15 @@ class ProblemError(Exception):
         self.problem = Problem(kind, status, detail, **more)
 
 
-def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:
+def problem_of(error: ReconcilerError | ProblemError, sent: Iterable[str] = ()) -> Problem:
     """Problem that a client is told for an error.
 
     Args:
         error: the error.
         sent: the client's words; they are not repeated, because they may hold a secret.
     """
+    if isinstance(error, ProblemError):
+        return error.problem
     known = next(kind for kind in type(error).__mro__ if kind in _STATUSES)
     kind = "-".join(_WORD.split(type(error).__name__.removesuffix("Error"))).lower()
     if isinstance(error, InvalidRequestError):
@@ -179,13 +181,10 @@ def telling(
         sent: the client's words, which no answer repeats.
     """
 
-    async def tell_of_an_error(request: Request, error: ReconcilerError) -> Response:
-        if not isinstance(error, InvalidRequestError):
+    async def tell_of_an_error(request: Request, error: ReconcilerError | ProblemError) -> Response:
+        if not isinstance(error, InvalidRequestError | ProblemError):
             _log.warning("a request failed: %s", error)
         return answer(request, problem_of(error, sent(request)))
-
-    async def tell_of_a_problem(request: Request, error: ProblemError) -> Response:
-        return answer(request, error.problem)
 
     async def tell_of_http(request: Request, error: HTTPException) -> Response:
         status = error.status_code
@@ -200,7 +199,7 @@ def telling(
 
     return {
         ReconcilerError: tell_of_an_error,
-        ProblemError: tell_of_a_problem,
+        ProblemError: tell_of_an_error,
         HTTPException: tell_of_http,
         Exception: tell_of_a_fault,
     }

@@ -131,14 +131,15 @@ async def known_parameters_only(request: Request) -> None:
     operations = request.app.openapi()["paths"][request.scope["route"].path_format]
     parameters = operations[request.method.lower()].get("parameters", [])
     schemas = {each["name"]: each["schema"] for each in parameters if each["in"] == "query"}
-    wrong = [name for name in dict.fromkeys(request.query_params) if name not in schemas]
+    sent = request.query_params
+    unknown = f"there is no such parameter; there are {', '.join(sorted(schemas)) or 'none'}"
+    wrong = {name: unknown for name in sent if name not in schemas}
+    for name in schemas:
+        if len(sent.getlist(name)) > 1 and not _is_list(schemas[name]):
+            wrong[name] = "this was given more than once; give it once"
     if wrong:
-        told = f"there is no such parameter; there are {', '.join(sorted(schemas)) or 'none'}"
-        raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in wrong])
-    several = [name for name in schemas if len(request.query_params.getlist(name)) > 1]
-    if twice := [name for name in several if not _is_list(schemas[name])]:
-        told = "this was given more than once; give it once"
-        raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in twice])
+        faults = [{"loc": ("query", name), "msg": told} for name, told in wrong.items()]
+        raise RequestValidationError(faults)
 
 
 def _is_list(schema: dict[str, Any]) -> bool:

@@ -116,13 +116,13 @@ class Desk:
 
     def prompts(self, grant: Grant) -> list[JsonObject]:
         """The one prompt: what to know and to ask when a conversation opens."""
-        arguments = [_argument("topic", "What the conversation is about, in words.", False)]
-        if grant.contact_id is None:
-            whom = _argument("contact_id", "The contact whom the conversation is with.", True)
-            arguments.insert(0, whom)
+        arguments, one_of = [], f"One of {', '.join(grant.agent_ids)}."
         if len(grant.agent_ids) > 1:
-            whose = _argument("agent_id", f"One of {', '.join(grant.agent_ids)}.", True)
-            arguments.insert(0, whose)
+            arguments.append(_argument("agent_id", one_of, True))
+        if grant.contact_id is None:
+            about = "The contact whom the conversation is with."
+            arguments.append(_argument("contact_id", about, True))
+        arguments.append(_argument("topic", "What the conversation is about, in words.", False))
         return [
             {
                 "name": OPENING,

@@ -25,7 +25,7 @@ from reconciler.errors import (
     ReconcilerError,
     RevertRefusedError,
 )
-from reconciler.serve.access.problems import Problem, problem_of
+from reconciler.serve.access.problems import problem_of
 from reconciler.serve.operator_page import views, words
 from reconciler.serve.operator_page.visits import Given, Handler, NotDoneError, Visit
 from reconciler.serve.operator_page.words import settled_by
@@ -60,11 +60,7 @@ def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> dict[str
         told = one.about.decision(one.text("decision")).text
         return {**named, "told": told, "made": _answered_first(one)}
     except (NotDoneError, ReconcilerError) as error:
-        return {**named, "told": told, "problem": _problem(error)}
-
-
-def _problem(error: NotDoneError | ReconcilerError) -> Problem:
-    return error.problem if isinstance(error, NotDoneError) else problem_of(error)
+        return {**named, "told": told, "problem": problem_of(error)}
 
 
 def _answered_first(visit: Visit) -> Decision:
@@ -200,7 +196,7 @@ def amend(visit: Visit) -> Response:
             )
         )
     except (NotDoneError, InvalidRequestError) as error:
-        problem = _problem(error)
+        problem = problem_of(error)
         if problem.status != 422:  # the fact is missing or has ended, so it has no form
             raise
         return views.fact(visit, problem)

@@ -21,7 +21,7 @@ from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem
 from reconciler.serve.http_api.answering import place_of, read_place, read_waiting_place
 from reconciler.serve.operator_page import exports, words
-from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit, address
+from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit
 from reconciler.serve.operator_page.words import since
 from reconciler.serve.wording import most_troubled
 
@@ -170,7 +170,6 @@ def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) ->
     known = chains or visit.about.history()
     return {
         "timeline": timeline(chains, at or datetime.now(UTC), _TIMELINE_MAX),
-        "link": lambda fact_id: address("/fact", **visit.ids, fact=fact_id),
         "standing": [
             fact for fact in held if fact.is_live and (fact.is_standing or is_never_cut(fact))
         ],
