@@ -37,7 +37,7 @@ from reconciler import Memory
 from reconciler.bound_memory import ContactMemory
 from reconciler.domain.recalling.procedures import mentions, needles
 from reconciler.domain.records.facts import Fact, FoundFact
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.reading.question_words import content_words
 from reconciler.settings import load_settings
 

@@ -45,7 +45,8 @@ from reconciler import Memory
 from reconciler.bound_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision, Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, Note, Relation
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.errors import InvalidAnswerError
 from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings

@@ -30,7 +30,8 @@ from reconciler.adapters.structured_calls import fenced
 from reconciler.config_files import load_prices
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, Note, Relation
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.settings import load_settings
 from tests.recordings import FOLDER
 

@@ -26,7 +26,8 @@ from reconciler.config_files import load_attribute_book
 from reconciler.domain.reconciling.rule import CANDIDATE_COUNT_MAX, decide
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, Note, Outcome, Relation, Scope, Slot
+from reconciler.domain.records.kinds import Action, Outcome, Relation
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.ops.review.calibration import (

@@ -27,7 +27,7 @@ from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler import Memory
 from reconciler.bound_memory import ContactMemory
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 

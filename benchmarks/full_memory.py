@@ -42,7 +42,8 @@ from reconciler.domain.reconciling.verdicts import (
 )
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Action, Note, Scope
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.guard import find_differences

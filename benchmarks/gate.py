@@ -18,7 +18,7 @@ from benchmarks.gate_literalness import share
 from reconciler.bootstrap.chosen_models import build_judge, build_sensitive_data_finder
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.decisions import Assessment
-from reconciler.domain.records.notes import Disposal, GateReason
+from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.reading.cues.classification import classify_literalness
 from reconciler.reading.cues.injection import find_directives
 from reconciler.reading.cues.meaning import classify_meaning

@@ -19,7 +19,7 @@ from benchmarks.gate_literalness import share
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.decisions import Assessment
-from reconciler.domain.records.notes import Disposal
+from reconciler.domain.records.kinds import Disposal
 from reconciler.reading.cues.languages import unread_language
 from reconciler.reading.guard import deny_each_other
 from reconciler.settings import load_settings

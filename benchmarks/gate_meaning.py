@@ -19,7 +19,8 @@ from benchmarks.gate_literalness import share
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.decisions import Assessment
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Disposal
+from reconciler.domain.records.kinds import Disposal
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.errors import InvalidNoteError
 from reconciler.reading.kinds import Category
 from reconciler.settings import load_settings

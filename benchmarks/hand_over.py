@@ -28,7 +28,8 @@ from benchmarks.engines import Engines
 from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.domain.records.decisions import Turn
-from reconciler.domain.records.notes import JobState, Scope
+from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Job, Session
 from reconciler.settings import load_settings
 from tests.anthropic_server import AnthropicServer, extraction

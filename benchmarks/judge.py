@@ -19,7 +19,8 @@ from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler.adapters.packaged_arbiter import PackagedArbiter
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Note, Relation, Scope
+from reconciler.domain.records.kinds import Relation
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.ops.review.calibration import Rate
 
 JUDGE = Path(__file__).resolve().parents[1] / "judge"

@@ -31,7 +31,7 @@ from reconciler.config_files import load_question_vectors, load_recall_floor
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.recallable import Recallable, Recalling
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import question_of

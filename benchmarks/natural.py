@@ -30,7 +30,8 @@ from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, Note, Relation
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 from tests.recordings import RecordedJudge

@@ -27,7 +27,7 @@ from benchmarks.sizes import sized
 from reconciler import Memory, Turn, as_prompt
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import Action, SourceKind
+from reconciler.domain.records.kinds import Action, SourceKind
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.reading.kinds import Category
 from reconciler.settings import load_settings

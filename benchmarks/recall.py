@@ -61,7 +61,8 @@ from reconciler.domain.recalling.recallable import Recallable, Recalling, Recall
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import neighbour_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope, Slot
 from reconciler.domain.records.policies import RankingPolicy, ReconcilePolicy
 from reconciler.reading.question_words import about_her
 from reconciler.service.recall import Recall

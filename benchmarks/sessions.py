@@ -27,7 +27,8 @@ from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.history import restated_beneath
 from reconciler.domain.records.decisions import Decision, Turn
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import Action, JobState, Scope
+from reconciler.domain.records.kinds import Action, JobState
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Outcomes, Session
 from reconciler.domain.sessions.extraction import Extraction, Window
 from reconciler.ports.embedder import Embedder

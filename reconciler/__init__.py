@@ -22,12 +22,8 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
         Turn as Turn,
     )
     from reconciler.domain.records.facts import Dispute as Dispute, Fact as Fact
-    from reconciler.domain.records.notes import (
-        Action as Action,
-        Note as Note,
-        Scope as Scope,
-        SourceKind as SourceKind,
-    )
+    from reconciler.domain.records.kinds import Action as Action, SourceKind as SourceKind
+    from reconciler.domain.records.notes import Note as Note, Scope as Scope
     from reconciler.domain.tools.replies import ToolReply as ToolReply
     from reconciler.memory import Memory as Memory
     from reconciler.ports.arbiter import Arbiter as Arbiter
@@ -44,7 +40,8 @@ _HOMES = {
     "reconciler.domain.recalling.recalled": "Recalled SlotValue",
     "reconciler.domain.records.decisions": "Candidate Decision Evidence Turn",
     "reconciler.domain.records.facts": "Dispute Fact",
-    "reconciler.domain.records.notes": "Action Note Scope SourceKind",
+    "reconciler.domain.records.kinds": "Action SourceKind",
+    "reconciler.domain.records.notes": "Note Scope",
     "reconciler.domain.tools.replies": "ToolReply",
     "reconciler.memory": "Memory",
     "reconciler.ports.arbiter": "Arbiter",

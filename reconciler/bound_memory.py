@@ -17,9 +17,8 @@ from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     PROPOSAL_DOOR,
-    TEXT_LENGTH_MAX,
     TOLD_RELATIONS,
     AnyCategory,
     AnyDisposal,
@@ -30,10 +29,13 @@ from reconciler.domain.records.notes import (
     Disposal,
     GateReason,
     JobState,
-    Note,
     Relation,
-    Scope,
     SourceKind,
+)
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    Scope,
     check_callable,
     check_flags,
     check_identifier,

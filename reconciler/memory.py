@@ -17,13 +17,8 @@ from reconciler.bound_memory import (
     first,
     known_or_none,
 )
-from reconciler.domain.records.notes import (
-    AnyJobState,
-    JobState,
-    check_callable,
-    check_flags,
-    positive,
-)
+from reconciler.domain.records.kinds import AnyJobState, JobState
+from reconciler.domain.records.notes import check_callable, check_flags, positive
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
 if TYPE_CHECKING:

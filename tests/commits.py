@@ -11,7 +11,7 @@ import numpy as np
 
 from reconciler import Evidence, Scope
 from reconciler.domain.reconciling.restating import written_fact
-from reconciler.domain.records.notes import Action, DecidedBy
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.service.stores.commits import Commit
 from tests.records import decision_of
 

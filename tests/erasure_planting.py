@@ -18,7 +18,8 @@ from typing import Any
 from reconciler import Memory
 from reconciler.domain.records.decisions import Candidate, Evidence, Judgement, Turn
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, Note, Relation, Scope, SourceKind
+from reconciler.domain.records.kinds import Action, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import ExtractionAnswerError, InvalidRequestError
 from reconciler.reading.kinds import Category

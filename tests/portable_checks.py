@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import pytest
 
 from reconciler import Action, Decision, Memory, as_prompt, ops
-from reconciler.domain.records.notes import GateReason
+from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.reading.kinds import Category
 from reconciler.testing import HashingEmbedder

@@ -25,7 +25,7 @@ from reconciler.domain.records.erasures import (
     FactEnd,
 )
 from reconciler.domain.records.facts import Conflict, Supersession
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import Query
 from reconciler.service.stores.binding_store import ModelStore

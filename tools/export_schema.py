@@ -16,7 +16,7 @@ from typing import Any
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.domain.records.decisions import Role
 from reconciler.domain.records.erasures import ErasureKind, ErasureState
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,
     Disposal,

@@ -33,7 +33,8 @@ from reconciler.adapters.structured_calls import (
 )
 from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import TOLD_RELATIONS, Action, Note, Relation, Slot, SourceKind
+from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Slot
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterRefusedError,

@@ -21,7 +21,8 @@ from reconciler.adapters.model_files import TOKENIZER, check_files, translated, 
 from reconciler.adapters.onnx_minilm import session_of
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour, replaced_by
-from reconciler.domain.records.notes import Action, Note, Relation
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.reading.guard import brings_another_value, is_foreign, tells_of_change

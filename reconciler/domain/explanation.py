@@ -16,18 +16,15 @@ from reconciler.domain.reconciling.limits import LIMITS, WHOSE
 from reconciler.domain.reconciling.rule import RULES
 from reconciler.domain.records.decisions import Comparison, Decision, Evidence
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import (
-    CONTACT_SUBJECT,
+from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,
     Disposal,
     GateReason,
     Outcome,
     Relation,
-    Slot,
-    SlotMatch,
-    compare_slots,
 )
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.frozen import frozen
 from reconciler.reading.visible_text import visible
 

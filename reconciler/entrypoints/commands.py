@@ -17,7 +17,7 @@ from rich.text import Text
 
 from reconciler import ops
 from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.fact_rendering import (
     archived_view,

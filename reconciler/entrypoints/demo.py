@@ -19,7 +19,7 @@ from rich.text import Text
 from reconciler import ops
 from reconciler.bootstrap.chosen_models import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_line,

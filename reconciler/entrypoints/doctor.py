@@ -40,7 +40,8 @@ from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import JobState, Note, Scope
+from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ArbitrationPolicy, JudgeQuestion
 from reconciler.domain.records.sessions import MoveState, QueueReport
 from reconciler.entrypoints.rendering import table

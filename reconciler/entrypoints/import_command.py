@@ -14,7 +14,7 @@ import typer
 from rich.console import Group
 
 from reconciler import ops
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
 from reconciler.entrypoints.rendering import print_errors, record_panel, terminal
 from reconciler.errors import InvalidRequestError

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from reconciler.domain.records.notes import JobState
+from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.job_rendering import (
     all_handed_over_words,
     drained_view,

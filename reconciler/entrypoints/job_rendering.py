@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Group
 
-from reconciler.domain.records.notes import JobState
+from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.rendering import (
     id_column,
     panels,

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from reconciler import ops
 from reconciler.bound_memory import note_to_check
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,

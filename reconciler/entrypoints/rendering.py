@@ -31,7 +31,7 @@ from reconciler.domain.records.facts import (
     Supersession,
     may_have_changed,
 )
-from reconciler.domain.records.notes import Action, Disposal, FactState
+from reconciler.domain.records.kinds import Action, Disposal, FactState
 from reconciler.reading.quoting import in_quotes
 from reconciler.reading.visible_text import visible
 from reconciler.serve.wording import field_lines, waiting_lines

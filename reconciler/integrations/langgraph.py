@@ -43,7 +43,8 @@ except ImportError as error:
 import anyio.to_thread
 from cachetools import LRUCache, cached
 
-from reconciler.domain.records.notes import AnySourceKind, positive
+from reconciler.domain.records.kinds import AnySourceKind
+from reconciler.domain.records.notes import positive
 from reconciler.integrations.langchain import CallableTool, sent_back
 
 if TYPE_CHECKING:

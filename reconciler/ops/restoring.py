@@ -14,7 +14,8 @@ from typing import Any
 
 from reconciler.domain.records.decisions import NO_MODEL
 from reconciler.domain.records.erasures import RestoreReport
-from reconciler.domain.records.notes import FactState, JobState, Scope
+from reconciler.domain.records.kinds import FactState, JobState
+from reconciler.domain.records.notes import Scope
 from reconciler.errors import GraphConflictError, InvalidArchiveError, SchemaError
 from reconciler.ops.export_file import CheckedExport, ContactInFile, ExportFile
 from reconciler.ports.embedder import Embedder

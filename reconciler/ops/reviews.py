@@ -6,14 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reconciler.bound_memory import BoundMemory, ContactMemory
-from reconciler.domain.records.notes import (
-    AnySourceKind,
-    DecidedBy,
-    SourceKind,
-    check_callable,
-    check_flags,
-    source_kind_of,
-)
+from reconciler.domain.records.kinds import AnySourceKind, DecidedBy, SourceKind
+from reconciler.domain.records.notes import check_callable, check_flags, source_kind_of
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.parts import parts_of
 

@@ -36,7 +36,8 @@ from reconciler.domain.recalling.ranking import (
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery, told
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Conflict, Fact, FactUse, FoundFact, RankedFact
-from reconciler.domain.records.notes import CONTACT_SUBJECT, LASTING, FactState, Scope
+from reconciler.domain.records.kinds import LASTING, FactState
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen, in_order

@@ -32,15 +32,8 @@ from reconciler.domain.records.facts import (
     PlaceInHistory,
     Supersession,
 )
-from reconciler.domain.records.notes import (
-    OPERATOR_DOOR,
-    OWN_WORDS,
-    Action,
-    Scope,
-    check_identifier,
-    is_after,
-    later,
-)
+from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action, is_after, later
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.service.stores.contact_store import ContactStore

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.domain.records.decisions import Turn
-from reconciler.domain.records.notes import JobState
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.sessions import Job, Outcomes
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.reading.kinds import Category

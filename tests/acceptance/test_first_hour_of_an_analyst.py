@@ -28,7 +28,7 @@ import pytest
 from reconciler import Memory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import FactHistory
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.entrypoints.browser_commands import saved_queries
 from tests.chromium import Chromium, chromium_or_skip
 from tests.conftest import CHOICE

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.domain.records.notes import JobState
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.sessions import Outcomes, QueueReport
 from reconciler.errors import GraphUnavailableError
 from reconciler.ops.metrics import QueueCollector

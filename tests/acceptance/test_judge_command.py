@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.config_files import load_judge_questions
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION
-from reconciler.domain.records.notes import TOLD_RELATIONS, Relation
+from reconciler.domain.records.kinds import TOLD_RELATIONS, Relation
 from reconciler.domain.records.policies import JudgeQuestion
 from reconciler.entrypoints.doctor import check_judge
 from reconciler.settings import load_settings

@@ -17,7 +17,8 @@ from reconciler import Action, Decision, Memory, Turn, ops
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.records.decisions import Candidate, Evidence
-from reconciler.domain.records.notes import FactState, GateReason, Note, Scope, SourceKind
+from reconciler.domain.records.kinds import FactState, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidArchiveError
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store

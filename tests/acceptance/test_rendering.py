@@ -17,7 +17,8 @@ from reconciler import Memory, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.decisions import Assessment, CheckFinding, ScorePart
 from reconciler.domain.records.facts import Contact, Dispute, ExpiringFact
-from reconciler.domain.records.notes import Disposal, JobState, Scope
+from reconciler.domain.records.kinds import Disposal, JobState
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.sessions import Job, SessionRecord
 from reconciler.entrypoints import (

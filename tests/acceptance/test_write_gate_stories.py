@@ -23,7 +23,8 @@ from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.decisions import CONTACT, Candidate, Evidence
-from reconciler.domain.records.notes import Disposal, GateReason, Note, Scope
+from reconciler.domain.records.kinds import Disposal, GateReason
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidAnswerError, InvalidRequestError
 from reconciler.reading.kinds import Category
 from reconciler.reading.visible_text import without_widthless

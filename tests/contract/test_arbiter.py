@@ -29,15 +29,8 @@ from reconciler.adapters.structured_calls import Connection
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import (
-    TOLD_RELATIONS,
-    Action,
-    Note,
-    Relation,
-    Scope,
-    Slot,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,

@@ -31,7 +31,8 @@ from reconciler.adapters.openai_calls import OPENAI
 from reconciler.adapters.structured_calls import WAIT_SECONDS_MAX, Vendor
 from reconciler.domain.records.decisions import Role, Usage
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import (
     CONFIDENCE_MAX_UNLESS_LITERAL,

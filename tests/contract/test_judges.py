@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from reconciler.domain.records.decisions import Judgement, Usage
-from reconciler.domain.records.notes import Action, Relation
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,

@@ -26,7 +26,8 @@ from reconciler.adapters.packaged_arbiter import FILE, QUICK, SHA256, PackagedAr
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import JudgedNeighbour, Neighbour
-from reconciler.domain.records.notes import Action, DecidedBy, Note, Relation, Scope, Slot
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import ArbiterUnavailableError
 from reconciler.reading.kinds import Category

@@ -14,7 +14,8 @@ import pytest
 
 from reconciler.domain.records.decisions import Role
 from reconciler.domain.records.facts import Relations
-from reconciler.domain.records.notes import JobState, Scope
+from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.sessions import Episode, Outcomes
 from reconciler.domain.sessions.extraction import Claim, Extracted

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reconciler import Memory
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.recalling.filtering import FilterFields
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     Disposal,
     GateReason,
     JobState,

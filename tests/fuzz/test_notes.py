@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from reconciler import Memory
 from reconciler.domain.records.decisions import Candidate, Evidence
-from reconciler.domain.records.notes import Note, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.errors import ReconcilerError
 from reconciler.reading.kinds import Category
 from reconciler.service.writing.doors import AgentFields, NoteFields

@@ -17,7 +17,7 @@ import numpy as np
 
 from reconciler import Decision
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.notes import Action, DecidedBy, Relation
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.errors import ArbiterError
 
 DIMENSION = 6

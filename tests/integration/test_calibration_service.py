@@ -18,7 +18,7 @@ from rich.console import Console
 from reconciler import Memory, ops
 from reconciler.config_files import load_attribute_book, load_profile
 from reconciler.domain.records.decisions import Comparison, Decision, Judgement
-from reconciler.domain.records.notes import Action, DecidedBy, Relation
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.entrypoints.judging_commands import (

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from reconciler import Action, Decision, Fact, Memory, SourceKind, Turn
-from reconciler.domain.records.notes import DecidedBy
+from reconciler.domain.records.kinds import DecidedBy
 from reconciler.errors import InvalidSessionError
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.clocks import Clock

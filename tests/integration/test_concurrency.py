@@ -22,7 +22,8 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.bootstrap.chosen_models import open_graph
-from reconciler.domain.records.notes import Action, Note as NewNote, Scope
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import Note as NewNote, Scope
 from reconciler.domain.records.policies import ReconcilePolicy, RetryPolicy
 from reconciler.errors import GraphUnavailableError
 from reconciler.ports.graph import Graph, Row

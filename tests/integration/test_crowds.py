@@ -16,7 +16,8 @@ from reconciler import Decision, Memory
 from reconciler.adapters.embedded_connections import CONNECTIONS_MAX
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, Note, Relation
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.service.writing.ledger import ContactTurns
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine

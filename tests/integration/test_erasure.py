@@ -16,7 +16,8 @@ from reconciler.adapters import embedded_graph
 from reconciler.adapters.embedded_connections import PlanningConnection
 from reconciler.domain.records.decisions import Candidate, Evidence, Turn
 from reconciler.domain.records.erasures import ERASED, Erasure
-from reconciler.domain.records.notes import FactState, GateReason, JobState, Note, Scope, SourceKind
+from reconciler.domain.records.kinds import FactState, GateReason, JobState, SourceKind
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.sessions import Stage
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import (

@@ -13,7 +13,7 @@ import pytest
 from reconciler import Action, Memory
 from reconciler.domain.records.decisions import Turn
 from reconciler.domain.records.erasures import Erasure, ErasureState
-from reconciler.domain.records.notes import GateReason
+from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.tasks.tasks import TaskState
 from reconciler.errors import ErasedError, ReconcilerError, UnknownTaskError

@@ -16,7 +16,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.decisions import Turn
 from reconciler.domain.records.facts import Relations
-from reconciler.domain.records.notes import DecidedBy, JobState
+from reconciler.domain.records.kinds import DecidedBy, JobState
 from reconciler.domain.records.sessions import Job, Outcomes, Stage
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import (

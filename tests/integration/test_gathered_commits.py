@@ -13,7 +13,7 @@ import neo4j
 import pytest
 
 from reconciler import Decision, Memory, Scope
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.errors import GraphUnavailableError, QueryError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.decision_store import DecisionStore

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from reconciler import Memory
-from reconciler.domain.records.notes import JobState
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.sessions import Outcomes, QueueReport
 from reconciler.errors import GraphUnavailableError
 from reconciler.ops.metrics import Read, health_of_all, reading_health, serve_metrics

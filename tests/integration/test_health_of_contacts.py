@@ -13,7 +13,7 @@ import pytest
 
 from reconciler import Decision, Memory, SourceKind, ops
 from reconciler.domain.recalling.prompting import without_recalled
-from reconciler.domain.records.notes import Action, GateReason
+from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
 from reconciler.ops.review.health import ContactHealth
 from reconciler.queries import load_queries

@@ -13,7 +13,7 @@ import pytest
 
 from reconciler import Action, Decision, Memory, SourceKind
 from reconciler.domain.records.facts import FactHistory
-from reconciler.domain.records.notes import FactState
+from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidRequestError, ReconcilerError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock

@@ -28,7 +28,8 @@ from reconciler.async_memory import AsyncAgentMemory, AsyncContactMemory
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.config_files import load_tools
 from reconciler.domain.records.decisions import Candidate, Evidence
-from reconciler.domain.records.notes import Note, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
 from reconciler.errors import InvalidRequestError
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.mcp_server.desk import Desk

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.notes import JobState
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.sessions import Job, Stage
 from tests import faults, raw_store
 from tests.conftest import ON_ANY_ONE, cases_of_each

@@ -14,7 +14,7 @@ import pytest
 
 from reconciler import Decision, Fact, Memory, SourceKind
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.notes import Action, Relation
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,

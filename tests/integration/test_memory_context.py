@@ -24,7 +24,8 @@ import pytest
 from reconciler import Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.decisions import Role, Turn
-from reconciler.domain.records.notes import Action, GateReason, Scope
+from reconciler.domain.records.kinds import Action, GateReason
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.tasks.tasks import TaskState

@@ -28,7 +28,8 @@ from hypothesis.stateful import (
 from reconciler import Decision, Fact, Memory, load_settings
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import FactHistory, Neighbour
-from reconciler.domain.records.notes import Action, Note, Relation
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterError, ArbiterRefusedError, InvalidNoteError
 from reconciler.reading.guard import find_differences
 from reconciler.service.writing.neighbourhoods import Neighbourhoods

@@ -13,7 +13,8 @@ import pytest
 
 from reconciler import Memory
 from reconciler.bootstrap.chosen_models import open_graph
-from reconciler.domain.records.notes import Action, Scope
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore

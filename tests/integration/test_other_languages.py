@@ -10,7 +10,7 @@ import pytest
 from reconciler import Memory, ops
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.entrypoints import doctor
 from reconciler.reading.findings import Difference
 from reconciler.settings import load_settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.errors import InvalidNoteError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest

@@ -25,7 +25,7 @@ from reconciler.bound_memory import note_to_check
 from reconciler.config_files import load_head
 from reconciler.domain.records.decisions import Assessment
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import Disposal, SourceKind
+from reconciler.domain.records.kinds import Disposal, SourceKind
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.cues.leanings import Leaning
 from reconciler.reading.kinds import RecallSemantics

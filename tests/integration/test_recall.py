@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.notes import Action, Scope
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.recall import Recall

@@ -16,7 +16,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from tests.recordings import FOLDER, RecordedJudge, read_answers
 
 BEGAN = datetime(2026, 1, 1, 9, tzinfo=UTC)

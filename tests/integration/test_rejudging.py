@@ -13,7 +13,8 @@ from reconciler import Decision, Memory
 from reconciler.bootstrap.services import build_worker
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, DecidedBy, Note, Relation, Scope
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
 from reconciler.service.writing.relating import IdleRejudging, Rejudged, Upheld
 from reconciler.settings import load_settings

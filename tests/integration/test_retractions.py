@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Decision, Memory
-from reconciler.domain.records.notes import FactState, GateReason
+from reconciler.domain.records.kinds import FactState, GateReason
 
 SISTER, TAKEN_BACK = "I have a sister.", "I misspoke, I do not have a sister."
 

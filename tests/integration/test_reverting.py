@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from reconciler import Action, Decision, Fact, Memory, SourceKind
-from reconciler.domain.records.notes import FactState
+from reconciler.domain.records.kinds import FactState
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidRequestError,

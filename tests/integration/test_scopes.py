@@ -18,7 +18,7 @@ import pytest
 from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Turn, load_settings
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap.chosen_models import open_graph
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import UnknownDecisionError
 from reconciler.service.stores.binding_store import BindingStore
 from tests import raw_store

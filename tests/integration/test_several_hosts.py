@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from reconciler import Memory, Turn
-from reconciler.domain.records.notes import JobState
+from reconciler.domain.records.kinds import JobState
 from tests import neo4j_server, raw_store
 from tests.conftest import CHOICE, cannot_run
 from tests.engines import OWN_LINES, EngineUnderTest, embedded_engine

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import Memory, Turn
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import InvalidScopeError, InvalidSessionError
 from reconciler.reading.kinds import Category

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from reconciler import Action, Decision, Fact, Memory, SourceKind, ops
 from reconciler.domain.records.facts import FactHistory
-from reconciler.domain.records.notes import Disposal, FactState
+from reconciler.domain.records.kinds import Disposal, FactState
 from reconciler.entrypoints.rendering import history_tree
 from reconciler.errors import InvalidRequestError
 from reconciler.testing import HashingEmbedder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.ops.review.calibration import replay
 from tests.tables import every
 

@@ -16,7 +16,8 @@ from hypothesis import given, settings, strategies as st
 from reconciler import Action, ContactMemory, Decision, Memory
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import DecidedBy, Note, Relation
+from reconciler.domain.records.kinds import DecidedBy, Relation
+from reconciler.domain.records.notes import Note
 from reconciler.testing import TableEmbedder
 from tests import faults
 from tests.engines import embedded_engine

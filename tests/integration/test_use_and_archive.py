@@ -11,7 +11,7 @@ import pytest
 
 from reconciler import Action, Decision, Fact, Memory, ops
 from reconciler.domain.records.decisions import Archived
-from reconciler.domain.records.notes import FactState
+from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock

@@ -34,15 +34,14 @@ from reconciler.bootstrap.chosen_models import utc_now
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.decisions import Candidate, Evidence
 from reconciler.domain.records.facts import Relations
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,
     Disposal,
     GateReason,
-    Note,
-    Scope,
     Sensitivity,
 )
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import (
     ConfigurationError,
     GraphUnavailableError,

@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 from reconciler.domain.gate.checks import may_answer
 from reconciler.domain.records.facts import SaidFact
-from reconciler.domain.records.notes import Note, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.reading.guard import count_words
 from reconciler.service.stores.rows import told_by_contact
 

@@ -18,7 +18,8 @@ from cachetools import Cache
 
 from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, Note, Relation, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import Action, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,

@@ -25,7 +25,8 @@ from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.errors import ConfigurationError
 from reconciler.ports.embedder import Embedder

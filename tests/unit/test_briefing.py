@@ -10,7 +10,8 @@ from reconciler.domain.recalling.briefing import Briefing, asked_together, opens
 from reconciler.domain.recalling.recallable import Recallable, Recalling
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Dispute, Fact, RankedFact
-from reconciler.domain.records.notes import Scope, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.reading.kinds import RecallSemantics
 

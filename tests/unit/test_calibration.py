@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.notes import Action, Outcome, Relation, Slot
+from reconciler.domain.records.kinds import Action, Outcome, Relation
+from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.review.calibration import (

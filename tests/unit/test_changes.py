@@ -11,7 +11,8 @@ import pytest
 
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, DecidedBy, Note, Scope, Slot
+from reconciler.domain.records.kinds import Action, DecidedBy
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.guard import (
     answer_one_question,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.domain.records.notes import SourceKind, file_path, one_of
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import file_path, one_of
 from reconciler.errors import InvalidRequestError
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from reconciler.domain.records.notes import FactState
+from reconciler.domain.records.kinds import FactState
 from reconciler.service.checking.lines import Coherence, Link, Node
 from tests.tables import every
 

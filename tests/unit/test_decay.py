@@ -13,7 +13,7 @@ from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.ranking import holding, numbers_of, strengths
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import FactState, SourceKind
+from reconciler.domain.records.kinds import FactState, SourceKind
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 from reconciler.reading.kinds import Category, RecallSemantics
 

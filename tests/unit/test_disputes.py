@@ -12,15 +12,8 @@ from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import amended, neighbour_of
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Fact
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    FactState,
-    Note,
-    Scope,
-    Slot,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.kinds import Category

@@ -9,7 +9,7 @@ import pytest
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.recalled import current_values
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from tests.ended_values import HELD, OVER
 
 BOOK = load_attribute_book(None)

@@ -21,18 +21,16 @@ from reconciler.domain.erasing.planning import (
 from reconciler.domain.records.decisions import Assessment, CheckFinding, Decision, Undo
 from reconciler.domain.records.erasures import ERASED, ErasureTarget
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
-    Note,
-    Scope,
     Sensitivity,
-    Slot,
     SourceKind,
 )
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.kinds import Category, RecallSemantics

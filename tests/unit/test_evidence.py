@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from reconciler.domain.recalling.history import Said, evidence_of, mentions, restated_beneath
 from reconciler.domain.records.decisions import FactEvidence
 from reconciler.domain.records.facts import Fact, Supersession
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 

@@ -21,15 +21,8 @@ from reconciler.domain.records.decisions import (
     Judgement,
     Verdict,
 )
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    Note,
-    Relation,
-    Scope,
-    Slot,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.findings import Difference, Finding
 from tests.records import changed, decision_of

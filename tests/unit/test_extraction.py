@@ -12,7 +12,8 @@ import pytest
 
 from reconciler.domain.records.decisions import Candidate, Role
 from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
-from reconciler.domain.records.notes import Scope, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import (
     Citation,

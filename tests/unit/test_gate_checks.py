@@ -23,16 +23,13 @@ from reconciler.domain.records.decisions import (
     Evidence,
     Precedents,
 )
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     Disposal,
     GateReason,
-    Note,
-    Remembered,
-    Scope,
     Sensitivity as Grade,
-    Slot,
     SourceKind,
 )
+from reconciler.domain.records.notes import Note, Remembered, Scope, Slot
 from reconciler.errors import InvalidNoteError
 from reconciler.reading.kinds import RecallSemantics
 from reconciler.reading.sensitive_data import SensitiveKind

@@ -21,7 +21,8 @@ from reconciler.domain.records.decisions import (
     Evidence,
     Precedents,
 )
-from reconciler.domain.records.notes import Action, DecidedBy, Disposal, Note, Scope, SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, SourceKind
+from reconciler.domain.records.notes import Note, Scope
 from tests.records import decision_of
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -16,7 +16,8 @@ from reconciler.domain.gate.checks import CHECKS, assess
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.decisions import Candidate, Evidence
-from reconciler.domain.records.notes import Disposal, GateReason, Note, Scope, SourceKind
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import ConfigurationError
 from reconciler.reading.cues.classification import Weight
 from reconciler.reading.kinds import Category

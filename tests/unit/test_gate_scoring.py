@@ -23,7 +23,8 @@ from reconciler.domain.records.decisions import (
     Evidence,
     Precedents,
 )
-from reconciler.domain.records.notes import Disposal, GateReason, Note, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.reading.kinds import Category
 from reconciler.resources import resource_path
 from tests.tables import every

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from reconciler.domain.records.facts import ActionCount, LiveFact
-from reconciler.domain.records.notes import Action, Slot
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.notes import Slot
 from reconciler.ops.review import health
 from reconciler.ops.review.health import (
     ContactHealth,

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.history import chains
 from reconciler.domain.records.facts import Fact, FactHistory, Supersession
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 
 
 def fact(fact_id: str, day: int = 1, recorded_day: int | None = None) -> Fact:

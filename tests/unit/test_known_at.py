@@ -10,7 +10,8 @@ import pytest
 from reconciler import Action, Decision
 from reconciler.domain.recalling.history import HeldFacts, held_at, made_by, true_at
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import DecidedBy, FactState, Scope, SourceKind
+from reconciler.domain.records.kinds import DecidedBy, FactState, SourceKind
+from reconciler.domain.records.notes import Scope
 from reconciler.reading.kinds import Category
 from tests.records import decision_of
 

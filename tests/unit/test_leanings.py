@@ -6,7 +6,8 @@ import pytest
 
 from reconciler.adapters.note_head import BINS, features, leanings
 from reconciler.domain.records.decisions import Assessment
-from reconciler.domain.records.notes import Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Slot
 from reconciler.reading.cues.leanings import Leaning, Leanings
 from reconciler.reading.kinds import Category
 from reconciler.reading.linear_head import LinearHead

@@ -6,7 +6,8 @@ import pytest
 
 from reconciler.domain.recalling.procedures import found_in, longest_word, needles
 from reconciler.domain.records.facts import Fact, FoundIn
-from reconciler.domain.records.notes import Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Slot
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 

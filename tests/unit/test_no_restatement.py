@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import all_read
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.findings import Difference
 from tests.foreign_facts import DENIED, FACTS

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope
 from reconciler.errors import InvalidNoteError
 from reconciler.reading.canonical import canonical_text
 from tests.tables import every

@@ -12,7 +12,7 @@ from reconciler import Fact
 from reconciler.domain.reconciling.ahead import as_past, over
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, DecidedBy, FactState, SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
 
 END = datetime(2025, 6, 2, tzinfo=UTC)
 DAY = timedelta(days=1)

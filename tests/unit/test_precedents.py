@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.domain.records.decisions import EarlierDecision, Precedents, precedents_of
-from reconciler.domain.records.notes import Action, GateReason, SourceKind
+from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from tests.tables import every
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)

@@ -24,7 +24,8 @@ from reconciler.domain.recalling.prompting import (
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.decisions import Candidate
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.notes import Disposal, GateReason, Note, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.reading.kinds import Category, RecallSemantics
 from tests.tables import every
 

@@ -15,7 +15,7 @@ from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.notes import FactState, SourceKind
+from reconciler.domain.records.kinds import FactState, SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.reading.kinds import Category, RecallSemantics
 

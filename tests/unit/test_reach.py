@@ -11,15 +11,8 @@ import pytest
 from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    Note,
-    Relation,
-    Scope,
-    Slot,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
 from reconciler.reading.kinds import Category

@@ -11,7 +11,7 @@ import pytest
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.kinds import Category
 from reconciler.service.recall import filter_of

@@ -17,16 +17,8 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    Note,
-    Outcome,
-    Relation,
-    Scope,
-    Slot,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, Outcome, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError
 from reconciler.ops.review.calibration import Replayed, replay, summarise

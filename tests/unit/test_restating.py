@@ -19,17 +19,16 @@ from reconciler.domain.reconciling.restating import (
     written_fact,
 )
 from reconciler.domain.records.decisions import Assessment
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
-    Remembered,
     Sensitivity,
-    Slot,
     SourceKind,
 )
+from reconciler.domain.records.notes import Remembered, Slot
 from reconciler.reading.kinds import Category, RecallSemantics
 from tests.records import decision_of
 

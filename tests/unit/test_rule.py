@@ -14,15 +14,8 @@ from reconciler.domain.reconciling.rule import check_judgement, dated, decide, r
 from reconciler.domain.reconciling.verdicts import update
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Predecessor
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    Note,
-    Relation,
-    Scope,
-    Slot,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
 from reconciler.reading.kinds import Category

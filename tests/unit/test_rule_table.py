@@ -15,7 +15,8 @@ from reconciler.domain.reconciling.rule import RULES, decide, printed
 from reconciler.domain.reconciling.verdicts import RuleRow
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour, Relations
-from reconciler.domain.records.notes import Action, Note, Relation, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import Action, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.kinds import Category
 from tests.documents import ROOT

@@ -15,7 +15,7 @@ from reconciler.adapters.model_extractor import ANSWER_SHAPE, extractor_prompt
 from reconciler.adapters.structured_calls import Prompt, fenced
 from reconciler.domain.records.decisions import Role
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Extracted, Window
 from reconciler.errors import ExtractionUnavailableError

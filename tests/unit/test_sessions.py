@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX, Role, Turn
-from reconciler.domain.records.notes import Scope, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode, Session, time_of_saying
 from reconciler.domain.sessions.extraction import windows
 from reconciler.errors import InvalidSessionError

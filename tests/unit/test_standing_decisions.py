@@ -12,15 +12,8 @@ from hypothesis import given, strategies as st
 from reconciler.domain.reconciling.rule import decide, restated
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    Note,
-    Relation,
-    Scope,
-    Slot,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.kinds import Category
 

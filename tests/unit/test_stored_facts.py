@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.service.stores.rows import SLOT_COLUMNS
 from reconciler.service.stores.stored_facts import StoredFacts, facts_in
 

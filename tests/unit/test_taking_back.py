@@ -10,7 +10,8 @@ import pytest
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, DecidedBy, Note, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.guard import takes_back
 from reconciler.reading.kinds import Category

@@ -16,14 +16,8 @@ from reconciler.domain.recalling.procedures import (
     procedures_of,
 )
 from reconciler.domain.records.facts import Fact, FiledFact, RankedFact
-from reconciler.domain.records.notes import (
-    FactState,
-    Scope,
-    Sensitivity,
-    SlotMatch,
-    SourceKind,
-    compare_slots,
-)
+from reconciler.domain.records.kinds import FactState, Sensitivity, SourceKind
+from reconciler.domain.records.notes import Scope, SlotMatch, compare_slots
 from reconciler.domain.tasks.tasks import (
     Operation,
     Step,

@@ -9,7 +9,7 @@ import pytest
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour, Relations
-from reconciler.domain.records.notes import Action, DecidedBy, SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.kinds import Category
 from tests.tables import every

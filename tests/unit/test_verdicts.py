@@ -9,7 +9,8 @@ import pytest
 
 from reconciler.domain.records.decisions import Decision, Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Action, DecidedBy, Scope, SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
+from reconciler.domain.records.notes import Scope
 from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.rows import adapter_of
 from tests.commits import committed

@@ -15,7 +15,7 @@ from side import DIMENSION, Bare, Model, Others, serve
 
 from reconciler import Memory, Turn
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.reading.canonical import canonical_text
 from reconciler.settings import load_settings
 

@@ -47,15 +47,8 @@ from reconciler.domain.records.erasures import (
     FactEnd,
 )
 from reconciler.domain.records.facts import Conflict, Fact, Relations, Standing, Supersession
-from reconciler.domain.records.notes import (
-    SPANS_JOINED,
-    Action,
-    FactState,
-    Note,
-    Remembered,
-    Scope,
-    Sensitivity,
-)
+from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState, Sensitivity
+from reconciler.domain.records.notes import Note, Remembered, Scope
 from reconciler.errors import ErasedError
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import RecallSemantics

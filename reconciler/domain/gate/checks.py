@@ -43,20 +43,17 @@ from reconciler.domain.records.decisions import (
     ScorePart,
 )
 from reconciler.domain.records.facts import Fact, Relations
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     NOT_FOR_CONTACTS,
     OWN_WORDS,
     Disposal,
     FactState,
     GateReason,
-    Note,
     Sensitivity,
-    Slot,
-    SlotMatch,
     SourceKind,
-    compare_slots,
     later,
 )
+from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
 from reconciler.frozen import frozen
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.cues.classification import (

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
-from reconciler.domain.records.notes import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen
 from reconciler.reading.cues.classification import Weight

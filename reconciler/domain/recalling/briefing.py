@@ -30,15 +30,13 @@ from reconciler.domain.recalling.recalled import Recalled, SlotValue, is_never_c
 from reconciler.domain.reconciling.limits import is_ruled
 from reconciler.domain.records.decisions import Decision, Role, Turn
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact, FactUse
-from reconciler.domain.records.notes import (
-    CONTACT_SUBJECT,
+from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     NOT_FOR_CONTACTS,
-    TEXT_LENGTH_MAX,
     GateReason,
     Sensitivity,
-    has_words,
 )
+from reconciler.domain.records.notes import CONTACT_SUBJECT, TEXT_LENGTH_MAX, has_words
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.frozen import frozen
 from reconciler.reading.text_reading import read_text

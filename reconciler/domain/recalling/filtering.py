@@ -10,16 +10,8 @@ from enum import StrEnum
 from typing import Any, TypedDict
 
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import (
-    CONTACT_SUBJECT,
-    AnyCategory,
-    AnySourceKind,
-    Slot,
-    SourceKind,
-    one_of,
-    unit_interval,
-    utc,
-)
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, one_of, unit_interval, utc
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import Category

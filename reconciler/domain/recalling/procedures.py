@@ -20,10 +20,10 @@ from itertools import islice, pairwise
 from typing import TypeVar
 
 from reconciler.domain.records.facts import Fact, FiledFact, FoundIn
+from reconciler.domain.records.kinds import Sensitivity
 from reconciler.domain.records.notes import (
     SCOPE_PART_LENGTH_MAX,
     TEXT_LENGTH_MAX,
-    Sensitivity,
     Slot,
     check_text,
 )

@@ -23,7 +23,8 @@ from reconciler.domain.recalling.recalled import (
     is_never_cut,
 )
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.reading.named_secrets import kind_of_name
 from reconciler.reading.quoting import in_braces, in_quotes, unmarked

@@ -20,10 +20,8 @@ from reconciler.domain.recalling.recalled import (
     tells_of_allergy,
 )
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import (
-    CLOCK_SKEW_MAX,
-    FactState,
-)
+from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 from reconciler.floats import Floats
 from reconciler.reading.kinds import Category, RecallSemantics

@@ -21,7 +21,8 @@ from functools import lru_cache
 from itertools import chain
 
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SourceKind, keyed
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.frozen import frozen
 from reconciler.reading.guard import (

@@ -22,15 +22,8 @@ from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of, match_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    FactState,
-    Note,
-    SlotMatch,
-    SourceKind,
-    later,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
+from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.frozen import frozen
 

@@ -47,16 +47,8 @@ from reconciler.domain.records.facts import (
     Predecessor,
     Relations,
 )
-from reconciler.domain.records.notes import (
-    Action,
-    DecidedBy,
-    Note,
-    Scope,
-    SlotMatch,
-    SourceKind,
-    compare_slots,
-    newest_first,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind, newest_first
+from reconciler.domain.records.notes import Note, Scope, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.guard import (

@@ -14,15 +14,8 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.records.decisions import CONTACT, Decision
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.notes import (
-    Action,
-    FactState,
-    Remembered,
-    Sensitivity,
-    Slot,
-    SourceKind,
-    later,
-)
+from reconciler.domain.records.kinds import Action, FactState, Sensitivity, SourceKind, later
+from reconciler.domain.records.notes import Remembered, Slot
 from reconciler.reading.cues.classification import is_standing_ask
 from reconciler.reading.guard import holds_no_more, names_before, says_beside
 from reconciler.reading.guard.reading import read

@@ -12,7 +12,8 @@ from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision, Resting, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
-from reconciler.domain.records.notes import Action, FactState, SlotMatch, compare_slots
+from reconciler.domain.records.kinds import Action, FactState
+from reconciler.domain.records.notes import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.reading.canonical import canonical_text

@@ -55,13 +55,10 @@ from reconciler.domain.reconciling.verdicts import (
 )
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Relations
+from reconciler.domain.records.kinds import OWN_WORDS, Action, DecidedBy, Relation
 from reconciler.domain.records.notes import (
     CONTACT_SUBJECT,
-    OWN_WORDS,
-    Action,
-    DecidedBy,
     Note,
-    Relation,
     Slot,
     SlotMatch,
     compare_slots,

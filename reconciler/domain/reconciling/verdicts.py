@@ -15,14 +15,8 @@ from typing import Any
 
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Relations
-from reconciler.domain.records.notes import (
-    CONTACT_SUBJECT,
-    Action,
-    DecidedBy,
-    Note,
-    SlotMatch,
-    compare_slots,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidRequestError

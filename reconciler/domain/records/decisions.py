@@ -29,20 +29,22 @@ from reconciler.domain.records.facts import (
     Standing,
     Supersession,
 )
-from reconciler.domain.records.notes import (
-    CLEANED_GROWTH_MAX,
-    CONTACT_SUBJECT,
-    SCOPE_PART_LENGTH_MAX,
+from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,
     Disposal,
     GateReason,
-    Note,
     Outcome,
     Relation,
-    Scope,
     Sensitivity,
     SourceKind,
+)
+from reconciler.domain.records.notes import (
+    CLEANED_GROWTH_MAX,
+    CONTACT_SUBJECT,
+    SCOPE_PART_LENGTH_MAX,
+    Note,
+    Scope,
     check_identifier,
     check_text,
     check_utterance,

@@ -15,17 +15,19 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.notes import (
-    CLOCK_SKEW_MAX,
+from reconciler.domain.records.kinds import (
     LASTING,
     Action,
     DecidedBy,
     FactState,
+    Sensitivity,
+    SourceKind,
+)
+from reconciler.domain.records.notes import (
+    CLOCK_SKEW_MAX,
     Remembered,
     Scope,
-    Sensitivity,
     Slot,
-    SourceKind,
     check_identifier,
 )
 from reconciler.errors import RelationError, UnknownFactError

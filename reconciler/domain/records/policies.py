@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Gt, Le
 
-from reconciler.domain.records.notes import Relation
+from reconciler.domain.records.kinds import Relation
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen
 

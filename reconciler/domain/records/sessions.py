@@ -15,8 +15,9 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from reconciler.domain.records.decisions import Decision, Evidence, Role, Turn
+from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.messages import turns_of
-from reconciler.domain.records.notes import Action, JobState, Scope, check_identifier, utc
+from reconciler.domain.records.notes import Scope, check_identifier, utc
 from reconciler.errors import InvalidSessionError
 from reconciler.frozen import frozen
 

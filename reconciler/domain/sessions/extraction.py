@@ -22,7 +22,8 @@ from typing import Any
 
 from reconciler.domain.records.decisions import Candidate, Evidence, Role, Usage
 from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
-from reconciler.domain.records.notes import Note, Scope, Slot, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Episode
 from reconciler.frozen import frozen
 from reconciler.reading.canonical import canonical_text

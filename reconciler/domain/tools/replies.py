@@ -20,7 +20,8 @@ from reconciler.domain.reconciling.rule import is_left_open
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, handles_of
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Action, GateReason, Slot, SourceKind
+from reconciler.domain.records.kinds import Action, GateReason, SourceKind
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError, RelationError
 from reconciler.frozen import frozen
 from reconciler.reading.guard import is_over, share_a_word, share_more_than, tells_of_change

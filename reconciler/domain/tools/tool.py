@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from reconciler.domain.records.facts import SYSTEM_NAME
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import (
-    SourceKind,
     check_identifier,
     not_one_of,
 )

@@ -34,7 +34,8 @@ from reconciler.domain.records.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.records.notes import Action, FactState, Scope, SourceKind
+from reconciler.domain.records.kinds import Action, FactState, SourceKind
+from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.ops.review.timeline import Timeline, caption_of, timeline, why_of

@@ -34,15 +34,8 @@ from reconciler.domain.reconciling.rule import (
 from reconciler.domain.reconciling.verdicts import Unread
 from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import (
-    CLOCK_SKEW_MAX,
-    DecidedBy,
-    Note,
-    Outcome,
-    Relation,
-    Scope,
-    Slot,
-)
+from reconciler.domain.records.kinds import DecidedBy, Outcome, Relation
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, Scope, Slot
 from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError, InvalidRequestError
 from reconciler.frozen import frozen

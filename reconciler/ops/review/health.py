@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from reconciler.domain.records.facts import ActionCount, Contact, LiveFact
-from reconciler.domain.records.notes import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 

@@ -13,7 +13,8 @@ from itertools import groupby
 from textwrap import shorten
 
 from reconciler.domain.records.facts import Fact, FactHistory, Supersession
-from reconciler.domain.records.notes import CONTACT_SUBJECT, DecidedBy, FactState
+from reconciler.domain.records.kinds import DecidedBy, FactState
+from reconciler.domain.records.notes import CONTACT_SUBJECT
 from reconciler.frozen import frozen, in_order
 
 ROWS_MAX = 40

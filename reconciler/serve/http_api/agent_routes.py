@@ -12,7 +12,8 @@ from urllib.parse import quote
 from fastapi import Header, Query, Request, Response
 
 from reconciler.bound_memory import ContactMemory
-from reconciler.domain.records.notes import SourceKind, check_identifier
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import check_identifier
 from reconciler.errors import InvalidRequestError
 from reconciler.serve.access.grants import AGENT_ROLES, AccessProfile, Grant, NotGrantedError
 from reconciler.serve.http_api import shapes

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 
 from reconciler.domain.recalling.filtering import FilterFields
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, SourceKind
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.reading.kinds import Category
 from reconciler.serve.descriptions import capital, field_descriptions
 from reconciler.service.writing.doors import NoteFields

@@ -15,7 +15,7 @@ from reconciler import ops
 from reconciler.domain.explanation import Explanation
 from reconciler.domain.recalling.recalled import SlotValue
 from reconciler.domain.records.facts import Contact, FactHistory, FoundFact
-from reconciler.domain.records.notes import Disposal, GateReason, JobState
+from reconciler.domain.records.kinds import Disposal, GateReason, JobState
 from reconciler.domain.records.sessions import SessionRecord
 from reconciler.serve.access.grants import Grant
 from reconciler.serve.http_api import shapes

@@ -18,7 +18,8 @@ from starlette.responses import Response
 from reconciler.bound_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import OPERATOR_DOOR, Action, Disposal, Slot, SourceKind
+from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, Disposal, SourceKind
+from reconciler.domain.records.notes import Slot
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidRequestError,

@@ -15,7 +15,7 @@ from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory, FoundFact
-from reconciler.domain.records.notes import Disposal, FactState, GateReason, SourceKind
+from reconciler.domain.records.kinds import Disposal, FactState, GateReason, SourceKind
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem

@@ -18,10 +18,8 @@ from reconciler.domain.explanation import Explanation
 from reconciler.domain.reconciling.reverting import undone_by
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import Erasure, ErasureKind
-from reconciler.domain.records.facts import Contact, Fact
-from reconciler.domain.records.notes import (
 from reconciler.domain.records.facts import Contact
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     FOR_OPERATORS,
     OPERATOR_DOOR,
     Action,

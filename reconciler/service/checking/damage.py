@@ -22,19 +22,16 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.erasures import ERASED, ErasureKind, ErasureState
-from reconciler.domain.records.notes import (
-    CLEANED_GROWTH_MAX,
+from reconciler.domain.records.kinds import (
     SPANS_JOINED,
     Action,
     DecidedBy,
     FactState,
     JobState,
-    Note,
-    Scope,
     Sensitivity,
     SourceKind,
-    check_text,
 )
+from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, Note, Scope, check_text
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
 from reconciler.frozen import in_order
 from reconciler.ports.graph import Row

@@ -31,7 +31,7 @@ from pydantic import (
     ValidationError,
 )
 
-from reconciler.domain.records.notes import FAR_AHEAD, LASTING, Action, FactState
+from reconciler.domain.records.kinds import FAR_AHEAD, LASTING, Action, FactState
 from reconciler.errors import InvalidArchiveError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row

@@ -23,20 +23,22 @@ from reconciler.domain.reconciling.reverting import resting_on, reversal, undone
 from reconciler.domain.records.decisions import CONTACT, Archived, Candidate, Decision, Evidence
 from reconciler.domain.records.erasures import check_person, is_agent, plain_name
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     FOR_OPERATORS,
     OPERATOR_DOOR,
-    TEXT_LENGTH_MAX,
     Action,
     Clock,
     DecidedBy,
     Disposal,
     FactState,
     GateReason,
-    Note,
     Relation,
-    Scope,
     SourceKind,
+)
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    Scope,
     check_identifier,
     check_text,
 )

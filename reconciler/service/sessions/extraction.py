@@ -22,11 +22,10 @@ from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.decisions import Candidate, Role, Turn
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import OWN_WORDS, JobState
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import (
     CONTACT_SUBJECT,
-    OWN_WORDS,
-    JobState,
     Scope,
     Slot,
     check_kind,

@@ -18,14 +18,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from reconciler.domain.records.decisions import Candidate, Decision
-from reconciler.domain.records.notes import (
-    EXTRACTION_DOOR,
-    Action,
-    JobState,
-    Scope,
-    check_callable,
-    later,
-)
+from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState, later
+from reconciler.domain.records.notes import Scope, check_callable
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode, Job, Outcomes, Stage
 from reconciler.domain.sessions.extraction import SessionEpisodes

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from reconciler.domain.records.decisions import Decision, Evidence, RecordedOpinion
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
-from reconciler.domain.records.notes import SPANS_JOINED, Action, FactState
+from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.service.stores.rows import SLOT_COLUMNS, adapter_of, no_vectors

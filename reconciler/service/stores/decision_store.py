@@ -17,16 +17,15 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import ActionCount, RefusalCount
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     FAR_AHEAD,
     Disposal,
     GateReason,
     Relation,
-    Scope,
-    check_identifier,
     is_after,
     newest_first,
 )
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, UnknownDecisionError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row

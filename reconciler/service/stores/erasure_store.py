@@ -25,7 +25,8 @@ from reconciler.domain.records.erasures import (
     FactEnd,
 )
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import FactState, Scope
+from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.notes import Scope
 from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.commits import decision_map, taken

@@ -20,7 +20,8 @@ from reconciler.domain.records.facts import (
     SaidFact,
     Supersession,
 )
-from reconciler.domain.records.notes import FAR_AHEAD, FactState, Scope, check_identifier
+from reconciler.domain.records.kinds import FAR_AHEAD, FactState
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import QueryError, UnknownFactError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen

@@ -34,7 +34,8 @@ from reconciler.domain.records.facts import (
     Predecessor,
     Supersession,
 )
-from reconciler.domain.records.notes import SPANS_JOINED, DecidedBy, FactState, Relation, Scope
+from reconciler.domain.records.kinds import SPANS_JOINED, DecidedBy, FactState, Relation
+from reconciler.domain.records.notes import Scope
 from reconciler.errors import DamagedRecordError, ReconcilerError
 from reconciler.floats import Floats
 from reconciler.frozen import in_order

@@ -12,7 +12,8 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
-from reconciler.domain.records.notes import FAR_AHEAD, JobState, Scope, check_identifier
+from reconciler.domain.records.kinds import FAR_AHEAD, JobState
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Job, Outcomes, QueueReport, SessionRecord
 from reconciler.domain.sessions.extraction import Claim
 from reconciler.domain.tasks.tasks import Task, TaskState

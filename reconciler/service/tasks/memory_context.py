@@ -28,15 +28,13 @@ from reconciler.domain.recalling.procedures import (
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.decisions import Candidate, Decision, Evidence, Turn
 from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.records.kinds import Action, AnyCategory, SourceKind
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
-    Action,
-    AnyCategory,
     Note,
     Scope,
     Slot,
-    SourceKind,
     check_identifier,
     check_kind,
     check_text,

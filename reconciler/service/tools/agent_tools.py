@@ -25,7 +25,8 @@ from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_b
 from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled, is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Relations
-from reconciler.domain.records.notes import Scope, SourceKind, check_identifier
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.tools.replies import Shown, ToolReply, reply_about, reply_about_relating
 from reconciler.domain.tools.tool import (
     ADD_CONTACT_NOTE,

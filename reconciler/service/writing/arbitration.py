@@ -23,7 +23,8 @@ from cachetools import LRUCache
 from reconciler.domain.reconciling.rule import check_judgement
 from reconciler.domain.records.decisions import UNSURE, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour, replaced_by
-from reconciler.domain.records.notes import Action, Note, Relation, Scope, storable
+from reconciler.domain.records.kinds import Action, Relation
+from reconciler.domain.records.notes import Note, Scope, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,

@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from reconciler.domain.records.decisions import Candidate, Decision
 from reconciler.domain.records.facts import Fact, Relations
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     AnyCategory,
     AnySourceKind,
     Clock,
     Disposal,
-    Note,
-    Scope,
-    not_in_the_future,
-    utc,
 )
+from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of

@@ -19,7 +19,8 @@ from reconciler.domain.gate.checks import answer_to, question
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.decisions import EarlierDecision, Evidence, RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import Action, Clock, Disposal, GateReason, Remembered, Scope
+from reconciler.domain.records.kinds import Action, Clock, Disposal, GateReason
+from reconciler.domain.records.notes import Remembered, Scope
 from reconciler.errors import ErasedError
 from reconciler.frozen import frozen, in_order
 from reconciler.service.stores.commits import Commit

@@ -33,7 +33,8 @@ from typing import TypeVar
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.notes import Action, Clock, Note, Scope
+from reconciler.domain.records.kinds import Action, Clock
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError

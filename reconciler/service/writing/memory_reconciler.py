@@ -74,18 +74,16 @@ from reconciler.domain.records.facts import (
     check_not_ended,
 )
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     OWN_WORDS,
     PATIENT_DOORS,
     Action,
     Clock,
     DecidedBy,
     FactState,
-    Note,
     Relation,
-    Scope,
-    Slot,
 )
+from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats

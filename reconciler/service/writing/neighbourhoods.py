@@ -39,7 +39,8 @@ from reconciler.domain.reconciling.verdicts import (
     neighbours_of,
 )
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.notes import FAR_AHEAD, Action, FactState, Note, Scope
+from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Placing
 from reconciler.floats import Floats

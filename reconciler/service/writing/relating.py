@@ -36,19 +36,17 @@ from reconciler.domain.records.facts import (
     check_not_ended,
 )
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     Action,
     Clock,
     DecidedBy,
     Disposal,
     GateReason,
-    Note,
     Relation,
-    Scope,
     SourceKind,
-    check_identifier,
 )
+from reconciler.domain.records.notes import Note, Scope, check_identifier
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.floats import Floats

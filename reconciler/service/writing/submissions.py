@@ -36,15 +36,8 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import (
-    CONTACT_SUBJECT,
-    Action,
-    DecidedBy,
-    Disposal,
-    GateReason,
-    Note,
-    Scope,
-)
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Floats

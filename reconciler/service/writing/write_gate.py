@@ -28,7 +28,7 @@ from reconciler.domain.records.decisions import (
     Evidence,
     precedents_of,
 )
-from reconciler.domain.records.notes import (
+from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     NOT_FOR_CONTACTS,
     PROPOSAL_DOOR,
@@ -36,10 +36,9 @@ from reconciler.domain.records.notes import (
     Clock,
     Disposal,
     GateReason,
-    Note,
-    Scope,
     SourceKind,
 )
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
