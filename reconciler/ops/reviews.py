@@ -41,7 +41,7 @@ def health(
         InvalidRequestError: ``check_records`` is not true or false.
     """
     from reconciler.bootstrap.chosen_models import file_bytes, file_of_memory
-    from reconciler.ops.measuring import Health
+    from reconciler.ops.review.health import Health
 
     check_flags(check_records=check_records)
     check_callable(on_progress=on_progress)
@@ -158,9 +158,8 @@ def import_from(
             or a record does not name its contact; nothing was written.
         ConfigurationError: the Neo4j source cannot be reached.
     """
-    from reconciler.ops.peer_import import PeerImport
-    from reconciler.ops.peers.readers import Login, open_peer
-    from reconciler.ops.peers.translating import Translation
+    from reconciler.ops.peers.readers import Login, import_records, peer_records
+    from reconciler.ops.peers.systems import Translation
 
     check_callable(on_progress=on_progress)
     services, scope = parts_of(memory, BoundMemory), memory._scope
@@ -176,11 +175,11 @@ def import_from(
         now=services.clock(),
     )
     login = Login(username=username, password=password, database=database)
-    peer = open_peer(system, str(source), how=how, login=login)
+    records = peer_records(system, str(source), how, login)
     defaults = {"tenant": scope.tenant, "agent_id": scope.agent_id}
     if contact_id is not None:
         defaults["contact_id"] = contact_id
-    return services.made(PeerImport).run(peer, defaults, on_progress)
+    return import_records(services.note_import, records, defaults, on_progress)
 
 
 def _is_replayable(decision: Decision) -> bool:

@@ -5,12 +5,12 @@ A reader only translates. It writes nothing, judges nothing, and holds no more t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 from reconciler.frozen import in_order
 
-__all__ = ["Carried", "NotCarried", "PeerMemory", "PeerSystem"]
+__all__ = ["Carried", "NotCarried", "PeerSystem"]
 
 PeerSystem: TypeAlias = Literal["mem0", "graphiti", "neo4j-agent-memory", "langmem"]
 
@@ -39,16 +39,3 @@ class NotCarried:
 
     record: str
     reason: str
-
-
-class PeerMemory(Protocol):
-    """The records of another memory system."""
-
-    def records(self) -> Iterator[Carried | NotCarried]:
-        """All of its records, in any order, one at a time.
-
-        Raises:
-            InvalidRequestError: the source is no export of that system, is cut off, or a record
-                does not name its owner; the message says which record.
-            ConfigurationError: the database cannot be reached.
-        """

@@ -1,21 +1,26 @@
-"""The systems that can be imported, and the reader of each: a file, its database, or either."""
+"""Imports the records of another memory system, oldest first, through gate and reconciler.
+
+Here are the readers of each system: a file, its database, or either.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reconciler.domain.records.notes import NOT_UTF_8, excerpt
 from reconciler.errors import ConfigurationError, GraphUnavailableError, InvalidRequestError
-from reconciler.frozen import frozen, in_order
-from reconciler.ops.peers.systems import SYSTEMS
-from reconciler.ops.peers.translating import Record, Translation
-from reconciler.ports.peer_memory import Carried, NotCarried, PeerMemory
+from reconciler.frozen import frozen
+from reconciler.ops.peers.systems import SYSTEMS, Record, Translation
+from reconciler.ports.peer_memory import Carried, NotCarried
 from reconciler.resources import resource_path
+from reconciler.service.writing.note_import import ImportReport, NoteImport
 
 _BYTES_MAX = 512 << 20
 _IN_NEO4J = ("graphiti", "neo4j-agent-memory")
@@ -41,80 +46,65 @@ class Login:
     database: str | None = None
 
 
-@in_order
-class _Reader:
-    """A source of one system."""
-
-    system: str
-    source: str
-    login: Login
-    how: Translation
-
-    def records(self) -> Iterator[Carried | NotCarried]:
-        """As ``PeerMemory.records``."""
-        system = SYSTEMS[self.system]
-        for number, values in self._values():
-            record = Record(self.system, number, values, system.identity(values))
-            yield system.translate(record, self.how)
-
-    def _values(self) -> Numbered:
-        if self.source.startswith(_SCHEMES):
-            yield from self._from_neo4j()
-            return
-        if "://" in self.source:
-            in_neo4j = ", or as the URI of its Neo4j, such as neo4j://127.0.0.1:7687"
-            raise InvalidRequestError(
-                f"{self.source} cannot be read: give {self.system}'s records as an export file"
-                f"{in_neo4j if self.system in _IN_NEO4J else ''} (docs/importing.md)"
-            )
-        file = Path(self.source)
-        try:
-            with file.open("rb") as stream:
-                content = stream.read(_BYTES_MAX + 1)
-        except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
-            raise InvalidRequestError(f"{file} cannot be read: {error}") from error
-        if len(content) > _BYTES_MAX:
-            raise InvalidRequestError(
-                f"{file} has more than {_BYTES_MAX >> 20} MiB, the most that is read; split it"
-            )
-        if content.startswith(b"SQLite format 3"):
-            raise InvalidRequestError(
-                f"{file} is an SQLite file: write its records as lines first (docs/importing.md); "
-                "nothing was imported"
-            )
-        yield from json_records(content)
-
-    def _from_neo4j(self) -> Numbered:
-        if self.system not in _IN_NEO4J:
-            raise InvalidRequestError(f"{self.system} is not read from Neo4j; give a file")
-        if "@" in self.source:
-            raise InvalidRequestError(
-                "a URI must not hold a user name or a password; give username and password"
-            )
-        query = resource_path("cypher") / "peers" / f"{self.system.replace('-', '_')}.cypher"
-        login = self.login
-        yield from neo4j_records(self.source, login.username, login.password, login.database, query)
-
-
-def open_peer(system: str, source: str, *, how: Translation, login: Login) -> PeerMemory:
-    """A reader of a source; it opens the source at the first record.
+def peer_records(
+    system: str, source: str, how: Translation, login: Login
+) -> Iterator[Carried | NotCarried]:
+    """The records of another memory system, in any order, one at a time.
 
     Args:
         system: one of ``SYSTEMS``.
-        source: a file, or the URI of a Neo4j.
+        source: the path of a file or the URI of the system's Neo4j.
         how: the operator's choices; an empty ``contact_from`` means the system's own key.
         login: the login for its Neo4j.
 
     Raises:
-        InvalidRequestError: no such system is known.
+        InvalidRequestError: no such system is known, the source is no export of that system, is
+            cut off, or a record does not name its owner; the message says which record.
+        ConfigurationError: the database cannot be reached.
     """
     if not isinstance(system, str) or system not in SYSTEMS:
         raise InvalidRequestError(
             f"there is no system {excerpt(system)}; use one of {', '.join(SYSTEMS)}"
         )
+    known = SYSTEMS[system]
     if not how.contact_from:
-        how = replace(how, contact_from=SYSTEMS[system].contact_from)
-    return _Reader(system, source, login, how)
+        how = replace(how, contact_from=known.contact_from)
+    for number, values in _values(system, source, login):
+        yield known.translate(Record(system, number, values, known.identity(values)), how)
+
+
+def _values(system: str, source: str, login: Login) -> Numbered:
+    if source.startswith(_SCHEMES):
+        if system not in _IN_NEO4J:
+            raise InvalidRequestError(f"{system} is not read from Neo4j; give a file")
+        if "@" in source:
+            raise InvalidRequestError(
+                "a URI must not hold a user name or a password; give username and password"
+            )
+        query = resource_path("cypher") / "peers" / f"{system.replace('-', '_')}.cypher"
+        return neo4j_records(source, login, query)
+    if "://" in source:
+        in_neo4j = ", or as the URI of its Neo4j, such as neo4j://127.0.0.1:7687"
+        raise InvalidRequestError(
+            f"{source} cannot be read: give {system}'s records as an export file"
+            f"{in_neo4j if system in _IN_NEO4J else ''} (docs/importing.md)"
+        )
+    file = Path(source)
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
+        raise InvalidRequestError(f"{file} cannot be read: {error}") from error
+    if len(content) > _BYTES_MAX:
+        raise InvalidRequestError(
+            f"{file} has more than {_BYTES_MAX >> 20} MiB, the most that is read; split it"
+        )
+    if content.startswith(b"SQLite format 3"):
+        raise InvalidRequestError(
+            f"{file} is an SQLite file: write its records as lines first (docs/importing.md); "
+            "nothing was imported"
+        )
+    return json_records(content)
 
 
 def json_records(content: bytes) -> Numbered:
@@ -150,9 +140,7 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def neo4j_records(
-    uri: str, username: str, password: str, database: str | None, query: Path
-) -> Numbered:
+def neo4j_records(uri: str, login: Login, query: Path) -> Numbered:
     """Each row's ``record`` with its number, counted from 1; times as ISO 8601.
 
     Raises:
@@ -174,9 +162,11 @@ def neo4j_records(
     try:
         with (
             neo4j.GraphDatabase.driver(
-                uri, auth=(username, password), notifications_min_severity="OFF"
+                uri, auth=(login.username, login.password), notifications_min_severity="OFF"
             ) as driver,
-            driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session,
+            driver.session(
+                database=login.database, default_access_mode=neo4j.READ_ACCESS
+            ) as session,
         ):
             for number, row in enumerate(session.run(text), start=1):
                 yield number, {name: _as_text(value) for name, value in row["record"].items()}
@@ -192,3 +182,72 @@ def neo4j_records(
 
 def _as_text(value: Any) -> Any:
     return value.iso_format() if hasattr(value, "iso_format") else value
+
+
+_BEGIN = """
+CREATE TABLE note (number INTEGER, has_ended INTEGER, began TEXT, line BLOB UNIQUE)"""
+_SOURCE = "peer"
+_AS_BYTES = ("utf-8", "surrogatepass")
+_KEEP = "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?)"
+_IN_ORDER = "SELECT line FROM note ORDER BY has_ended, began, number"
+_NUMBER_AT = "SELECT number FROM note ORDER BY has_ended, began, number LIMIT 1 OFFSET ?"
+"""Records that hold come first, so that past ones are put beneath the facts that followed them."""
+
+
+def import_records(
+    note_import: NoteImport,
+    records: Iterable[Carried | NotCarried],
+    defaults: Mapping[str, str],
+    on_progress: Callable[[int], None],
+) -> ImportReport:
+    """Import the records of another memory system; run again, it adds only new ones.
+
+    A record names its occasion by its id there and its time. The export that holds it does not
+    count, so that the next day's export adds only new records.
+
+    Args:
+        note_import: imports every note.
+        records: those of the other system.
+        defaults: ``tenant`` and ``agent_id`` of all notes.
+        on_progress: told how many more records are processed.
+
+    Raises:
+        InvalidRequestError, ConfigurationError: the source cannot be read to its end; nothing was
+            written.
+        GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
+    """
+    with closing(sqlite3.connect("")) as kept:  # a temporary file without a name
+        left_out = _keep_notes(records, kept, on_progress)
+        lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
+        report = note_import.run(lines, defaults, on_progress, _SOURCE)
+        for place, error in enumerate(report.errors):
+            [number] = kept.execute(_NUMBER_AT, (error.line_number - 1,)).fetchone()
+            report.errors[place] = replace(error, line_number=number)
+    for reason, count in left_out.not_carried.items():
+        report.not_carried[reason] = count
+    return report
+
+
+def _keep_notes(
+    records: Iterable[Carried | NotCarried],
+    kept: sqlite3.Connection,
+    on_progress: Callable[[int], None],
+) -> ImportReport:
+    """Keep all notes of the source; return a report of the records that are left out."""
+    left_out = ImportReport()
+
+    def rows() -> Iterator[tuple[int, bool, str, bytes]]:
+        for record in records:
+            if isinstance(record, Carried):
+                line = dict(record.line)
+                began = line.get("valid_from") or line.get("said_at") or ""
+                text = json.dumps(line, ensure_ascii=False, sort_keys=True)
+                # As bytes: SQLite refuses a text with a half surrogate pair.
+                yield record.number, "valid_to" in line, began, text.encode(*_AS_BYTES)
+            else:
+                left_out.leave_out(record.reason, record.record)
+                on_progress(1)
+
+    kept.execute(_BEGIN)
+    kept.executemany(_KEEP, rows())
+    return left_out
