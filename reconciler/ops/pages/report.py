@@ -129,18 +129,6 @@ _LEGEND = (
 
 
 @frozen
-class _Day:
-    """The decisions of a day (UTC), by action."""
-
-    day: date
-    counts: Counter[Action]
-
-    @property
-    def total(self) -> int:
-        return self.counts.total()
-
-
-@frozen
 class _ContactSection:
     """The report on one contact."""
 
@@ -153,12 +141,9 @@ class _ContactSection:
     questions: Sequence[Decision]
     refusals: Sequence[RefusalCount]
     refused: Sequence[Decision]
-    refused_left_out: int
     decisions: int
     actions: Sequence[Action]
-    days: Sequence[_Day]
-    days_left_out: int
-    earlier_decisions: int
+    days: Sequence[tuple[date, Counter[Action]]]
 
     @property
     def name(self) -> str:
@@ -170,10 +155,6 @@ class _ContactSection:
         bars = (bar for strand in self.timeline.strands for bar in strand.bars)
         older = (fact for bar in bars for fact in bar.facts[1:])
         return sum(fact.state is FactState.SUPERSEDED for fact in older)
-
-    @property
-    def busiest(self) -> int:
-        return max(day.total for day in self.days)
 
 
 @frozen
@@ -218,6 +199,8 @@ class Report:
             parts=parts,
             legend=_LEGEND,
             open_strands=_STRANDS_OPEN,
+            refused_max=_REFUSED_MAX,
+            days_max=_DAYS_MAX,
             anchor="#fact-{}".format,
         )
 
@@ -228,46 +211,43 @@ class Report:
         links = [link for chain in chains for link in chain.supersessions]
         pending = list(self.records.pending([scope]))
         decisions = self.decision_store.list_records(scope)
-        refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
         return _ContactSection(
             contact=contact,
             timeline=shown,
-            words=self._turns_beside([fact.fact_id for fact in shown.facts], links),
+            words=_turns_beside(self.fact_store, [fact.fact_id for fact in shown.facts], links),
             ended_by={link.old_id: link for link in links},
             events=_by_fact(event for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
             questions=[item for item in pending if isinstance(item, Decision)],
             refusals=list(self.decision_store.count_refusals([scope])),
-            refused=refused[:_REFUSED_MAX],
-            refused_left_out=len(refused[_REFUSED_MAX:]),
+            refused=[decision for decision in decisions if decision.action is Action.REJECT],
             decisions=len(decisions),
-            actions=[action for action in Action if any(day.counts[action] for day in days)],
-            days=days[:_DAYS_MAX],
-            days_left_out=len(days[_DAYS_MAX:]),
-            earlier_decisions=sum(day.total for day in days[_DAYS_MAX:]),
+            actions=[action for action in Action if any(counts[action] for _, counts in days)],
+            days=days,
         )
 
-    def _turns_beside(
-        self, fact_ids: Sequence[str], links: Sequence[Supersession]
-    ) -> dict[str, list[Said]]:
-        """Turns that stand beside each fact, the oldest first."""
-        beside = told_beside(fact_ids, links)
-        asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
-        said_by_fact: dict[str, list[Said]] = {}
-        for said in self.fact_store.list_said(asked):
-            said_by_fact.setdefault(said.fact_id, []).append(said)
-        return {
-            fact_id: _each_once(
-                said for each_id in told_ids for said in said_by_fact.get(each_id, ())
-            )
-            for fact_id, told_ids in beside.items()
-        }
 
+def _turns_beside(
+    fact_store: FactStore, fact_ids: Iterable[str], links: Sequence[Supersession]
+) -> dict[str, list[Said]]:
+    """Turns that stand beside each fact, each once, the oldest first.
 
-def _each_once(told: Iterable[Said]) -> list[Said]:
-    """Each turn once, the oldest first."""
-    return sorted({said.episode_id: said for said in told}.values(), key=lambda one: one.said_at)
+    Of a turn that several facts cite, the words that the nearest of them cites.
+    """
+    beside = told_beside(fact_ids, links)
+    asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
+    said_by_fact: dict[str, list[Said]] = {}
+    for said in fact_store.list_said(asked):
+        said_by_fact.setdefault(said.fact_id, []).append(said)
+    turns: dict[str, list[Said]] = {}
+    for fact_id, told_ids in beside.items():
+        nearest: dict[str, Said] = {}
+        for each_id in told_ids:
+            for said in said_by_fact.get(each_id, ()):
+                nearest.setdefault(said.episode_id, said)
+        turns[fact_id] = sorted(nearest.values(), key=lambda said: said.said_at)
+    return turns
 
 
 def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
@@ -277,27 +257,16 @@ def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
     return events_by_fact
 
 
-def _days(decisions: Iterable[Decision]) -> list[_Day]:
-    """Days on which something was decided, the newest first."""
+def _days(decisions: Iterable[Decision]) -> list[tuple[date, Counter[Action]]]:
+    """Days (UTC) on which something was decided, with how often each action, the newest first."""
     counted: dict[date, Counter[Action]] = {}
     for decision in decisions:
         counted.setdefault(decision.at.date(), Counter())[decision.action] += 1
-    return [_Day(day=day, counts=counted[day]) for day in sorted(counted, reverse=True)]
+    return sorted(counted.items(), reverse=True)
 
 
 _DECISIONS_MAX = 100_000
 _ABOVE_ALL = "\U0010ffff"
-
-
-@frozen
-class _Kept:
-    """Nodes as they are kept, and the links between them, read beside the records."""
-
-    contact: Row
-    sessions: Sequence[Row]
-    turns: Mapping[str, list[Row]]
-    words: Mapping[str, list[tuple[Row, str | None]]]
-    tasks: Sequence[Row]
 
 
 @frozen
@@ -307,12 +276,14 @@ class ContactPage:
     Args:
         archive_store: what is kept, as it is kept.
         records: facts, as they are shown elsewhere.
+        fact_store: the turns that facts rest on.
         decision_store: decisions.
         clock: the time now, UTC-aware.
     """
 
     archive_store: ArchiveStore
     records: Records
+    fact_store: FactStore
     decision_store: DecisionStore
     clock: Callable[[], datetime]
 
@@ -323,13 +294,20 @@ class ContactPage:
             InvalidRequestError: nothing is known of the contact.
         """
         chains = self.records.history(scope)
-        kept = self._kept(scope, chains)
+        contact = self.archive_store.find_contact(scope.contact_key)
+        if contact is None:
+            raise InvalidRequestError(
+                f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
+                "check both names"
+            )
+        links = [link for chain in chains for link in chain.supersessions]
+        fact_ids = (fact.fact_id for chain in chains for fact in chain.facts)
         return render(
             "contact_page.html",
             scope=scope,
-            name=str(kept.contact.get("name") or scope.contact_id),
+            name=str(contact.get("name") or scope.contact_id),
             now=self.clock(),
-            words=kept.words,
+            words=_turns_beside(self.fact_store, fact_ids, links),
             known=[chain.facts[0] for chain in chains if not chain.facts[0].has_ended],
             pending=list(self.records.pending([scope])),
             before=list(_before(chains)),
@@ -337,50 +315,26 @@ class ContactPage:
                 (decision, *explain_in_short(decision))
                 for decision in self.decision_store.list_decisions([scope], _DECISIONS_MAX)
             ],
-            sessions=[
-                (session, kept.turns.get(str(session["session_key"]), ()))
-                for session in kept.sessions
-            ],
-            tasks=kept.tasks,
-        )
-
-    def _kept(self, scope: Scope, chains: Sequence[FactHistory]) -> _Kept:
-        contact = self.archive_store.find_contact(scope.contact_key)
-        if contact is None:
-            raise InvalidRequestError(
-                f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
-                "check both names"
-            )
-        episodes: dict[str, Row] = {
-            key: {"said_at": None, "text": ""} | dict(held) | {"who": _speaker(held)}
-            for key, held in self._nodes(scope, "Episode").items()
-        }
-        turns: dict[str, list[Row]] = {}
-        for episode_id, session_key, _ in self._links(scope, "IN"):
-            turns.setdefault(session_key, []).append(episodes.get(episode_id, {}))
-        cited: dict[str, dict[str, str | None]] = {}
-        for fact_id, episode_id, held in self._links(scope, "EVIDENCED_BY"):
-            cited.setdefault(fact_id, {})[episode_id] = held.get("span")
-        links = [link for chain in chains for link in chain.supersessions]
-        beside = told_beside((fact.fact_id for chain in chains for fact in chain.facts), links)
-        sessions = sorted(self._nodes(scope, "Session").values(), key=_started)
-        return _Kept(
-            contact=contact,
-            sessions=sessions,
-            turns={key: sorted(said, key=_place) for key, said in turns.items()},
-            words={
-                fact_id: _quoted((cited.get(each_id, {}) for each_id in told_ids), episodes)
-                for fact_id, told_ids in beside.items()
-            },
+            sessions=self._conversations(scope),
             tasks=sorted(self._nodes(scope, "Task").values(), key=_started),
         )
+
+    def _conversations(self, scope: Scope) -> list[tuple[Row, list[Row]]]:
+        """Each session with its turns, as they are kept."""
+        turns: dict[str, list[Row]] = {}
+        episodes = self._nodes(scope, "Episode")
+        for episode_id, session_key, _ in self.archive_store.list_links(
+            scope.contact_key, "IN", "", _ABOVE_ALL
+        ):
+            if held := episodes.get(episode_id):
+                said = {"said_at": None, "text": "", "spans": (), **held, "who": _speaker(held)}
+                turns.setdefault(session_key, []).append(said)
+        sessions = sorted(self._nodes(scope, "Session").items(), key=lambda item: _started(item[1]))
+        return [(session, sorted(turns.get(key, ()), key=_place)) for key, session in sessions]
 
     def _nodes(self, scope: Scope, label: str) -> dict[str, Row]:
         pages = self.archive_store.node_pages(scope.contact_key, label, with_vectors=False)
         return {key: held for page in pages for key, held in page}
-
-    def _links(self, scope: Scope, kind: str) -> Iterator[tuple[str, str, Row]]:
-        return self.archive_store.list_links(scope.contact_key, kind, "", _ABOVE_ALL)
 
 
 def _before(chains: Iterable[FactHistory]) -> Iterator[tuple[Fact, Sequence[FactEvent]]]:
@@ -401,18 +355,6 @@ def _speaker(episode: Row) -> str:
 
 def _started(held: Row) -> str:
     return str(held.get("started_at", ""))
-
-
-def _quoted(
-    cited: Iterable[Mapping[str, str | None]], episodes: Mapping[str, Row]
-) -> list[tuple[Row, str | None]]:
-    """Each turn once, the oldest first, with the words that the nearest of these facts cites."""
-    spans: dict[str, str | None] = {}
-    for own in cited:
-        for episode_id, span in own.items():
-            spans.setdefault(episode_id, span)
-    quoted = [(episodes.get(episode_id, {}), span) for episode_id, span in spans.items()]
-    return sorted(quoted, key=lambda pair: _place(pair[0]))
 
 
 def _place(episode: Row) -> tuple[str, int]:
