@@ -91,6 +91,8 @@ class ExportFile:
         self._types = shipped_types()
         self._schema_version = newest_schema_version(engine)
         self._vectors: dict[str, _Vectors] = {}
+        self._is_intact = False
+        self._told: dict[str, Any] = {}
 
     def checked(self) -> CheckedExport:
         """Read the whole file, and check it against its own last line.
@@ -169,19 +171,24 @@ class ExportFile:
             yield contact, lines  # noqa: B031  each group is read before the next
 
     def _lines(self) -> Iterator[Node | Link]:
-        """Lines between the first and the last."""
+        """Lines between the first and the last; what the last one tells is kept."""
         with self._open() as file:
-            file.readline(_LINE_BYTES_MAX)
-            number = 1
+            line = file.readline(_LINE_BYTES_MAX)
+            digest, number = hashlib.sha256(line), 1
             while line := file.readline(_LINE_BYTES_MAX):
                 number += 1
                 values = self._values(line, number)
                 if "end" in values:
+                    is_hash = values.get("sha256") == digest.hexdigest()
+                    self._is_intact = values["end"] is True and is_hash and not file.read(1)
+                    self._told = values
                     return
+                digest.update(line)
                 try:
                     yield self._line(values, number)
                 except (KeyError, TypeError, InvalidArchiveError) as error:
                     raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
+            raise self._cut_off()
 
     def _line(self, values: Mapping[str, Any], number: int) -> Node | Link:
         if "node" not in values:
@@ -210,19 +217,11 @@ class ExportFile:
 
     def _check_end(self, counted: Counter[str]) -> None:
         """Compare the last line with what was read."""
-        digest, last = hashlib.sha256(), b""
-        with self._open() as file:
-            while line := file.readline(_LINE_BYTES_MAX):
-                digest.update(last)
-                last = line
-        end = _json(last)
-        if not isinstance(end, dict) or end.get("end") is not True:
-            raise self._cut_off()
         told: dict[str, Any] = {}
         for name in ("nodes", "links"):
-            counts = end.get(name)
+            counts = self._told.get(name)
             told |= counts if isinstance(counts, dict) else {}
-        if told != dict(counted) or end.get("sha256") != digest.hexdigest():
+        if told != dict(counted) or not self._is_intact:
             raise InvalidArchiveError(
                 f"{self._path} was changed or damaged: its last line does not match its content. "
                 "Nothing was written; export it again"

@@ -201,8 +201,8 @@ class _ContactExport:
             left = self.damage.remains(DamagedNode(label, node_id, held), self._scope, self.now)
             held = {KEY_OF[label]: node_id} | left
         line = {"node": label, "properties": self._known(label, held)}
-        vector = _vector(held) if self.with_vectors else None
-        return as_line(line | ({"vector": vector_text(vector)} if vector else {}))
+        vector = held.get("embedding_bytes") if self.with_vectors else None
+        return as_line(line | ({"vector": vector_text(bytes(vector))} if vector else {}))
 
     def _links(self, kind: str) -> Iterator[bytes]:
         begins, ends = LINKS[kind]
@@ -244,8 +244,3 @@ def _scope_of(contact_key: str, held: Row) -> Scope:
             f"contact {contact_key} is damaged and cannot be exported: it names no agent or "
             "tenant. Export the other contacts one by one, or restore an earlier backup"
         ) from None
-
-
-def _vector(held: Row) -> bytes | None:
-    kept = held.get("embedding_bytes")
-    return None if kept is None else bytes(kept)

@@ -6,7 +6,7 @@ page comes next, so a restore that was killed continues when it is run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -48,21 +48,11 @@ def check_vectors(checked: CheckedExport, embedder: Embedder) -> None:
         )
 
 
-def restore_into(
-    file: ExportFile,
-    checked: CheckedExport,
-    *,
-    store: ArchiveStore,
-    embedder: Embedder,
-    hash_key: bytes | None,
-    keep_hash_key: Callable[[bytes], object],
-    clock: Callable[[], datetime],
-    accept_other_key: bool = False,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
-) -> RestoreReport:
-    """Write an export into a store; a run that was killed continues when it is repeated.
+@dataclass(eq=False, kw_only=True)
+class Restoring:
+    """Writes an export into a store; a run that was killed continues when it is repeated.
 
-    Args:
+    Attributes:
         file: the export.
         checked: the result of ``file.checked``.
         store: the store to write to.
@@ -70,58 +60,53 @@ def restore_into(
         hash_key: this host's hash key; None if it has none.
         keep_hash_key: keeps the key that came with the export, if this host has none.
         clock: the time now, UTC-aware.
-        accept_other_key: also restore into a store with contacts that got their ids by another
-            key; then no restored node recognises an earlier idempotency key.
-        on_progress: called with the number of restored contacts, and of all.
-
-    Raises:
-        InvalidArchiveError: the store has contacts of the file with other content, or makes ids
-            with another key. Nothing was written.
-        EmbeddingError: the model failed; run it again.
-        GraphConflictError: another writer wrote about a contact while it was restored.
-        SchemaError: the store was moved to another model meanwhile.
-        GraphError: the engine is unavailable; run it again.
+        report: what this run has written.
     """
-    writing = _Writing(checked, store, embedder, clock)
-    report = writing.report
-    writing.look(accept_other_key=accept_other_key)
-    _take_hash_key(checked.header, hash_key, keep_hash_key, report)
-    total = len(checked.contacts)
-    on_progress(report.already_there, total)
-    for contact, lines in file.contacts():
-        if contact.node_id not in writing.done:
-            writing.contact(contact, lines)
-            on_progress(report.already_there + report.contacts, total)
-    return report
 
-
-@dataclass(eq=False)
-class _Writing:
-    """One run: what was in the store before it, and what it has written."""
-
+    file: ExportFile
     checked: CheckedExport
     store: ArchiveStore
     embedder: Embedder
+    hash_key: bytes | None
+    keep_hash_key: Callable[[bytes], object]
     clock: Callable[[], datetime]
-    done: set[str] = field(default_factory=set)
     report: RestoreReport = field(default_factory=RestoreReport)
+
+    def run(
+        self, *, accept_other_key: bool, on_progress: Callable[[int, int], None]
+    ) -> RestoreReport:
+        """Write all contacts that the store lacks.
+
+        Args:
+            accept_other_key: also restore into a store with contacts that got their ids by another
+                key; then no restored node recognises an earlier idempotency key.
+            on_progress: called with the number of restored contacts, and of all.
+
+        Raises:
+            InvalidArchiveError: the store has contacts of the file with other content, or makes ids
+                with another key. Nothing was written.
+            EmbeddingError: the model failed; run it again.
+            GraphConflictError: another writer wrote about a contact while it was restored.
+            SchemaError: the store was moved to another model meanwhile.
+            GraphError: the engine is unavailable; run it again.
+        """
+        report, total, done = self.report, len(self.checked.contacts), self._already_there()
+        report.already_there = len(done)
+        self._bind(accept_other_key=accept_other_key)
+        self._take_hash_key()
+        on_progress(report.already_there, total)
+        for contact, lines in self.file.contacts():
+            if contact.node_id not in done:
+                self._write(contact, lines)
+                on_progress(report.already_there + report.contacts, total)
+        return report
 
     @property
     def _mark(self) -> str:
         """The name of a contact until it is complete."""
         return f"(being restored from export {self.checked.header['export_id']})"
 
-    def look(self, *, accept_other_key: bool) -> None:
-        """Look at what the store holds, before anything is written.
-
-        Raises:
-            InvalidArchiveError: the file cannot be restored beside it.
-        """
-        self.done = self._already_there()
-        self.report.already_there = len(self.done)
-        self._bind(accept_other_key=accept_other_key)
-
-    def contact(self, contact: Node, lines: Iterator[Node | Link]) -> None:
+    def _write(self, contact: Node, lines: Iterator[Node | Link]) -> None:
         """Write a contact, beginning with the first page that no earlier run wrote.
 
         Raises:
@@ -223,6 +208,20 @@ class _Writing:
             )
         self.report.keeps_ids = False
 
+    def _take_hash_key(self) -> None:
+        """Keep the file's hash key if this host has none, and report whether both agree.
+
+        If they do, the same removed value gets the same token as before.
+        """
+        header, own = self.checked.header, self.hash_key
+        told = header.get("hash_key_check")
+        if told is None:
+            return
+        if own is None and header.get("hash_key"):
+            own = bytes.fromhex(header["hash_key"])
+            self.keep_hash_key(own)
+        self.report.keeps_hashes = own is not None and told == key_check(own)
+
     def _is_going_on(self) -> bool:
         """True if a killed run goes on: all contacts of the store come from this file."""
         there = [self.store.find_contact(key) for key in self.checked.contacts]
@@ -278,46 +277,30 @@ class _Writing:
         from reconciler.service.embedding import embed
 
         model = self.embedder.model_id
-        is_own = [node.properties.get("embedding_model") == model for node in nodes]
-        kept = [node.vector if own else None for node, own in zip(nodes, is_own, strict=True)]
+        kept = {
+            node.node_id: node.vector
+            for node in nodes
+            if node.vector and node.properties.get("embedding_model") == model
+        }
         lacking = [
-            place
-            for place, node in enumerate(nodes)
-            if kept[place] is None
+            node
+            for node in nodes
+            if node.node_id not in kept
             and node.properties.get("embedding_model") != NO_MODEL
             and node.properties.get("state") != FactState.ERASED
         ]
-        made = embed(self.embedder, [nodes[place].properties["text"] for place in lacking])
+        made = embed(self.embedder, [node.properties["text"] for node in lacking])
         self.report.embedded += len(lacking) if self.embedder.dimension else 0
-        for place, vector in zip(lacking, made, strict=True):
-            kept[place] = vector.tobytes()
-        for node, held in zip(nodes, kept, strict=True):
+        for node, vector in zip(lacking, made, strict=True):
+            kept[node.node_id] = vector.tobytes()
+        for node in nodes:
             is_raw = node.properties.get("embedding_model") == NO_MODEL
             row = node.properties | ({} if is_raw else {"embedding_model": model})
-            if held:
+            if held := kept.get(node.node_id):
                 vector = np.frombuffer(held, dtype=np.float32).tolist()
                 yield row | {"embedding_bytes": held}, vector
             else:
                 yield row, None
-
-
-def _take_hash_key(
-    header: Mapping[str, Any],
-    own: bytes | None,
-    keep: Callable[[bytes], object],
-    report: RestoreReport,
-) -> None:
-    """Keep the file's hash key if this host has none, and report whether both agree.
-
-    If they do, the same removed value gets the same token as before.
-    """
-    told = header.get("hash_key_check")
-    if told is None:
-        return
-    if own is None and header.get("hash_key"):
-        own = bytes.fromhex(header["hash_key"])
-        keep(own)
-    report.keeps_hashes = own is not None and told == key_check(own)
 
 
 def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:

@@ -173,17 +173,14 @@ def _check_place(main: Path) -> None:
         )
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+def _opened(path: Path) -> zipfile.ZipFile:
     try:
-        archive = zipfile.ZipFile(path)
+        return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise InvalidArchiveError(
             f"{path} is not a complete archive: it was cut off or damaged ({error}). "
             "Nothing was changed"
         ) from error
-    with closing(archive):
-        yield archive
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> _Manifest:

@@ -168,58 +168,46 @@ def restore(
         GraphConflictError: another process wrote about a contact while it was restored.
         GraphError: the engine is unavailable or locked, or the store has another model.
     """
+    from reconciler.ops.export_file import ExportFile
+    from reconciler.ops.restoring import Restoring, check_vectors
+    from reconciler.ops.store_backups import is_backup, restore_backup
+    from reconciler.service.stores.contact_store import ArchiveStore
+
     check_callable(on_progress=on_progress)
     check_flags(accept_other_key=accept_other_key)
     check_parts(clock, embedder=embedder)
-    chosen, file = settings_of("ops.restore", settings, arguments), file_path("path", path)
-    return _restore(chosen, file, embedder, clock or utc_now, accept_other_key, on_progress)
-
-
-def _restore(
-    settings: Settings,
-    path: Path,
-    embedder: Embedder | None,
-    clock: Callable[[], datetime],
-    accept_other_key: bool,
-    on_progress: Callable[[int, int], None],
-) -> Backup | RestoreReport:
-    from reconciler.ops.store_backups import is_backup, restore_backup
-
-    if is_backup(path):
-        if (main := file_of_memory(settings)) is None:
+    clock = clock or utc_now
+    chosen, place = settings_of("ops.restore", settings, arguments), file_path("path", path)
+    if is_backup(place):
+        if (main := file_of_memory(chosen)) is None:
             raise ConfigurationError(
-                f"{path} is a backup of the embedded engine, but Neo4j is set. Restore it with "
+                f"{place} is a backup of the embedded engine, but Neo4j is set. Restore it with "
                 "RECONCILER_GRAPH=embedded, then move the memory with `reconciler export`"
             )
-        return restore_backup(path, main.resolve(), hash_key_path(settings))
-    from reconciler.ops.export_file import ExportFile
-    from reconciler.ops.restoring import check_vectors, restore_into
-    from reconciler.service.stores.contact_store import ArchiveStore
-
-    file = ExportFile(path, settings.graph)
+        return restore_backup(place, main.resolve(), hash_key_path(chosen))
+    file = ExportFile(place, chosen.graph)
     checked = file.checked()  # as its vectors below: before a store is made for it
     with ExitStack() as stack:
         if embedder is None:
-            embedder = build_embedder(settings)
+            embedder = build_embedder(chosen)
             stack.callback(embedder.close)
         check_vectors(checked, embedder)
-        graph = open_graph(settings)
+        graph = open_graph(chosen)
         stack.callback(graph.close)
-        patience = retry_policy(settings)
+        patience = retry_policy(chosen)
         store = BindingStore(graph)
         open_store(store, embedder, clock())
-        hash_key_of(settings, store).check()
-        return restore_into(
-            file,
-            checked,
+        hash_key_of(chosen, store).check()
+        restoring = Restoring(
+            file=file,
+            checked=checked,
             store=ArchiveStore(patient(graph, patience)),
             embedder=embedder,
-            hash_key=hash_key_if_any(settings),
-            keep_hash_key=lambda key: load_or_create_key(hash_key_path(settings), key),
+            hash_key=hash_key_if_any(chosen),
+            keep_hash_key=lambda key: load_or_create_key(hash_key_path(chosen), key),
             clock=clock,
-            accept_other_key=accept_other_key,
-            on_progress=on_progress,
         )
+        return restoring.run(accept_other_key=accept_other_key, on_progress=on_progress)
 
 
 @contextmanager
