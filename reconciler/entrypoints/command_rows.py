@@ -66,9 +66,11 @@ Given = Mapping[str, Any]
 _SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
 
 
-@dataclass(frozen=True)
+@dataclass
 class CommandRow:
-    """A command that makes one call.
+    """A command that makes one call; typer takes it as a function.
+
+    The call's signature is read only when the options are needed.
 
     Attributes:
         name: the command's name.
@@ -100,43 +102,33 @@ class CommandRow:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     counts: str = ""
 
-    def command(self) -> Callable[..., None]:
-        """The function of the command, as typer takes it."""
-        return _Command(self)
-
-
-class _Command:
-    """The function of a command; reads the call's signature only when the options are needed."""
-
-    def __init__(self, row: CommandRow) -> None:
-        self.__name__ = row.name
-        self.__doc__ = row.help or _first_sentence(inspect.getdoc(row.call) or "")
+    def __post_init__(self) -> None:
+        self.__name__ = self.name
+        self.__doc__ = self.help or _first_sentence(inspect.getdoc(self.call) or "")
         self.__annotations__: dict[str, Any] = {}  # the signature has them
-        self._row = row
 
     def __call__(self, *, as_json: bool, **given: Any) -> None:
-        row = self._row
+        """Open the memory, make the call and show the result."""
         arguments = dict(_arguments(self._parameters, given))
-        with _opened(row, given) as memory, _telling(row, as_json) as told:
-            result = row.call(memory, **arguments, **told)
-        plain = _drawn(row.plain, result, given) if as_json else None
-        show(as_json, plain, lambda _: _drawn(row.view, result, given))
-        if not row.is_good(result):
+        with _opened(self, given) as memory, _telling(self, as_json) as told:
+            result = self.call(memory, **arguments, **told)
+        plain = _drawn(self.plain, result, given) if as_json else None
+        show(as_json, plain, lambda _: _drawn(self.view, result, given))
+        if not self.is_good(result):
             raise typer.Exit(1)
 
     @cached_property
     def _parameters(self) -> list[_Parameter]:
-        return list(_parameters(self._row))
+        return list(_parameters(self))
 
     @cached_property
     def __signature__(self) -> inspect.Signature:
-        row = self._row
-        own = {each.option: each.as_option(row) for each in self._parameters}
-        for name, kind in row.options.items():
-            own.setdefault(name, _option(name, kind, row.defaults.get(name)))
+        own = {each.option: each.as_option(self) for each in self._parameters}
+        for name, kind in self.options.items():
+            own.setdefault(name, _option(name, kind, self.defaults.get(name)))
         required_first = sorted(own.values(), key=lambda each: each.default is not each.empty)
         about = [_option("agent", Agent)]
-        if contact := _CONTACT.get(_owner(row.call)):
+        if contact := _CONTACT.get(_owner(self.call)):
             about.append(_option("contact", *contact))
         ends = [_option("tenant", Tenant, None), _option("as_json", AsJson, False)]
         return inspect.Signature([*about, *required_first, *ends])

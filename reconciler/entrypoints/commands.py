@@ -19,30 +19,28 @@ from reconciler import ops
 from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
-from reconciler.entrypoints.fact_rendering import (
+from reconciler.entrypoints.rendering import (
     archived_view,
     briefing_view,
+    contacts_view,
+    decision_made,
+    decisions_view,
+    disputes_view,
     erasure_panel,
     evidence_view,
+    expiring_view,
+    explanation_panel,
     found_view,
     health_view,
+    history_tree,
+    listed,
+    pending_view,
     profile_view,
     recall_plain,
     recall_view,
-    value_view,
-)
-from reconciler.entrypoints.job_rendering import tasks_view
-from reconciler.entrypoints.rendering import (
-    contacts_table,
-    decision_made,
-    decisions_table,
-    disputes_view,
-    expiring_view,
-    explanation_panel,
-    history_tree,
-    pending_view,
     record_panel,
-    refusals_table,
+    refusals_view,
+    value_view,
 )
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.kinds import Category
@@ -56,6 +54,8 @@ if TYPE_CHECKING:
 
 _QUESTIONS_SHOWN_MAX = 20
 """Questions that are shown at once, unless the operator gives a limit."""
+
+_CHANGES_SHOWN_MAX = 50
 
 
 def _report(memory: BoundMemory, *, out: Path, overwrite: bool = False) -> dict[str, Any]:
@@ -118,24 +118,20 @@ def _replay_plain(replayed: list[Replayed]) -> dict[str, Any]:
             "reason": each.verdict.reason,
             "would_ask": each.would_ask,
         }
-        for each in _changed(replayed)
+        for each in replayed
+        if not each.is_same or each.would_ask
     ]
     return {"decisions": len(replayed), "changed": changed}
 
 
 def _replay_view(replayed: list[Replayed]) -> Group:
-    from reconciler.entrypoints.judging_commands import replay_changes_table, replay_table
-    from reconciler.ops.review.calibration import summarise
-
-    if not replayed:
-        return Group("There is no decision to replay.")
-    changed = _changed(replayed)
-    changes = [replay_changes_table(changed)] if changed else ["No decision would differ."]
-    return Group(replay_table(summarise(replayed)), *changes)
-
-
-def _changed(replayed: list[Replayed]) -> list[Replayed]:
-    return [each for each in replayed if not each.is_same or each.would_ask]
+    plain = _replay_plain(replayed)
+    changed: list[dict[str, Any]] = plain["changed"]
+    heading = f"Replay of {len(replayed):,} decisions; nothing was written; {len(changed):,}"
+    return Group(
+        f"{heading} would differ, or be asked about.",
+        *(record_panel(each, each["decision_id"]) for each in changed[:_CHANGES_SHOWN_MAX]),
+    )
 
 
 def _print_rules(is_wanted: bool) -> None:
@@ -212,7 +208,6 @@ ROWS = (
         "about",
         BoundMemory.recall_about,
         lambda facts, name: found_view(facts, f"About {name}"),
-        help="List the live facts that mention a name as whole words.",
     ),
     CommandRow(
         "briefing",
@@ -225,7 +220,6 @@ ROWS = (
         "profile",
         ContactMemory.profile,
         profile_view,
-        help="Show all current values of a contact: what to know when they call.",
     ),
     CommandRow(
         "value",
@@ -237,26 +231,22 @@ ROWS = (
         "history",
         ContactMemory.history,
         _history_view,
-        help="Show which fact superseded which, which were revoked or undone, and why.",
     ),
     CommandRow("evidence", _evidence, evidence_view),
     CommandRow(
         "contacts",
         AgentMemory.contacts,
-        contacts_table,
-        help="List an agent's contacts, by id.",
+        contacts_view,
     ),
     CommandRow(
         "decisions",
         BoundMemory.decisions,
-        decisions_table,
-        help="List decisions with their reasons, refusals included, newest first.",
+        decisions_view,
     ),
     CommandRow(
         "explain",
         ContactMemory.explain,
         explanation_panel,
-        help="Explain a decision in plain words: the facts compared, the rule, the judge.",
         options={
             "rules": Annotated[
                 bool,
@@ -273,7 +263,9 @@ ROWS = (
     CommandRow(
         "tasks",
         BoundMemory.tasks,
-        tasks_view,
+        lambda tasks: listed(
+            lambda task: record_panel(task, task.task_id), tasks, "There is no task."
+        ),
         help="List an agent's tasks, last changed first; --state open shows those to resume.",
         options={
             "state": Annotated[
@@ -296,7 +288,6 @@ ROWS = (
         "disputes",
         BoundMemory.disputes,
         disputes_view,
-        help="List facts that contradict each other and are not settled, with the question to ask.",
     ),
     _Decides(
         "resolve",
@@ -322,14 +313,12 @@ ROWS = (
     CommandRow(
         "refusals",
         BoundMemory.refusals,
-        refusals_table,
-        help="Count the gate's refusals, by contact and reason.",
+        refusals_view,
     ),
     CommandRow(
         "expiring",
         BoundMemory.expiring,
         expiring_view,
-        help="List the live facts that expire soon, each with the question that would renew it.",
     ),
     CommandRow("job", _job, lambda job, job_id: record_panel(job, f"Job {job_id}")),
     CommandRow(
@@ -346,7 +335,6 @@ ROWS = (
         "health",
         ops.health,
         health_view,
-        help="Report a memory's duplicates, stale facts, disputes and open questions.",
         counts="contacts",
     ),
     _Decides(
@@ -361,7 +349,6 @@ ROWS = (
         "replay",
         ops.replay,
         _replay_view,
-        help="Show the decisions that another profile would have made; write nothing.",
         plain=_replay_plain,
     ),
 )

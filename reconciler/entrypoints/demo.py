@@ -21,12 +21,12 @@ from reconciler.bootstrap.chosen_models import build_embedder, build_recorded_ar
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
-    contacts_table,
+    contacts_view,
     decision_line,
     disputes_view,
     history_tree,
     panel,
-    recall_table,
+    ranked_facts,
 )
 from reconciler.memory import Memory
 from reconciler.settings import load_settings
@@ -52,21 +52,10 @@ _CLOSING_WORDS = (
 class _Clock:
     """The time at which a note is added; after the last one, the present."""
 
-    def __init__(self) -> None:
-        self.day_0 = first_day()
-        self._told_at: datetime | None = None
+    told_at: datetime | None = None
 
     def __call__(self) -> datetime:
-        return self._told_at or datetime.now(UTC)
-
-    def goes_to(self, day: int, minute: int) -> None:
-        """Set the time to that minute after nine on a day of the notes."""
-        morning = datetime.combine(self.day_0, time(9), UTC)
-        self._told_at = morning + timedelta(days=day, minutes=minute)
-
-    def goes_to_now(self) -> None:
-        """Set the time to now."""
-        self._told_at = None
+        return self.told_at or datetime.now(UTC)
 
 
 def first_day() -> date:
@@ -86,7 +75,8 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
     """
     where: dict[str, Any] = {} if path is None else {"graph": "embedded", "embedded_path": path}
     settings, clock = load_settings(**where), _Clock()
-    judge = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), clock.day_0)
+    morning = datetime.combine(first_day(), time(9), UTC)
+    judge = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), first_day())
     notes = [json.loads(line) for line in _lines_of("demo_notes.jsonl")]
     contact_ids = list(dict.fromkeys(note["contact_id"] for note in notes))
     with (
@@ -103,16 +93,16 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
         console.print(Text("action cosine  decided by note", style="dim"))
         decisions = []
         for number, note in enumerate(notes, start=1):
-            clock.goes_to(note["day"], number)
+            clock.told_at = morning + timedelta(days=note["day"], minutes=number)
             decision = _told(memory, note, number, clock())
             day = Text(f"day {note['day']:>2} {note['contact_id']:<7}", style="dim")
             console.print(day, decision_line(decision))
             decisions.append(decision)
-        clock.goes_to_now()
+        clock.told_at = None
         known = memory.agent(DEMO_AGENT).contacts()
         contacts = [each for each in known if each.contact_id in contact_ids]
         live = sum(each.live_facts for each in contacts)
-        console.print("", contacts_table(contacts))
+        console.print("", contacts_view(contacts))
         console.print(
             f"\n{len(notes)} notes were told, {live} facts are live; nothing was overwritten, and "
             "every refusal is on record.\n"
@@ -121,7 +111,7 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
         longest = max(priya.history(), key=lambda chain: len(chain.facts))
         console.print(Text("The longest chain: what superseded what, and why", style="bold"))
         console.print(history_tree(priya.scope.contact_id, [longest]), "")
-        console.print(recall_table(f"{_QUERY} (priya)", priya.recall(_QUERY)))
+        console.print(ranked_facts(f"{_QUERY} (priya)", priya.recall(_QUERY)))
         console.print(
             Text("Two sources differ: both facts stay until a person answers", style="bold")
         )

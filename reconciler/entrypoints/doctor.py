@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from rich.table import Table
+from rich.text import Text
 
 from reconciler.bootstrap.chosen_models import (
     arbitration_policy,
@@ -44,7 +44,7 @@ from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ArbitrationPolicy, JudgeQuestion
 from reconciler.domain.records.sessions import MoveState, QueueReport
-from reconciler.entrypoints.rendering import table
+from reconciler.entrypoints.rendering import lines, shown
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
 from reconciler.frozen import in_order
 from reconciler.ops.metrics import queue_numbers
@@ -71,27 +71,25 @@ _KNOWN_SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 
 @in_order
 class _JudgeRun:
-    """The answer to one question; ``made`` is None without a usable one."""
+    """The answer to one question, or why there is no usable one."""
 
     question: JudgeQuestion
+    answer: Judgement | ArbiterError
     seconds: float
-    made: Judgement | None = None
-    error: ArbiterError | None = None
 
     @property
-    def is_expected(self) -> bool:
-        expected, made = self.question, self.made
-        if made is None or made.relation not in expected.relations:
-            return False
-        return expected.target is None or made.target == expected.target
+    def is_reached(self) -> bool:
+        return not isinstance(self.answer, ArbiterUnavailableError)
 
     @property
-    def in_words(self) -> str:
-        """The answer, if it was not the expected one."""
-        if self.made is None:
-            return f"{self.question.about}: {self.error}"
-        target = f" {self.made.target}" if self.made.target else ""
-        return f"{self.question.about}: {self.made.relation}{target}"
+    def otherwise(self) -> str:
+        """The answer, if it was not the expected one; else nothing."""
+        expected, made = self.question, self.answer
+        if isinstance(made, ArbiterError):
+            return f"{expected.about}: {made}"
+        if made.relation in expected.relations and expected.target in (None, made.target):
+            return ""
+        return f"{expected.about}: {made.relation}{f' {made.target}' if made.target else ''}"
 
 
 def check_judge(settings: Settings) -> DoctorCheck:
@@ -104,82 +102,59 @@ def check_judge(settings: Settings) -> DoctorCheck:
     if arbiter is None:
         how = f"set {settings.arbiter.key_variable}, or RECONCILER_ARBITER__BASE_URL"
         return DoctorCheck("judge", False, f"none to ask; {how}")
-    with closing(arbiter):
-        return _found(arbiter.name, _ask(arbiter, questions), arbitration_policy(settings))
-
-
-def ask_once(arbiter: Arbiter) -> None:
-    """Ask the first question alone.
-
-    Raises:
-        ArbiterError: there is no usable answer.
-    """
-    if error := _one(arbiter, load_judge_questions()[0]).error:
-        raise error
-
-
-def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_JudgeRun]:
-    """The answers to all questions, or to the first ones if the judge cannot be reached."""
     asked: list[_JudgeRun] = []
-    for question in questions:
-        asked.append(_one(arbiter, question))
-        if len(asked) == _TRIES_TO_REACH and not any(map(_is_reached, asked)):
-            break
-    return asked
+    with closing(arbiter):
+        for question in questions:
+            asked.append(_ask(arbiter, question))
+            if len(asked) == _TRIES_TO_REACH and not any(run.is_reached for run in asked):
+                finding = f"{arbiter.name}: not reached: {asked[-1].answer}"
+                return DoctorCheck("judge", False, finding)
+    return _found(arbiter.name, asked, arbitration_policy(settings))
 
 
-def _one(arbiter: Arbiter, question: JudgeQuestion) -> _JudgeRun:
+def _ask(arbiter: Arbiter, question: JudgeQuestion) -> _JudgeRun:
     note = Note(scope=_SCOPE, text=question.note, said_at=_SAID_AT)
     facts = [
         Neighbour(fact_id=f"fact-{number}", text=text, cosine=0.9, valid_from=_KNOWN_SINCE)
         for number, text in enumerate(question.facts, start=1)
     ]
     started = time.monotonic()
+    answer: Judgement | ArbiterError
     try:
-        made = arbiter.judge(note, facts)
-        check_judgement(made, len(facts))
+        answer = arbiter.judge(note, facts)
+        check_judgement(answer, len(facts))
     except ArbiterError as error:
-        return _JudgeRun(question, time.monotonic() - started, error=error)
-    return _JudgeRun(question, time.monotonic() - started, made)
-
-
-def _is_reached(asked: _JudgeRun) -> bool:
-    return not isinstance(asked.error, ArbiterUnavailableError)
+        answer = error
+    return _JudgeRun(question, answer, time.monotonic() - started)
 
 
 def _found(name: str, asked: Sequence[_JudgeRun], policy: ArbitrationPolicy) -> DoctorCheck:
-    reached = [each for each in asked if _is_reached(each)]
-    if not reached:
-        return DoctorCheck("judge", False, f"{name}: not reached: {asked[-1].error}")
-    judgements = [each.made for each in reached if each.made is not None]
-    expected = sum(each.is_expected for each in asked)
-    seconds = median(each.seconds for each in reached)
-    costs = [cost for made in judgements if (cost := policy.cost_usd(made.usage)) is not None]
-    numbers = {
+    reached = [run.seconds for run in asked if run.is_reached]
+    made = [run.answer for run in asked if isinstance(run.answer, Judgement)]
+    otherwise = [run.otherwise for run in asked if run.otherwise]
+    costs = [cost for each in made if (cost := policy.cost_usd(each.usage)) is not None]
+    numbers: dict[str, float] = {
         "asked": len(asked),
         "reached": len(reached),
-        "format_kept": len(judgements),
-        "as_expected": expected,
-        "median_seconds": round(seconds, 3),
-        **({"cost_usd": round(sum(costs), 6)} if costs else {}),
+        "format_kept": len(made),
+        "as_expected": len(asked) - len(otherwise),
+        "median_seconds": round(median(reached), 3),
     }
-    other = "; ".join(each.in_words for each in asked if not each.is_expected)
-    finding = (
-        f"{name}: reached in {len(reached)} of {len(asked)}, format kept in {len(judgements)}, "
-        f"{expected} of {len(asked)} as expected, median {seconds:.1f} s, "
-        f"{_in_dollars(costs)}"
-        f"{f'; otherwise: {other}' if other else ''}"
-    )
-    return DoctorCheck("judge", bool(judgements), finding, numbers)
-
-
-def _in_dollars(costs: Sequence[float]) -> str:
-    if costs:
-        return f"${sum(costs):.4f}"
-    return (
+    in_dollars = (
         "no price known; set arbiter.usd_per_million_input_tokens and "
         "usd_per_million_output_tokens to see the cost of a judge that tells its tokens"
     )
+    if costs:
+        numbers["cost_usd"] = round(sum(costs), 6)
+        in_dollars = f"${sum(costs):.4f}"
+    finding = (
+        f"{name}: reached in {len(reached)} of {len(asked)}, format kept in {len(made)}, "
+        f"{numbers['as_expected']} of {len(asked)} as expected, median {median(reached):.1f} s, "
+        f"{in_dollars}"
+    )
+    if otherwise:
+        finding += f"; otherwise: {'; '.join(otherwise)}"
+    return DoctorCheck("judge", bool(made), finding, numbers)
 
 
 @in_order
@@ -242,11 +217,15 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
         return [*_checks(settings, graph), *folder]
 
 
-def checks_table(checks: list[DoctorCheck]) -> Table:
+def checks_view(checks: list[DoctorCheck]) -> Text:
     """The checks for a person."""
-    marks = {True: ("ok", "green"), False: ("wrong", "red")}
-    rows = ((marks[check.is_ok], check.name, check.finding) for check in checks)
-    return table("Doctor", "", "check", "finding", rows=rows)
+    marks = {True: ("ok     ", "green"), False: ("wrong  ", "red")}
+    return lines(
+        *(
+            Text.assemble(marks[check.is_ok], f"{check.name:<12}", shown(check.finding))
+            for check in checks
+        )
+    )
 
 
 def describe_extractor(settings: Settings) -> str:
@@ -291,7 +270,7 @@ def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]
     engine = DoctorCheck("engine", True, finding)
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
-    none_yet = [_check(name, lambda: _NONE_YET) for name in ("disputes", "jobs", "erasures")]
+    none_yet = [DoctorCheck(name, True, _NONE_YET) for name in ("disputes", "jobs", "erasures")]
     return [engine, *checks, *none_yet]
 
 
@@ -313,9 +292,7 @@ def _check(
         found = look() if kept_in is None or _has_schema(kept_in) else _NONE_YET
     except ReconcilerError as error:
         return DoctorCheck(name, False, str(error))
-    if isinstance(found, DoctorCheck):
-        return found
-    return DoctorCheck(name, True, found)
+    return found if isinstance(found, DoctorCheck) else DoctorCheck(name, True, found)
 
 
 def _engine(graph: Graph) -> str:
@@ -409,7 +386,9 @@ def _arbiter(settings: Settings) -> str:
     with closing(arbiter):
         if judge_of(settings) != "packaged":
             return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
-        ask_once(arbiter)
+        answer = _ask(arbiter, load_judge_questions()[0]).answer
+        if isinstance(answer, ArbiterError):
+            raise answer
         return f"{arbiter.name}, on this machine{larger}"
 
 

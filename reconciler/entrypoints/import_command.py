@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -12,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from rich.console import Group
+from rich.text import Text
 
 from reconciler import ops
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
-from reconciler.entrypoints.rendering import print_errors, record_panel, terminal
+from reconciler.entrypoints.rendering import record_panel, shown, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.ports.peer_memory import PeerSystem
@@ -25,14 +25,12 @@ from reconciler.service.writing.doors import LINE_KEYS
 if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
 
-_JSON_BYTES_MAX = 64 << 20
-"""A larger file is not read a second time just to name its kind."""
-
 _OUTCOMES = ("added", "merged", "held", "refused")
 _FOREIGN = (
-    "{file} is one JSON text, and an import reads a note from each line. If it is the export of "
-    "another memory system, say which: --from and one of {systems}"
+    "No note is in {file}. If it is the export of another memory system, say which: --from "
+    "and one of {systems}"
 )
+_FIRST_ERRORS = 10
 
 
 def import_file(
@@ -126,7 +124,7 @@ def _from_lines(
     with (
         Memory.open(warm_up=not by_ray) as memory,
         opened(file) as stream,
-        bar(file.name, _line_count(file), is_quiet) as advance,
+        bar(file.name, None, is_quiet) as advance,
     ):
         return imported(
             memory,
@@ -141,39 +139,14 @@ def _from_lines(
 
 
 def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
-    """Print the errors of a file's lines, or of a system's records; of a foreign file once."""
+    """Print the errors of a file's lines, or of a system's records; of a foreign file the first."""
     console = terminal(stderr=True)
-    is_foreign = lines_of is not None and _holds_no_lines(lines_of, report)
-    if not is_foreign or len(report.errors) == 1:
-        print_errors(console, report, "line" if lines_of else "record")
+    is_foreign = lines_of is not None and not report.decisions and not report.resumed
+    for error in report.errors[: _FIRST_ERRORS if is_foreign else None]:
+        where = (f"{'line' if lines_of else 'record'} {error.line_number}", "red")
+        console.print(Text.assemble(where, ": ", shown(error.message)))
     if is_foreign:
         console.print(_FOREIGN.format(file=lines_of, systems=", ".join(get_args(PeerSystem))))
-
-
-def _holds_no_lines(file: Path, report: ImportReport) -> bool:
-    """True if no line is a note, because the file as a whole is one JSON text of records.
-
-    One object without lists or objects inside is a line with a wrong field.
-    """
-    if report.decisions or report.resumed or not file.is_file():
-        return False
-    with opened(file) as stream:
-        text = stream.read(_JSON_BYTES_MAX + 1)
-    try:
-        held = json.loads(text) if len(text) <= _JSON_BYTES_MAX else None
-    except (ValueError, RecursionError):
-        return False
-    parts = held.values() if isinstance(held, dict) else ()
-    return isinstance(held, list) or any(isinstance(part, dict | list) for part in parts)
-
-
-def _line_count(file: Path) -> int | None:
-    from reconciler.service.json_lines import read_lines
-
-    if not file.is_file():  # a pipe can be read only once
-        return None
-    with opened(file) as stream:
-        return sum(1 for _ in read_lines(stream))
 
 
 def _view(values: Mapping[str, Any]) -> Group:

@@ -7,9 +7,12 @@ of a session, nor what is remembered of it.
 from __future__ import annotations
 
 import logging
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,17 +20,10 @@ from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
 
 import typer
+from rich.console import Group
+from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
-from reconciler.entrypoints.job_rendering import (
-    all_handed_over_words,
-    drained_view,
-    handed_over_words,
-    job_words,
-    jobs_table,
-    retried_all_words,
-    retried_words,
-)
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     Agent,
@@ -44,6 +40,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
+from reconciler.entrypoints.rendering import lines
 from reconciler.entrypoints.serving import (
     HealthSeconds,
     StopSignals,
@@ -52,7 +49,8 @@ from reconciler.entrypoints.serving import (
 )
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory
-from reconciler.serve.wording import json_text
+from reconciler.serve.descriptions import capital
+from reconciler.serve.wording import counted, json_text
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Turn
@@ -143,7 +141,7 @@ def extract(
     with Memory.open() as memory:
         made = hand_over(memory, session_id, turns)
     plain = [_handed_over(job, turns) for job in made]
-    words = "\n".join(handed_over_words(job, len(turns)) for job in made)
+    words = handed_over_words(made, len(turns))
     show(as_json, plain if contact is None else plain[0], lambda _: words)
 
 
@@ -226,8 +224,7 @@ def jobs(
     """
     with reading(agent, contact, tenant) as memory:
         jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
-    now = datetime.now(UTC)
-    show(as_json, jobs_shown, lambda found: jobs_table(found, now))
+    show(as_json, jobs_shown, jobs_view)
 
 
 def retry(
@@ -258,7 +255,8 @@ def retry(
             )
             # Workers take the job that has been due longest, so the first handed over goes first.
             begun = [_retried(memory, job) for job in reversed(dead)]
-        show(as_json, begun, lambda dead: retried_all_words(len(dead)))
+        nothing = "No such job is dead; there is nothing to retry."
+        show(as_json, begun, lambda dead: jobs_view(dead, nothing))
         return
     if agent is None or contact is None:
         raise InvalidRequestError(
@@ -266,7 +264,7 @@ def retry(
         )
     with Memory.open() as memory:
         job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, job, retried_words)
+    show(as_json, job, lambda job: jobs_view([job]))
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -398,6 +396,96 @@ def _file_session_id(file: Path) -> str:
             f"{file} has a name that is not valid UTF-8: give the session's id by --session"
         ) from error
     return file.stem
+
+
+_TO_READ = "Run `reconciler drain`, or keep a worker running."
+
+
+def _outcomes(outcomes: Mapping[str, int]) -> str:
+    """The outcomes of candidates, without zeros."""
+    return ", ".join(f"{count} {name}" for name, count in outcomes.items() if count) or (
+        "no candidates"
+    )
+
+
+def job_words(job: Job) -> str:
+    """One job in a line of a log: no words of the contact, and none of the extractor."""
+    if job.state is JobState.DONE:
+        return f"job {job.job_id} is done: {_outcomes(asdict(job.outcomes))}"
+    return f"job {job.job_id} is {job.state} after {counted(job.attempts, 'attempt')}"
+
+
+def handed_over_words(jobs: Sequence[Job], turn_count: int) -> Text:
+    """The states of the jobs of a session that was handed over, and the command to run next.
+
+    Args:
+        jobs: those that read it, or have read it.
+        turn_count: how many turns were handed over.
+    """
+    told: list[str] = []
+    for job in jobs:
+        told.append(f"{capital(job_words(job))}.")
+        if job.state is JobState.DONE:
+            told.append(f"See it: reconciler job {job.job_id} {job.scope.as_options()}")
+        elif job.advice is None:
+            told += [f"Session {job.session_id}, {turn_count} turns handed over.", _TO_READ]
+        else:
+            told += [f"{job.last_error}", "Once the cause is mended, start it again:", job.advice]
+    return lines(*told)
+
+
+def all_handed_over_words(jobs: Sequence[Job], refused: Mapping[str, str], silent: int) -> Text:
+    """The number of handed-over conversations of an export, and the command to run next.
+
+    Args:
+        jobs: the jobs that read them.
+        refused: the reasons of the refused ones, by session id.
+        silent: the number of conversations without words.
+    """
+    return lines(
+        f"{len(jobs):,} of {len(jobs) + len(refused) + silent:,} conversations handed over.",
+        *(f"Refused: {name}: {why}" for name, why in refused.items()),
+        f"{silent:,} without words left out." if silent else None,
+        _TO_READ,
+    )
+
+
+def jobs_view(jobs: Sequence[Job], nothing: str = "There is no job.") -> Text:
+    """Each job with its session and its last error, and how each dead one is started again."""
+    told: list[str] = []
+    for job in jobs:
+        told.append(capital(job_words(job)))
+        whose = f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}"
+        told.append(f"  {whose}, handed over {job.submitted_at:%Y-%m-%d %H:%M} UTC")
+        told += [f"  {job.last_error}"] if job.last_error else []
+    dead = [job for job in jobs if job.advice is not None]
+    if dead:
+        told += ["Dead; once the cause is mended, start them again:"]
+        told += [f"{job.advice}" for job in dead]
+    if len(dead) > 1:
+        tenants = sorted({job.scope.tenant for job in dead})
+        told += ["Or all dead ones at once:"]
+        told += [f"reconciler retry --all-dead --tenant {shlex.quote(each)}" for each in tenants]
+    return lines(*told or [nothing])
+
+
+def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
+    """The result of a drain: jobs by state, outcomes of candidates, and why jobs are dead.
+
+    Args:
+        jobs: those of the drain, as they stand after it.
+        extractor: who read, in words.
+    """
+    if not jobs:
+        return Group("Nothing waited.")
+    sums: Counter[str] = Counter()
+    for job in jobs:
+        sums.update(asdict(job.outcomes))
+    states = Counter(job.state for job in jobs)
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    told = [f"Drained: {counts}; {_outcomes(sums)}", f"Read with {extractor}"]
+    dead = [job for job in jobs if job.state is JobState.DEAD]
+    return Group(*told, *[jobs_view(dead)] * bool(dead))
 
 
 COMMANDS = {"extract": extract, "jobs": jobs, "retry": retry, "drain": drain, "worker": worker}

@@ -6,14 +6,12 @@ The tables of a calibration and of a replay are here too; they compute nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from reconciler import ops
@@ -33,14 +31,9 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.rendering import (
-    Line,
     as_it_is,
     assessment_view,
-    id_column,
     lines,
-    number_column,
-    short_column,
-    table,
 )
 from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.memory import Memory
@@ -48,9 +41,7 @@ from reconciler.reading.kinds import Category
 from reconciler.reading.visible_text import visible
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.decisions import Decision
-    from reconciler.ops.calibration import CalibrationReport, Measurement
-    from reconciler.ops.review.calibration import MeasuredPair, Rate, Replayed, ReplaySummary
+    from reconciler.ops.review.calibration import MeasuredPair
     from reconciler.service.writing.relating import Rejudged
 
 _CHANGES_SHOWN_MAX = 50
@@ -65,11 +56,11 @@ def doctor(
     Options:
         judge: also ask the arbiter ten questions, which costs money.
     """
-    from reconciler.entrypoints.doctor import checks_table, checkup
+    from reconciler.entrypoints.doctor import checks_view, checkup
     from reconciler.settings import load_settings
 
     checks = checkup(load_settings(), asks_judge=judge)
-    show(as_json, checks, checks_table)
+    show(as_json, checks, checks_view)
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)
 
@@ -159,46 +150,37 @@ def calibrate_thresholds(
         name: the profile's name.
         overwrite: replace it if it exists.
     """
-    from reconciler.ops.calibration import calibrate, provenance_of, write_profile
+    from reconciler.ops.calibration import (
+        calibrate,
+        check_profile_name,
+        profile_file,
+        provenance_of,
+    )
     from reconciler.ops.review.calibration import CalibrationGoal
+    from reconciler.ops.store_backups import new_file
 
     if (pairs is None) is not from_decisions:
         raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
     goal = CalibrationGoal(
         false_supersession_max=bound, sources=frozenset(source) if source else None
     )
-    made = _profile_file(name, overwrite)
-    if pairs is None:
-        measured, model_id = _measured_from_decisions(agent, contact, tenant)
-    else:
-        measured, model_id = _measured_from_file(pairs, as_json)
-    report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
-    measured_on = visible(pairs.name) if pairs else "recorded decisions"
-    write_profile(report.profile, made, provenance_of(report, measured_on), overwrite=overwrite)
+    check_profile_name(name)
+    made = Path(f"{name}.toml")
+    with new_file(made, overwrite=overwrite) as file:  # fails at once if it may not be written
+        if pairs is None:
+            measured, model_id = _measured_from_decisions(agent, contact, tenant)
+        else:
+            measured, model_id = _measured_from_file(pairs, as_json)
+        report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
+        measured_on = visible(pairs.name) if pairs else "recorded decisions"
+        text = profile_file(report.profile, provenance_of(report, measured_on))
+        file.write(text.encode())
+    how = f"Use it with RECONCILER_RECONCILE__PROFILE={made.resolve()}"
     show(
         as_json,
         report.to_dict() | {"files": [str(made)]},
-        lambda _: Group(
-            calibration_tables(report),
-            f"\nWritten: {made}",
-            as_it_is(f"Use it with RECONCILER_RECONCILE__PROFILE={made.resolve()}"),
-        ),
+        lambda _: as_it_is(f"{text}\nWritten: {made}\n{how}"),
     )
-
-
-def _profile_file(name: str, overwrite: bool) -> Path:
-    """The profile's file in the current folder; one that may not be written is an error at once."""
-    from reconciler.ops.calibration import check_profile_name
-
-    check_profile_name(name)
-    made = Path(f"{name}.toml")
-    try:
-        is_there = made.exists()
-    except OSError as error:
-        raise InvalidRequestError(f"{made} cannot be written: {error.strerror}") from error
-    if is_there and not overwrite:
-        raise InvalidRequestError(f"{made} exists; give --overwrite or another --name")
-    return made
 
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
@@ -232,110 +214,6 @@ def _measured_from_decisions(
         decisions = of_whom(memory, agent, contact, tenant).all_decisions()
         model = ops.model_move(memory).model
         return pairs_from_decisions(decisions, model), model
-
-
-def calibration_tables(report: CalibrationReport) -> Group:
-    """The result of a calibration in 100 columns: errors of each rule, and the thresholds."""
-    return Group(errors_table(report), "", profile_table(report))
-
-
-def errors_table(report: CalibrationReport) -> Table:
-    """The error rates of each rule, by error and source."""
-    from reconciler.ops.calibration import ERRORS
-
-    measured, names = report.measurements, (each.name for each in report.measurements)
-    return table(
-        "Errors, in percent of the pairs (95 % interval)",
-        short_column("error, by source"),
-        *map(number_column, ("pairs", *names)),
-        rows=(row for error in ERRORS for row in _error_rows(measured, *error)),
-    )
-
-
-def _error_rows(
-    measured: Sequence[Measurement], error: str, attribute: str
-) -> Iterator[Sequence[Line]]:
-    from reconciler.ops.review.calibration import ALL_SOURCES
-
-    yield [(error, "bold")]
-    for row, scores in enumerate(measured[0].scores):
-        rates: list[Rate] = [getattr(each.scores[row], attribute) for each in measured]
-        if rates[0].of:
-            source = (f"  {scores.source}", "bold" if scores.source == ALL_SOURCES else "")
-            yield source, f"{rates[0].of:,}", *map(_share_with_interval, rates)
-
-
-def profile_table(report: CalibrationReport) -> Table:
-    """The thresholds that were chosen, and what each means."""
-    from reconciler.ops.review.calibration import ALL_SOURCES
-
-    profile = report.profile
-    meanings = {
-        "cosine_update_min": "at or above it a note supersedes, without a question",
-        "cosine_cut": "at or above it a note supersedes if no arbiter answers",
-        "cosine_add_max": "below it a note is new, without a question",
-    }
-    made = table(
-        f"Profile {profile.name} for {profile.embedding_model}",
-        "threshold",
-        number_column("cosine"),
-        "meaning",
-        rows=((name, f"{getattr(profile, name):.2f}", told) for name, told in meanings.items()),
-    )
-    sources = ", ".join(sorted(report.goal.sources or {ALL_SOURCES}))
-    made.caption = (
-        f"False supersessions at most {report.goal.false_supersession_max:.1%} by {report.basis}; "
-        f"chosen on {sources}."
-    )
-    return made
-
-
-def replay_table(summary: ReplaySummary) -> Table:
-    """The number of decisions by action then and now, unchanged ones included."""
-    made = table(
-        f"Replay of {summary.total:,} decisions; nothing was written",
-        "then",
-        "now",
-        number_column("decisions"),
-        rows=((*change, f"{count:,}") for change, count in sorted(summary.changes.items())),
-    )
-    made.caption = (
-        f"{summary.same:,} the same, {summary.total - summary.same:,} different; an "
-        f"arbiter would be asked about {summary.would_ask:,} that were settled without one."
-    )
-    return made
-
-
-def replay_changes_table(changed: Sequence[Replayed]) -> Table:
-    """The decisions that would be different, one a row, at most fifty."""
-    made = table(
-        f"Decided otherwise: {len(changed):,}",
-        short_column("then, now"),
-        id_column("note"),
-        "why now",
-        rows=(
-            (
-                [f"{change.before} → {change.after}", (_at(change.decision), "dim")],
-                [change.decision.text, (change.decision.decision_id, "dim")],
-                change.verdict.reason + "; would ask the arbiter" * change.would_ask,
-            )
-            for change in changed[:_CHANGES_SHOWN_MAX]
-        ),
-    )
-    if len(changed) > _CHANGES_SHOWN_MAX:
-        made.caption = f"and {len(changed) - _CHANGES_SHOWN_MAX:,} more"
-    return made
-
-
-def _at(decision: Decision) -> str:
-    return "—" if decision.cosine is None else f"at {decision.cosine:.3f}"
-
-
-def _share_with_interval(rate: Rate) -> Text:
-    if rate.share is None:
-        return Text("—", style="dim")
-    low, high = (f"{100 * bound:.0f}" for bound in rate.interval)
-    return Text.assemble(f"{100 * rate.share:.1f} ", (f"{low}–{high}", "dim"))
 
 
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")

@@ -62,7 +62,7 @@ def add_commands(app: typer.Typer, commands: Mapping[str, Any], heading: str | N
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, rich_help_panel=heading)
             continue
-        made = command.command() if hasattr(command, "command") else _Described(command)
+        made = _Described(command) if inspect.isfunction(command) else command
         app.command(name, rich_help_panel=heading)(made)
 
 

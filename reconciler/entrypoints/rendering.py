@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console, Group
 from rich.panel import Panel
-from rich.table import Column, Table
 from rich.text import Text
 from rich.tree import Tree
 
+from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.facts import (
     Contact,
     Dispute,
@@ -31,47 +31,44 @@ from reconciler.domain.records.facts import (
     Supersession,
     may_have_changed,
 )
-from reconciler.domain.records.kinds import Action, Disposal, FactState
+from reconciler.domain.records.kinds import Action, Disposal
+from reconciler.reading.named_secrets import without_secrets
 from reconciler.reading.quoting import in_quotes
 from reconciler.reading.visible_text import visible
-from reconciler.serve.wording import field_lines, waiting_lines
+from reconciler.serve.wording import (
+    evidence_lines,
+    field_lines,
+    health_rows,
+    most_troubled,
+    value_line,
+    waiting_lines,
+)
 
 if TYPE_CHECKING:
     from reconciler.domain.explanation import Explanation
-    from reconciler.domain.recalling.recalled import Recalled
-    from reconciler.domain.records.decisions import Assessment, Decision
-    from reconciler.service.writing.note_import import ImportReport
+    from reconciler.domain.recalling.briefing import Briefing
+    from reconciler.domain.recalling.recalled import Recalled, SlotValue
+    from reconciler.domain.records.decisions import Archived, Assessment, Decision, FactEvidence
+    from reconciler.domain.records.erasures import Erasure, ErasureReceipt
+    from reconciler.domain.records.facts import FoundFact
+    from reconciler.ops.review.health import ContactHealth, HealthReport
 
 T = TypeVar("T")
 
 _STYLES = {
     Action.ADD: "green",
-    Action.UPDATE: "yellow",
     Action.SKIP: "cyan",
-    Action.ADMIT: "blue",
     Action.HOLD: "magenta",
     Action.REJECT: "red",
     Action.DECLINE: "red",
-    Action.WITHDRAW: "dim",
-    Action.REVOKE: "yellow",
-    Action.RESOLVE: "yellow",
-    Action.REVERT: "yellow",
-    Action.ARCHIVE: "dim",
-    Action.UNARCHIVE: "green",
 }
+"""Of the other actions, which change what is known: yellow."""
+
 _DISPOSALS = {
     Disposal.ADMIT: Text("✓ pass", style="green"),
     Disposal.REJECT: Text("✗ refuse", style="red"),
     Disposal.CONFIRM: Text("? ask", style="magenta"),
     Disposal.CONSENT: Text("? ask for consent", style="magenta"),
-}
-_STATES = {
-    FactState.LIVE: "green",
-    FactState.EXPIRED: "dim",
-    FactState.ARCHIVED: "dim",
-    FactState.SUPERSEDED: "dim strike",
-    FactState.REVOKED: "dim strike",
-    FactState.ERASED: "dim",
 }
 _DONE = {
     Action.ADD: "amended",
@@ -83,8 +80,6 @@ _DONE = {
     Action.ARCHIVE: "archived",
     Action.UNARCHIVE: "taken up again",
 }
-_BAR_WIDTH = 12
-_ID_WIDTH = 36
 
 
 class Verbatim(str):
@@ -137,39 +132,9 @@ def _line(text: Line) -> Text:
     return shown(text) if isinstance(text, str) else text
 
 
-def table(title: str, *columns: str | Column, rows: Iterable[Sequence[Any]]) -> Table:
-    """A table. A column that is only named folds long words; a list in a row is a cell of lines."""
-    made = Table(
-        *(Column(each, overflow="fold") if isinstance(each, str) else each for each in columns),
-        title=shown(title),
-        title_justify="left",
-        title_style="bold",
-        header_style="dim",
-        caption_justify="left",
-    )
-    for row in rows:
-        made.add_row(*(lines(*(cell if isinstance(cell, list) else [cell])) for cell in row))
-    return made
-
-
-def panels(draw: Callable[[T], Panel], items: Iterable[T], nothing: str) -> Group:
-    """A panel for each item; without any, the words for nothing."""
+def listed(draw: Callable[[T], Panel | Text], items: Iterable[T], nothing: str) -> Group:
+    """Each item as it is drawn; without any, the words for nothing."""
     return Group(*(map(draw, items) if items else [nothing]))
-
-
-def id_column(name: str) -> Column:
-    """A column that keeps each id whole on one line, to be copied into a command."""
-    return Column(name, min_width=_ID_WIDTH, overflow="fold")
-
-
-def number_column(name: str) -> Column:
-    """A column of numbers, one beneath the other."""
-    return Column(name, justify="right", no_wrap=True)
-
-
-def short_column(name: str) -> Column:
-    """A column of texts that are never wrapped."""
-    return Column(name, no_wrap=True)
 
 
 def panel(*texts: Line | None, title: str, subtitle: str | None = None) -> Panel:
@@ -191,7 +156,7 @@ def record_panel(record: Any, title: str) -> Panel:
 def decision_line(decision: Decision) -> Text:
     """One decision in a line or two: action, cosine, rule and text."""
     line = Text()
-    line.append(f"{decision.action:<7}", style=f"bold {_STYLES[decision.action]}")
+    line.append(f"{decision.action:<7}", style=f"bold {_STYLES.get(decision.action, 'yellow')}")
     line.append(f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}", style="dim")
     line.append(shown(decision.text))
     if decision.replayed:
@@ -211,30 +176,14 @@ def decision_made(decision: Decision) -> Text:
     return decision_line(decision).append(f"\n{'':<25}{ids}", style="dim")
 
 
-def decisions_table(decisions: Sequence[Decision]) -> Table:
+def decisions_view(decisions: Sequence[Decision]) -> Group:
     """Decisions, the newest first, with their reasons."""
-    return table(
-        "Decisions, newest first",
-        id_column("note"),
-        "decided",
-        "reason",
-        rows=(
-            (
-                [
-                    decision.text,
-                    (f"{decision.scope.contact_id}, {_day(decision.note.said_at)}", "dim"),
-                    (decision.decision_id, "dim"),
-                ],
-                [
-                    (decision.action, _STYLES[decision.action]),
-                    (f"by {decision.decided_by}", "dim"),
-                    None if decision.cosine is None else (f"at {_cosine(decision.cosine)}", "dim"),
-                ],
-                _reason(decision),
-            )
-            for decision in decisions
-        ),
-    )
+    return listed(_decision_panel, decisions, "Nothing was decided.")
+
+
+def _decision_panel(decision: Decision) -> Panel:
+    when = f"{decision.scope.contact_id}, {_day(decision.note.said_at)}"
+    return panel(decision_made(decision), _reason(decision), title=when)
 
 
 def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
@@ -253,7 +202,7 @@ def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = 
 
 def disputes_view(disputes: Sequence[Dispute]) -> Group:
     """Disputes: the question, the facts with their ids, and why both were kept."""
-    return panels(_waiting_panel, disputes, "Nothing is in dispute.")
+    return listed(_waiting_panel, disputes, "Nothing is in dispute.")
 
 
 def _waiting_panel(item: Decision | Dispute) -> Panel:
@@ -263,7 +212,7 @@ def _waiting_panel(item: Decision | Dispute) -> Panel:
 
 def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
     """Facts that expire soon: the day, the question, and how to answer no."""
-    return panels(_expiring_panel, facts, "Nothing expires so soon.")
+    return listed(_expiring_panel, facts, "Nothing expires so soon.")
 
 
 def _expiring_panel(expiring: ExpiringFact) -> Panel:
@@ -276,39 +225,31 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
     )
 
 
-def refusals_table(counts: Sequence[RefusalCount]) -> Table:
-    """Refusals by contact and reason, with bars."""
-    most = max((count.refusals for count in counts), default=1)
-    rows = (
-        (
-            count.contact_id,
-            str(count.reason),
-            _with_bar(f"{count.refusals:>4} ", count.refusals / most, "red"),
-        )
-        for count in counts
-    )
-    return table("Refused by the gate", "contact", "reason", "times", rows=rows)
+def refusals_view(counts: Sequence[RefusalCount]) -> Group:
+    """Refusals by contact and reason."""
+    return listed(_refusal_line, counts, "Nothing was refused.")
 
 
-def _with_bar(number: str, share: float, style: str) -> Text:
-    return Text.assemble(number, ("█" * max(round(_BAR_WIDTH * share), 1), style))
+def _refusal_line(count: RefusalCount) -> Text:
+    return shown(f"{count.refusals:>4} × {count.reason}, contact {count.contact_id}")
 
 
-def assessment_view(assessment: Assessment) -> Group:
+def assessment_view(assessment: Assessment) -> Text:
     """The finding of each check, the parts of the score, and the result."""
-    findings = table(
-        f"Policy {assessment.policy_version}, domain {assessment.domain}",
-        "check",
-        "alone it would",
-        "finding",
-        rows=(
-            (finding.check.replace("_", " "), _DISPOSALS[finding.disposal], finding.detail)
-            for finding in assessment.findings
-        ),
+    findings = (
+        Text.assemble(
+            f"{finding.check.replace('_', ' '):<15} ",
+            _DISPOSALS[finding.disposal],
+            ": ",
+            shown(finding.detail),
+        )
+        for finding in assessment.findings
     )
     ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
     parts = " ".join(map(str, assessment.parts))
-    told: list[Line | None] = [
+    return lines(
+        (f"Policy {assessment.policy_version}, domain {assessment.domain}", "bold"),
+        *findings,
         Text.assemble("score     ", (f"{assessment.confidence:.2f}", "bold"), " = ", shown(parts)),
         f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
         f"{assessment.recall_semantics}, expires {ends}",
@@ -320,8 +261,7 @@ def assessment_view(assessment: Assessment) -> Group:
             shown(assessment.detail),
         ),
         f"asks      {assessment.question}" if assessment.question else None,
-    ]
-    return Group(findings, lines(*told))
+    )
 
 
 def explanation_panel(explanation: Explanation) -> Panel:
@@ -330,33 +270,20 @@ def explanation_panel(explanation: Explanation) -> Panel:
     return panel(*told, "", title="Why")
 
 
-def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
-    """Recalled facts with their score as a bar, and what it is made of."""
-    best = max((hit.score for hit in ranked), default=1.0) or 1.0
-    return table(
-        f"Recall: {query}" if query else "All live facts",
-        short_column("score"),
-        short_column("made of"),
-        id_column("fact"),
-        rows=(
-            (
-                _with_bar(f"{hit.score:.3f} ", hit.score / best, "green"),
-                [
-                    (f"similarity {_cosine(hit.similarity)}", "dim"),
-                    (f"recency    {hit.recency:.2f}", "dim"),
-                    (f"importance {hit.fact.importance:.2f}", "dim"),
-                ],
-                [
-                    fact_lines(hit.fact),
-                    *_marks(hit),
-                    *(
-                        Text.assemble(("in dispute with ", "red"), shown(other.text))
-                        for other in hit.disputed_with
-                    ),
-                ],
-            )
-            for hit in ranked
-        ),
+def ranked_facts(query: str, ranked: Sequence[RankedFact]) -> Group:
+    """Recalled facts with their score, and what it is made of."""
+    heading = f"Recall: {query}" if query else "All live facts"
+    return Group(shown(heading, "bold"), *map(_ranked_panel, ranked))
+
+
+def _ranked_panel(hit: RankedFact) -> Panel:
+    made_of = f"similarity {_cosine(hit.similarity)}, recency {hit.recency:.2f}"
+    disputed = ((f"in dispute with {other.text}", "red") for other in hit.disputed_with)
+    return fact_panel(
+        hit.fact,
+        *_marks(hit),
+        *disputed,
+        subtitle=f"score {hit.score:.3f} of {made_of}, importance {hit.fact.importance:.2f}",
     )
 
 
@@ -397,9 +324,9 @@ def recall_outcome(recalled: Recalled, nothing: str) -> str:
     )
 
 
-def fact_lines(fact: Fact) -> Text:
-    """A fact, and on lines of their own what it points to, and the id that commands take."""
-    return lines(fact.text, _pointer(fact), (fact.fact_id, "dim"))
+def fact_panel(fact: Fact, *texts: Line, subtitle: str) -> Panel:
+    """A fact under the id that commands take, with what it points to."""
+    return panel(fact.text, _pointer(fact), *texts, title=fact.fact_id, subtitle=subtitle)
 
 
 def _pointer(fact: Fact) -> Line | None:
@@ -434,45 +361,20 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
     return tree
 
 
-def contacts_table(contacts: Sequence[Contact]) -> Table:
-    """Contacts, beneath each its name, with how many of its facts are in which state."""
-    have_ended = any(map(_not_live, contacts))
-    return table(
-        "Contacts",
-        id_column("contact"),
-        number_column("live"),
-        *([short_column("not live")] if have_ended else []),
-        short_column("last decision"),
-        rows=(
-            (
-                # An unnamed contact has its id as its name.
-                [*dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))],
-                str(contact.live_facts),
-                *([_not_live(contact)] if have_ended else []),
-                _day(contact.last_decision_at) if contact.last_decision_at else "",
-            )
-            for contact in contacts
-        ),
+def contacts_view(contacts: Sequence[Contact]) -> Group:
+    """Contacts, each with its name, and how many of its facts are in which state."""
+    return listed(_contact_line, contacts, "There is no contact.")
+
+
+def _contact_line(contact: Contact) -> Text:
+    # An unnamed contact has its id as its name.
+    names = dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
+    last = f", last decision {_day(contact.last_decision_at)}" if contact.last_decision_at else ""
+    return shown(
+        f"{' · '.join(names)}: {contact.live_facts} live, {contact.expired_facts} expired, "
+        f"{contact.archived_facts} archived, {contact.superseded_facts} superseded, "
+        f"{contact.revoked_facts} revoked, {contact.erased_facts} erased{last}"
     )
-
-
-def _not_live(contact: Contact) -> list[str]:
-    """The contact's facts by state other than live, without zeros."""
-    counts = {
-        "expired": contact.expired_facts,
-        "archived": contact.archived_facts,
-        "superseded": contact.superseded_facts,
-        "revoked": contact.revoked_facts,
-        "erased": contact.erased_facts,
-    }
-    return [f"{count} {state}" for state, count in counts.items() if count]
-
-
-def print_errors(console: Console, report: ImportReport, kind: str) -> None:
-    """The refused lines or records, by number."""
-    for error in report.errors:
-        where = (f"{kind} {error.line_number}", "red")
-        console.print(Text.assemble(where, ": ", shown(error.message)))
 
 
 def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None = None) -> Text:
@@ -484,7 +386,7 @@ def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None
         label.append(who, style="dim")
     if fact.is_contested:
         label.append(" contested", style="red")
-    return lines((fact.text, _STATES[fact.state]), _pointer(fact), label)
+    return lines((fact.text, "green" if fact.is_live else "dim"), _pointer(fact), label)
 
 
 def _held(fact: Fact) -> str:
@@ -547,3 +449,156 @@ def _cosine(value: float | None) -> str:
 
 def _day(at: datetime) -> str:
     return f"{at:%Y-%m-%d}"
+
+
+def recall_view(
+    ranked: Recalled,
+    *,
+    query: str,
+    agent: str,
+    contact: str,
+    as_of: str | None,
+    prompt: bool,
+    **options: Any,
+) -> Group | Verbatim:
+    """The recalled facts, which kind of answer they are, and how long they are as a prompt."""
+    from reconciler.domain.recalling.prompting import as_prompt, token_count
+
+    told = as_prompt(ranked)
+    if prompt:
+        return Verbatim(told)
+    asked = without_secrets(query)
+    is_filtered = any(options[name] not in (None, []) for name in FilterFields.__annotations__)
+    asks = ["passes every filter"] * is_filtered + [f"is near to: {asked}"] * bool(asked)
+    that = f" that {' and '.join(asks)}" if asks else ""
+    known = "was known" if as_of else "is known"
+    nothing = f"Nothing {known} of contact {contact} of agent {agent}{that}"
+    outcome = [told for told in [recall_outcome(ranked, nothing)] if told]
+    if not ranked:
+        return Group(*outcome)
+    takes = f"As a prompt these take about {token_count(told):,} tokens; --prompt shows it."
+    return Group(ranked_facts(asked, ranked), *outcome, takes)
+
+
+def recall_plain(ranked: Recalled, prompt: bool) -> Any:
+    """The recalled facts as plain values; with ``--prompt`` also as a model gets them."""
+    from reconciler.domain.recalling.prompting import as_prompt, token_count
+
+    if not prompt:
+        return list(ranked)
+    told = as_prompt(ranked)
+    return {"facts": list(ranked), "prompt": told, "token_count": token_count(told)}
+
+
+def found_view(facts: Sequence[FoundFact], asked: str) -> Group:
+    """The facts that answer what was asked."""
+    asked = without_secrets(asked)
+    return Group(
+        shown(asked, "bold"), *listed(_found_panel, facts, "Nothing is known.").renderables
+    )
+
+
+def _found_panel(hit: FoundFact) -> Panel:
+    how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
+    said = f"{how}, said last {hit.fact.last_confirmed_at:%Y-%m-%d}, {hit.fact.word}"
+    return fact_panel(hit.fact, (said, "dim"), subtitle=hit.contact_id)
+
+
+def value_view(
+    values: Sequence[SlotValue], attribute: str, subject: str | None, contact: str
+) -> Text | str:
+    """The current values of one attribute."""
+    return profile_view(values, f"{attribute} of {subject or contact}")
+
+
+def profile_view(values: Sequence[SlotValue], contact: str) -> Text | str:
+    """All current values of a contact."""
+    if not values:
+        return f"No value is known of {contact}."
+    return lines((contact, "bold"), *map(value_line, values))
+
+
+def briefing_view(briefing: Briefing) -> Verbatim:
+    """The briefing, exactly as a model gets it."""
+    return Verbatim(briefing.as_prompt())
+
+
+def archived_view(archived: Sequence[Archived]) -> Group:
+    """The archived facts by contact, with the decision that archived them."""
+    return listed(_archived_panel, archived, "Nothing has faded so far.")
+
+
+def _archived_panel(archived: Archived) -> Panel:
+    done = (
+        "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
+    )
+    facts = (f"{fact.fact_id}  {fact.text}" for fact in archived.facts)
+    return panel(*facts, title=archived.contact_id, subtitle=done)
+
+
+def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
+    """Each fact with the turns that it rests on."""
+    return listed(_evidence_panel, evidence, "Nothing is known that says so.")
+
+
+def _evidence_panel(evidence: FactEvidence) -> Panel:
+    return panel(
+        (evidence.fact.text, "bold"),
+        *evidence_lines(evidence),
+        title=evidence.fact.fact_id,
+        subtitle=str(evidence.fact.state),
+    )
+
+
+def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotten.") -> Group:
+    """Each erasure with its receipt; without any, the text that says so."""
+    return listed(erasure_panel, erasures, none)
+
+
+def erasure_panel(erasure: Erasure) -> Panel:
+    """An erasure with its receipt, and what to do about it; of a dry run what would be done."""
+    told, title = [*field_lines(erasure)], str(erasure.state)
+    if erasure.receipt.is_dry_run:
+        told = [line for line in told if not line.endswith((": 0", f"state: {title}"))]
+        title = "dry run"
+    return panel(*told, *_advice(erasure.receipt), title=f"{erasure.kind} · {title}")
+
+
+def _advice(receipt: ErasureReceipt) -> Iterator[Line]:
+    if not any(receipt.removed.values()):
+        yield "Nothing was found; if something should have been there, check the name that you gave"
+    if not receipt.is_clean:
+        yield "STILL THERE: some of it is left; `reconciler erasures --finish` continues", "red"
+    if receipt.shared_texts:
+        yield (
+            "Shared texts are words or lines that other records or the memory itself use too, such "
+            "as an attribute's name, so the files hold them"
+        )
+
+
+_CONTACTS_SHOWN_MAX = 20
+
+
+def health_view(report: HealthReport) -> Group:
+    """The numbers of all contacts together, then those of the contacts with most to do."""
+    totals = (f"{name:<14}{now:>6}  {meaning}" for name, now, meaning in health_rows(report))
+    heading = (f"Health of {report.agent_id}", "bold")
+    return Group(lines(heading, *totals), _contacts(report.contacts))
+
+
+def _contacts(contacts: Iterable[ContactHealth]) -> Text:
+    """The contacts, those with most to do first."""
+    told = most_troubled(contacts)
+    left_out = len(told) - _CONTACTS_SHOWN_MAX
+    return lines(
+        *map(_in_numbers, told[:_CONTACTS_SHOWN_MAX]),
+        f"and {left_out} contacts with less to be done" if left_out > 0 else None,
+    )
+
+
+def _in_numbers(contact: ContactHealth) -> str:
+    return (
+        f"{contact.contact_id}: {contact.live} live, {contact.duplicated} duplicates, "
+        f"{contact.rivalled_slots} stale, {contact.disputes.count} disputes, "
+        f"{contact.questions.count} questions, {contact.refusals} refused"
+    )

@@ -27,7 +27,7 @@ from reconciler.entrypoints.options import (
     print_json,
     show,
 )
-from reconciler.entrypoints.rendering import panels, record_panel, terminal
+from reconciler.entrypoints.rendering import listed, record_panel, terminal
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
     HealthSeconds,
@@ -229,7 +229,7 @@ def _expiry(given: str | None) -> datetime | None:
 
 
 def _tokens_view(tokens: Sequence[Mapping[str, Any]]) -> Group:
-    return panels(lambda token: record_panel(token, token["id"]), tokens, "There is no token.")
+    return listed(lambda token: record_panel(token, token["id"]), tokens, "There is no token.")
 
 
 _SERVE_EXTRA = (

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from reconciler import ops
 from reconciler.bound_memory import BoundMemory
 from reconciler.domain.records.erasures import Backup, Erasure, ExportReport, RestoreReport
 from reconciler.domain.records.sessions import ReembedReport
-from reconciler.entrypoints.fact_rendering import erasures_view
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     AsJson,
@@ -30,13 +30,12 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import record_panel, terminal
+from reconciler.entrypoints.rendering import erasures_view, lines, record_panel, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
-from reconciler.serve.wording import counted
+from reconciler.serve.wording import field_lines
 
 _STANDARD_OUTPUT = STANDARD_INPUT
-_NAMED_MAX = 5
 
 
 def init(
@@ -71,7 +70,7 @@ def backup(
     """
     with or_by_its_holder("backup"), Memory.open(must_exist=True) as memory:
         made = ops.backup(memory, file, overwrite=overwrite)
-    show(as_json, made, _backup_text)
+    show(as_json, made, _backup_view)
 
 
 def export(
@@ -112,9 +111,9 @@ def export(
             target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=advance
         )
     if out == _STANDARD_OUTPUT:
-        terminal(stderr=True).print(_export_text(report))
+        terminal(stderr=True).print(_export_view(report))
         return
-    show(as_json, report, _export_text)
+    show(as_json, report, _export_view)
 
 
 def _export_page(
@@ -154,85 +153,48 @@ def restore(
     with progress(file.name, as_json) as advance:
         done = ops.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
-        show(as_json, done, _restored_text)
+        show(as_json, done, _backup_view)
     else:
-        show(as_json, done, _restore_text)
+        show(as_json, done, _restore_view)
 
 
-def _backup_text(made: Backup) -> str:
-    key = {
-        "file": "with the key of its hashes: keep the archive safe.",
-        "setting": "without the key of its hashes: RECONCILER_GATE__HASH_KEY must be the same.",
-        "none": "which has no key of hashes yet.",
-    }[made.hash_key]
-    size = f"{_size(made.store_bytes)}, packed {_size(made.archive_bytes)}"
-    return f"{made.path}: a store of {size}, verified, {key}"
+_HASH_KEYS = {
+    "file": "With the key of its hashes: keep the archive safe.",
+    "setting": "Without the key of its hashes: RECONCILER_GATE__HASH_KEY must be the same.",
+    "none": "No key of hashes yet.",
+}
 
 
-def _size(byte_count: int) -> str:
-    if byte_count < 1_000_000:
-        return f"{byte_count / 1e3:.1f} kB"
-    return f"{byte_count / 1e6:.1f} MB"
+def _backup_view(made: Backup) -> Text:
+    return lines("Verified.", *field_lines(made), _HASH_KEYS[made.hash_key])
 
 
-def _restored_text(made: Backup) -> str:
-    key = {
-        "file": "The key of its hashes came with it.",
-        "setting": "The key of its hashes did not come with it: set RECONCILER_GATE__HASH_KEY "
-        "as it was.",
-        "none": "It has no key of hashes yet.",
-    }[made.hash_key]
-    return f"Restored into {made.path}: {_size(made.store_bytes)}, verified. {key}"
-
-
-def _export_text(report: ExportReport) -> str:
-    text = f"{_counted(report)} exported."
+def _export_view(report: ExportReport) -> Text:
+    remarks = []
     if report.left_out:
-        named = ", ".join(sorted(report.left_out))
-        text += f"\nLeft out, because this package did not write it: {named}."
+        remarks.append("This package did not write what was left out.")
     if report.damaged_ids:
-        named = ", ".join(report.damaged_ids[:_NAMED_MAX])
-        more = ", …" if len(report.damaged_ids) > _NAMED_MAX else ""
-        text += (
-            f"\n{len(report.damaged_ids)} damaged records cannot be read, and are exported without "
-            f"their words: {named}{more}."
-        )
+        remarks.append("Damaged records cannot be read, and are exported without their words.")
     if report.with_keys:
-        text += "\nThe file holds the store's secret keys: keep it safe."
-    return text
+        remarks.append("The file holds the store's secret keys: keep it safe.")
+    return lines("Exported.", *field_lines(report), *remarks)
 
 
-def _restore_text(report: RestoreReport) -> str:
-    text = f"{_counted(report)} restored"
-    text += (
-        f", {counted(report.already_there, 'contact')} already there."
-        if report.already_there
-        else "."
-    )
-    if report.embedded:
-        text += f"\nEmbedded again: {counted(report.embedded, 'fact')}."
+def _restore_view(report: RestoreReport) -> Text:
+    remarks = []
     if not report.keeps_ids:
-        text += (
-            "\nIds are made with another key than before: earlier idempotency keys and turns are "
+        remarks.append(
+            "Ids are made with another key than before: earlier idempotency keys and turns are "
             "not recognised. To keep them, restore an export that was made with --keys into an "
             "empty store."
         )
     if report.keeps_hashes is False:
-        text += (
-            "\nThe key of the hashes is another one: a value that is removed from a text gets "
+        remarks.append(
+            "The key of the hashes is another one: a value that is removed from a text gets "
             "another token from now on, and a note that repeats forgotten words is not "
             "recognised. To keep both, restore an export that was made with --keys."
         )
-    return text
-
-
-def _counted(report: ExportReport | RestoreReport) -> str:
-    nodes, links = report.nodes, report.links
-    return (
-        f"{counted(nodes['Contact'], 'contact')} with {counted(nodes['Fact'], 'fact')} and "
-        f"{counted(nodes['Decision'], 'decision')} ({counted(nodes.total(), 'node')}, "
-        f"{counted(links.total(), 'link')})"
-    )
+    return lines("Restored.", *field_lines(report), *remarks)
 
 
 def reembed(

@@ -8,11 +8,10 @@ a rule makes of a pair, and which thresholds are chosen, is the matter of
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,14 +19,15 @@ import numpy as np
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.kinds import Relation
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Slot, check_text, one_of
-from reconciler.domain.records.policies import Profile
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Slot, check_text
+from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.ops.review.calibration import (
     ALL_SOURCES,
+    ERRORS,
     SEED_POLICY,
     BoundBasis,
     CalibrationGoal,
@@ -35,12 +35,9 @@ from reconciler.ops.review.calibration import (
     LabelledPair,
     MeasuredPair,
     PairLabel,
-    ProbedPair,
     Rate,
-    Thresholds,
     choose_thresholds,
     label_of_relation,
-    probe,
     score,
 )
 from reconciler.service.json_lines import json_object
@@ -51,13 +48,6 @@ Embed = Callable[[Sequence[str]], Floats]
 _BATCH_PAIRS = 128
 _ERRORS_SHOWN_MAX = 10
 _SLOT_KEYS = ("subject", "attribute", "value", "single_valued")
-ERRORS = (
-    ("distinct: superseded", "false_supersessions"),
-    ("update: two silent live facts", "silent_updates"),
-    ("same: stored twice", "same_stored_twice"),
-    ("distinct: marked a conflict", "distinct_marked"),
-)
-"""What goes wrong, in words, and as ``DecisionScores`` has it."""
 
 
 @frozen
@@ -66,24 +56,26 @@ class Measurement:
 
     Attributes:
         name: ``seed, no guard``, ``seed``, or the calibrated profile's.
+        policy: its thresholds and guard.
         scores: by source, all of them last.
     """
 
     name: str
-    thresholds: Thresholds
-    guard: bool
+    policy: ReconcilePolicy
     scores: tuple[DecisionScores, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a rate as count, of, share and its 95 % interval."""
         return {
             "name": self.name,
-            **asdict(self.thresholds),
-            "guard": self.guard,
+            "cosine_update_min": self.policy.cosine_update_min,
+            "cosine_add_max": self.policy.cosine_add_max,
+            "cosine_cut": self.policy.cut,
+            "guard": self.policy.guard,
             "scores": [
                 {
                     "source": scores.source,
-                    **{name: _rate(getattr(scores, name)) for _, name in ERRORS},
+                    **{name: _rate(scores.rate(name)) for name in ERRORS},
                 }
                 for scores in self.scores
             ],
@@ -98,14 +90,14 @@ class CalibrationReport:
         profile: the thresholds that keep the goal, for the model that was measured.
         goal: what they were to keep.
         basis: what the bound was held against.
-        pairs: the pairs with their cosines.
+        pairs: how many pairs were measured.
         measurements: seed without the guard, seed, and the profile; no arbiter is asked.
     """
 
     profile: Profile
     goal: CalibrationGoal
     basis: BoundBasis
-    pairs: tuple[ProbedPair, ...]
+    pairs: int
     measurements: tuple[Measurement, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,7 +106,7 @@ class CalibrationReport:
             "profile": asdict(self.profile),
             "goal": {**asdict(self.goal), "sources": sorted(self.goal.sources or ()) or None},
             "bound_held_against": str(self.basis),
-            "pairs": len(self.pairs),
+            "pairs": self.pairs,
             "measurements": [measurement.to_dict() for measurement in self.measurements],
         }
 
@@ -241,24 +233,32 @@ def calibrate(
     """
     check_profile_name(name)
     goal = goal or CalibrationGoal()
-    guarded, bare = probe(pairs, guard=True), probe(pairs, guard=False)
-    thresholds, basis = choose_thresholds(guarded, goal)
-    if (cut := thresholds.cosine_cut) < COSINE_CUT_FLOOR:
+    chosen, basis = choose_thresholds(pairs, goal)
+    if chosen.cut < COSINE_CUT_FLOOR:
         raise InvalidRequestError(
-            f"with these pairs a note would end a fact from a cosine of {cut:g} up: the distinct "
-            "pairs are too few, or too far apart, to show the limit. Add distinct pairs that "
-            "sound alike, such as each note with the nearest fact that it is not about"
+            f"with these pairs a note would end a fact from a cosine of {chosen.cut:g} up: the "
+            "distinct pairs are too few, or too far apart, to show the limit. Add distinct pairs "
+            "that sound alike, such as each note with the nearest fact that it is not about"
         )
-    seed = Thresholds.of(SEED_POLICY)
+    rules = {
+        "seed, no guard": replace(SEED_POLICY, guard=False),
+        "seed": SEED_POLICY,
+        name: chosen,
+    }
     return CalibrationReport(
-        profile=thresholds.profile(name, embedding_model),
+        profile=Profile(
+            name=name,
+            embedding_model=embedding_model,
+            cosine_update_min=chosen.cosine_update_min,
+            cosine_add_max=chosen.cosine_add_max,
+            cosine_cut=chosen.cut,
+        ),
         goal=goal,
         basis=basis,
-        pairs=tuple(guarded),
-        measurements=(
-            _measured("seed, no guard", bare, seed, guard=False),
-            _measured("seed", guarded, seed, guard=True),
-            _measured(name, guarded, thresholds, guard=True),
+        pairs=len(pairs),
+        measurements=tuple(
+            Measurement(name=rule, policy=policy, scores=score(pairs, policy))
+            for rule, policy in rules.items()
         ),
     )
 
@@ -273,48 +273,17 @@ def provenance_of(report: CalibrationReport, measured_on: str) -> list[str]:
     chosen_on = ", ".join(sorted(report.goal.sources or ())) or ALL_SOURCES
     bound = report.goal.false_supersession_max
     lines = [
-        f"Chosen by `reconciler calibrate` on {measured_on}, {len(report.pairs):,} labelled pairs,",
+        f"Chosen by `reconciler calibrate` on {measured_on}, {report.pairs:,} labelled pairs,",
         f"of them for the choice: {chosen_on}.",
         f"Bound on false supersessions: {bound:.1%}, held against {report.basis}.",
         "Measured by source, without slots and without an arbiter (share; 95 % interval):",
     ]
     *by_source, _ = report.measurements[-1].scores
-    for title, name in ERRORS:
-        rates = ((scores.source, getattr(scores, name)) for scores in by_source)
-        lines.append(f"- {title}")
+    for name in ERRORS:
+        rates = ((scores.source, scores.rate(name)) for scores in by_source)
+        lines.append(f"- {name.replace('_', ' ')}")
         lines += [f"    {source} {_in_words(rate)}" for source, rate in rates if rate.of]
     return lines
-
-
-def write_profile(
-    profile: Profile, path: Path, provenance: Sequence[str], *, overwrite: bool = False
-) -> None:
-    """Write the profile where ``RECONCILER_RECONCILE__PROFILE`` can name it; whole or not at all.
-
-    Args:
-        profile: what to write.
-        path: the file, ending in ``.toml``, else it could not be told from a profile's name.
-        provenance: comment lines, as ``provenance_of`` gives them.
-        overwrite: whether a file that is there may be replaced.
-
-    Raises:
-        InvalidRequestError: the file is there and may not be replaced, does not end in ``.toml``,
-            or cannot be written.
-    """
-    if path.suffix != ".toml":
-        raise InvalidRequestError(f"a profile's file ends in .toml, not {path.name!r}")
-    if path.exists() and not overwrite:
-        raise InvalidRequestError(
-            f"{path} already exists; name another file, or overwrite it with overwrite=True "
-            "(--overwrite on the command line)"
-        )
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(_toml(profile, provenance), encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise InvalidRequestError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
@@ -324,7 +293,7 @@ def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
         source=str(values.get("source") or "unnamed"),
         fact_text=_text(values, "fact", "a"),
         note_text=_text(values, "note", "b"),
-        label=_label(values.get("label")),
+        label=one_of(PairLabel, "label", values.get("label")),
         fact_slot=_slot(values, "fact_slot", attributes),
         note_slot=_slot(values, "note_slot", attributes),
     )
@@ -336,10 +305,6 @@ def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:
         raise InvalidRequestError(f"give either {name!r} or {short_name!r}")
     check_text(name, given[0], TEXT_LENGTH_MAX)
     return str(given[0])
-
-
-def _label(value: object) -> PairLabel:
-    return one_of(PairLabel, "label", value)
 
 
 def _slot(values: Mapping[str, Any], name: str, attributes: AttributeBook) -> Slot | None:
@@ -380,12 +345,7 @@ def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> Floats:
 def _labelled_by(decision: Decision) -> MeasuredPair | None:
     is_used = decision.opinion.error is None and decision.opinion.relation is not Relation.UNSURE
     relation = decision.correction or (decision.opinion.relation if is_used else None)
-    # That which the arbiter named, or was touched, or is nearest.
-    by_rank = sorted(decision.compared_with, key=lambda fact: fact.rank)
-    fact = next(
-        (fact for wanted in _wanted(decision) for fact in by_rank if wanted(fact)),
-        next(iter(by_rank), None),
-    )
+    fact = min(decision.compared_with, key=partial(_distance, decision), default=None)
     if relation is None or fact is None or ERASED in (fact.text, decision.text):
         return None
     pair = LabelledPair(
@@ -400,28 +360,24 @@ def _labelled_by(decision: Decision) -> MeasuredPair | None:
     return MeasuredPair(pair=pair, cosine=max(-1.0, min(1.0, fact.cosine)))
 
 
-def _wanted(decision: Decision) -> Iterator[Callable[[Comparison], bool]]:
-    if decision.opinion.error is None and decision.opinion.target is not None:
-        yield lambda fact: fact.rank == decision.opinion.target
-    touched = {decision.verdict.target, decision.fact_id}
-    yield lambda fact: fact.fact_id in touched
-    yield lambda fact: fact.fact_id in decision.conflicting_ids
+def _distance(decision: Decision, fact: Comparison) -> tuple[bool, bool, bool, int]:
+    """The fact that the arbiter named comes first, then what was touched, then the nearest."""
+    is_named = decision.opinion.error is None and fact.rank == decision.opinion.target
+    is_touched = fact.fact_id in (decision.verdict.target, decision.fact_id)
+    return not is_named, not is_touched, fact.fact_id not in decision.conflicting_ids, fact.rank
 
 
-def _measured(
-    name: str, pairs: Sequence[ProbedPair], thresholds: Thresholds, *, guard: bool
-) -> Measurement:
-    scores = score(pairs, thresholds)
-    return Measurement(name=name, thresholds=thresholds, guard=guard, scores=scores)
+def profile_file(profile: Profile, provenance: Sequence[str]) -> str:
+    """The text of a profile's file, which ``RECONCILER_RECONCILE__PROFILE`` can name.
 
-
-def _toml(profile: Profile, provenance: Sequence[str]) -> str:
+    Args:
+        profile: the profile.
+        provenance: comment lines, as ``provenance_of`` gives them.
+    """
     lines = [f"# {_one_line(line)}" for line in provenance]
-    lines.append(f"name = {_quoted(profile.name)}")
-    if profile.embedding_model is not None:
-        lines.append(f"embedding_model = {_quoted(profile.embedding_model)}")
-    thresholds = ("cosine_update_min", "cosine_add_max", "cosine_cut")
-    lines += [f"{name} = {float(getattr(profile, name))!r}" for name in thresholds]
+    for name, value in asdict(profile).items():
+        if value is not None:
+            lines.append(f"{name} = {_quoted(value) if isinstance(value, str) else float(value)}")
     return "\n".join(lines) + "\n"
 
 

@@ -20,13 +20,13 @@ def test_a_backup_is_restored_where_no_memory_is(
 ) -> None:
     run("add", *SCOPE, "Lives in Pune.")
     code, out, _ = run("backup", str(tmp_path / "one.zip"))
-    assert (code, "verified" in out) == (0, True)
+    assert (code, "Verified." in out) == (0, True)
     assert run("restore", str(tmp_path / "one.zip"))[0] == 3
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "new" / "memory.lbug"))
     assert json_of(run, "restore", str(tmp_path / "one.zip"))["schema_version"] > 0
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "newer.lbug"))
     said = run("restore", str(tmp_path / "one.zip"))[1]
-    assert said.startswith(f"Restored into {tmp_path / 'newer.lbug'}: ")
+    assert str(tmp_path / "newer.lbug") in "".join(said.split())
     [recalled] = json_of(run, "recall", *SCOPE)
     assert recalled["fact"]["text"] == "Lives in Pune."
 
@@ -37,17 +37,17 @@ def test_an_export_is_restored_and_says_how_much_it_was(
     run("add", *SCOPE, "Lives in Pune.")
     file = str(tmp_path / "one.jsonl")
     code, out, _ = run("export", "--out", file, "--keys")
-    assert (code, "1 contact with 1 fact " in out, "secret keys" in out) == (0, True, True)
+    assert (code, "Contact: 1" in out, "secret keys" in out) == (0, True, True)
     assert run("export", "--out", file)[0] == 3
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "new" / "memory.lbug"))
-    assert "1 contact with 1 fact " in run("restore", file)[1]
-    assert "1 contact already there" in run("restore", file)[1]
+    assert "contacts: 1" in run("restore", file)[1]
+    assert "already there: 1" in run("restore", file)[1]
 
 
 def test_an_export_to_the_output_is_nothing_but_the_export(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.")
     code, out, err = run("export", "--out", "-", *SCOPE)
-    assert (code, "1 contact " in err) == (0, True)
+    assert (code, "Contact: 1" in err) == (0, True)
     assert [json.loads(line) for line in out.splitlines()][-1]["end"]
     assert run("export", "--out", "-", "--json")[0] == 2
 

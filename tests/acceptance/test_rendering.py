@@ -23,11 +23,10 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.sessions import Job, SessionRecord
 from reconciler.entrypoints import (
     cli,
+    commands,
     doctor,
-    fact_rendering,
     import_command,
-    job_rendering,
-    judging_commands,
+    job_commands,
     rendering,
     server_commands,
 )
@@ -37,7 +36,7 @@ from reconciler.ops.review.health import ContactHealth, Waiting
 from reconciler.reading.visible_text import visible, without_widthless
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.access.tokens import AccessToken
-from reconciler.service.writing.note_import import ImportReport, LeftOut, LineError
+from reconciler.service.writing.note_import import ImportReport, LeftOut
 from tests.command_line import Run, json_of
 
 NAMED = "a:smile:b[bold]c[/]d\u202ee\u200bf\u2066g\ufeffh\U000e0041i\u00adj\u3164k\ufe01l"
@@ -100,30 +99,29 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     for place, decision in enumerate(decisions):
         yield f"decision_line {place}", (rendering.decision_line(decision),)
         yield f"explanation_panel {place}", (rendering.explanation_panel(_explained(decision)),)
-    yield "decisions_table", (rendering.decisions_table(decisions),)
+    yield "decisions_view", (rendering.decisions_view(decisions),)
     yield "pending_view", (rendering.pending_view([held]),)
     yield (
-        "refusals_table",
-        (rendering.refusals_table(list(map(hostile, memory.contact(*WHO).refusals()))),),
+        "refusals_view",
+        (rendering.refusals_view(list(map(hostile, memory.contact(*WHO).refusals()))),),
     )
-    yield "recall_table", (rendering.recall_table(HOSTILE, ranked),)
+    yield "ranked_facts", (rendering.ranked_facts(HOSTILE, ranked),)
     yield "history_tree", (rendering.history_tree(HOSTILE, histories),)
     yield (
-        "contacts_table",
-        (rendering.contacts_table(list(map(hostile, memory.agent("crm").contacts()))),),
+        "contacts_view",
+        (rendering.contacts_view(list(map(hostile, memory.agent("crm").contacts()))),),
     )
     yield "assessment_view", (rendering.assessment_view(_assessment(memory)),)
     yield "decision_made", (rendering.decision_made(decisions[0]),)
-    yield "import_errors", (_import_errors(),)
     left = ImportReport(not_carried={HOSTILE: LeftOut(count=1, first=HOSTILE)})
     yield "import", (import_command._view(import_command._values(left, 1.0)),)
     yield from _rendered_by_commands(memory)
     check = doctor.DoctorCheck(name="engine", is_ok=False, finding=HOSTILE)
-    yield "checks_table", (doctor.checks_table([check]),)
+    yield "checks_view", (doctor.checks_view([check]),)
     replayed = [
         _replayed(each) for each in memory.contact(*WHO).all_decisions() if each.action == "ADD"
     ]
-    yield "replay_changes", (judging_commands.replay_changes_table(replayed),)
+    yield "replay", (commands._replay_view(replayed),)
     yield from _rendered_jobs()
     yield "a string", (HOSTILE,)
 
@@ -155,18 +153,19 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
         opened_at=NOW,
     )
     soon = ExpiringFact(contact_id=NAMED, fact=found[0].fact, question=HOSTILE)
-    yield "about", (fact_rendering.found_view(found, HOSTILE),)
-    yield "tasks", (job_rendering.tasks_view(hostile(tuple(memory.agent("crm").tasks()))),)
-    yield "profile", (fact_rendering.profile_view(values, HOSTILE),)
-    yield "archive", (fact_rendering.archived_view(faded),)
+    yield "about", (rendering.found_view(found, HOSTILE),)
+    [task] = hostile(tuple(memory.agent("crm").tasks()))
+    yield "task", (rendering.record_panel(task, task.task_id),)
+    yield "profile", (rendering.profile_view(values, HOSTILE),)
+    yield "archive", (rendering.archived_view(faded),)
     yield (
         "evidence",
-        (fact_rendering.evidence_view([hostile(memory.contact(*WHO).evidence(fact_id))]),),
+        (rendering.evidence_view([hostile(memory.contact(*WHO).evidence(fact_id))]),),
     )
     yield "disputes", (rendering.disputes_view([dispute]),)
     yield "expiring", (rendering.expiring_view([soon]),)
-    yield "erasure", (fact_rendering.erasures_view([erased]),)
-    yield "health", (fact_rendering.health_view(hostile(ops.health(memory.agent("crm")))),)
+    yield "erasure", (rendering.erasures_view([erased]),)
+    yield "health", (rendering.health_view(hostile(ops.health(memory.agent("crm")))),)
     yield "tokens", (server_commands._tokens_view([_token().to_dict(NOW)]),)
 
 
@@ -199,14 +198,6 @@ def _assessment(memory: Memory) -> Assessment:
     )
 
 
-def _import_errors() -> str:
-    console = rendering.terminal()
-    console.file, console.width = io.StringIO(), 5000
-    report = ImportReport(errors=[LineError(line_number=1, message=HOSTILE)])
-    rendering.print_errors(console, report, "line")
-    return console.file.getvalue()
-
-
 def _replayed(decision: Any) -> Replayed:
     found = replay(decision, ReconcilePolicy())
     verdict = replace(found.verdict, reason=HOSTILE)
@@ -236,13 +227,12 @@ def _rendered_jobs() -> Iterator[tuple[str, tuple[Any, ...]]]:
             extractor=HOSTILE,
             last_error=HOSTILE,
         )
-        yield f"handed_over_words {state}", (job_rendering.handed_over_words(job, 1),)
-        yield f"job_words {state}", (job_rendering.job_words(job),)
-        yield f"retried_words {state}", (job_rendering.retried_words(job),)
-        yield f"jobs_table {state}", (job_rendering.jobs_table([job, job], NOW),)
+        yield f"handed_over_words {state}", (job_commands.handed_over_words([job], 1),)
+        yield f"job_words {state}", (job_commands.job_words(job),)
+        yield f"jobs_view {state}", (job_commands.jobs_view([job, job]),)
         shown = {**job.to_dict(), "session": session}
         yield f"job {state}", (rendering.record_panel(shown, NAMED),)
-        yield f"drained_view {state}", (job_rendering.drained_view([job, job], HOSTILE),)
+        yield f"drained_view {state}", (job_commands.drained_view([job, job], HOSTILE),)
 
 
 def test_no_renderer_prints_what_cannot_be_seen_or_an_emoji_for_its_name(
@@ -311,7 +301,7 @@ def test_contacts_with_facts_in_every_state_fit_80_columns() -> None:
         last_decision_at=NOW,
         **dict.fromkeys((f"{state}_facts" for state in states), 100),
     )
-    text = printed(rendering.contacts_table([contact]), width=80)
+    text = " ".join(printed(rendering.contacts_view([contact]), width=80).split())
     told = [LONG_ID, "Priya", *(f"100 {state}" for state in states[1:]), f"{NOW:%Y-%m-%d}"]
     assert [each for each in told if each not in text] == []
 
@@ -319,7 +309,7 @@ def test_contacts_with_facts_in_every_state_fit_80_columns() -> None:
 def test_a_contact_that_nobody_named_is_shown_once(tmp_path: Path) -> None:
     with Memory.open(embedded_path=tmp_path / "memory.lbug", embedder=NoopEmbedder()) as memory:
         memory.add_contact_note("crm", "lars", "Rows on Sundays.")
-        text = printed(rendering.contacts_table(memory.agent("crm").contacts()))
+        text = printed(rendering.contacts_view(memory.agent("crm").contacts()))
     assert text.count("lars") == 1
 
 
@@ -327,8 +317,8 @@ def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
     waiting = Waiting(day=100)
     troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
     contact = ContactHealth(contact_id=LONG_ID, disputes=waiting, questions=waiting, **troubles)
-    text = " ".join(printed(fact_rendering._contacts([contact]), width=80).split())
-    told = ("ended", "duplicates", "stale", "disputes", "questions", "refused")
+    text = " ".join(printed(rendering._contacts([contact]), width=80).split())
+    told = ("duplicates", "stale", "disputes", "questions", "refused")
     assert LONG_ID in text
     assert [each for each in told if f"100 {each}" not in text] == []
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, strategies as st
@@ -20,13 +19,10 @@ from reconciler.ops.review.calibration import (
     LabelledPair,
     MeasuredPair,
     PairLabel,
-    ProbedPair,
     Rate,
-    Thresholds,
     choose_thresholds,
     label_of_relation,
     outcome_of,
-    probe,
     score,
 )
 from tests.tables import every
@@ -61,11 +57,10 @@ def measured(
 
 def probed(
     cosine: float, label: PairLabel, outcome: Outcome = SUPERSEDED, source: str = "crm"
-) -> ProbedPair:
-    """A pair that the rule would settle so at or above the cut, and leaves apart below."""
-    by_zone = (APART, APART, outcome, outcome)
-    pair = measured(cosine, label, source=source).pair
-    return ProbedPair(pair=pair, cosine=cosine, outcomes=by_zone)
+) -> MeasuredPair:
+    """A pair that the rule would supersede at or above the cut, or keep apart at any cosine."""
+    texts = ALIKE if outcome is SUPERSEDED else NUMBERED
+    return measured(cosine, label, texts, source=source)
 
 
 def city(value: str) -> Slot:
@@ -153,29 +148,6 @@ def test_an_outcome_is_what_the_rule_decides(
     assert outcome_of(pair, policy, ANSWERS[pair.pair.label]) is arbitrated
 
 
-cosines = st.floats(-1, 1)
-hundredths = st.integers(-100, 100).map(lambda step: step / 100)
-pairs = st.builds(
-    measured,
-    cosines | hundredths,
-    st.sampled_from(PairLabel),
-    st.sampled_from([ALIKE, NUMBERED]),
-    slots=st.sampled_from([(None, None), (city("Pune"), city("Goa"))]),
-)
-
-
-@given(pairs, st.lists(hundredths | cosines, min_size=3, max_size=3), st.booleans())
-def test_a_probed_pair_has_the_outcome_of_the_rule_under_any_thresholds(
-    pair: MeasuredPair, bounds: Sequence[float], guard: bool
-) -> None:
-    add_max, cut, update_min = sorted(bounds)
-    policy = ReconcilePolicy(
-        cosine_add_max=add_max, cosine_cut=cut, cosine_update_min=update_min, guard=guard
-    )
-    [tried] = probe([pair], guard=guard)
-    assert tried.outcome(Thresholds.of(policy)) is outcome_of(pair, policy)
-
-
 # label: superseded, repeated, conflict, apart
 TABLE = {SAME: (6, 2, 1, 1), UPDATE: (5, 0, 7, 8), DISTINCT: (3, 1, 4, 32)}
 SCORES = DecisionScores(
@@ -200,11 +172,11 @@ SCORES = DecisionScores(
     ],
 )
 def test_each_score_counts_its_cells_of_the_table(name: str, count: int, of: int) -> None:
-    assert getattr(SCORES, name) == Rate(count=count, of=of)
+    assert SCORES.rate(name) == Rate(count=count, of=of)
 
 
-def at(cosine: float) -> Thresholds:
-    return Thresholds(cosine_update_min=cosine, cosine_add_max=cosine, cosine_cut=cosine)
+def at(cosine: float) -> ReconcilePolicy:
+    return ReconcilePolicy(cosine_update_min=cosine, cosine_add_max=cosine, cosine_cut=cosine)
 
 
 def test_scores_come_by_source_and_all_of_them_last() -> None:
@@ -213,13 +185,13 @@ def test_scores_come_by_source_and_all_of_them_last() -> None:
         at(0.5),
     )
     assert [each.source for each in found] == ["a", "b", "crm", ALL_SOURCES]
-    assert found[-1].same_stored_twice == Rate(count=0, of=2)
-    assert found[0].silent_updates == Rate(count=1, of=1)
+    assert found[-1].rate("same_stored_twice") == Rate(count=0, of=2)
+    assert found[0].rate("silent_updates") == Rate(count=1, of=1)
 
 
 def spread(
     label: PairLabel, low: float, high: float, count: int, source: str = "crm"
-) -> list[ProbedPair]:
+) -> list[MeasuredPair]:
     steps = [low + (high - low) * step / (count - 1) for step in range(count)]
     return [probed(cosine, label, source=source) for cosine in steps]
 
@@ -234,7 +206,7 @@ EASY = [
 def test_thresholds_are_chosen_by_their_bounds_on_a_sample_that_is_easy() -> None:
     thresholds, basis = choose_thresholds(EASY, CalibrationGoal(update_reach_min=1.0))
     assert basis is BoundBasis.WILSON_UPPER
-    assert thresholds.cosine_cut == 0.71  # one is at 0.7, and one of 500 is 1.1 % at the upper end
+    assert thresholds.cut == 0.71  # one is at 0.7, and one of 500 is 1.1 % at the upper end
     assert thresholds.cosine_update_min == 0.86  # 50 updates are too few for 5 %: not one above
     assert thresholds.cosine_add_max == 0.6
 
@@ -250,18 +222,18 @@ def test_the_bound_holds_at_the_cut_and_not_a_hundredth_below(bound: float, coun
     thresholds, basis = choose_thresholds(sample, CalibrationGoal(false_supersession_max=bound))
 
     def is_kept(cut: float) -> bool:
-        rate = score(sample, at(cut))[-1].false_supersessions
+        rate = score(sample, at(cut))[-1].rate("false_supersessions")
         return rate.count == 0 if basis is BoundBasis.NO_ERROR else rate.interval[1] <= bound
 
-    assert is_kept(thresholds.cosine_cut)
-    assert thresholds.cosine_cut == 1 or not is_kept(thresholds.cosine_cut - 0.01)
+    assert is_kept(thresholds.cut)
+    assert thresholds.cut == 1 or not is_kept(thresholds.cut - 0.01)
 
 
 def test_fewer_pairs_never_make_the_cut_bolder() -> None:
     cuts = []
     for count in (20, 40, 80, 300, 1000):
         sample = [*EASY[:100], *spread(DISTINCT, 0, 0.9, count)]
-        cuts.append(choose_thresholds(sample, CalibrationGoal())[0].cosine_cut)
+        cuts.append(choose_thresholds(sample, CalibrationGoal())[0].cut)
     assert cuts == sorted(cuts, reverse=True)
     assert cuts[0] > cuts[-1]
 
@@ -270,15 +242,15 @@ def test_what_the_guard_keeps_apart_allows_for_a_lower_cut() -> None:
     kept_apart = [probed(0.98, DISTINCT, CONFLICT) for _ in range(50)]
     lost = [probed(0.98, DISTINCT, SUPERSEDED) for _ in range(50)]
     goal = CalibrationGoal()
-    assert choose_thresholds([*EASY, *kept_apart], goal)[0].cosine_cut <= 0.71
-    assert choose_thresholds([*EASY, *lost], goal)[0].cosine_cut == 0.99
+    assert choose_thresholds([*EASY, *kept_apart], goal)[0].cut <= 0.71
+    assert choose_thresholds([*EASY, *lost], goal)[0].cut == 0.99
 
 
 def test_updates_that_pass_for_restatements_raise_the_bound_where_nobody_is_asked() -> None:
     alike = [probed(0.97, UPDATE) for _ in range(10)]
     thresholds, _ = choose_thresholds([*EASY, *alike], CalibrationGoal())
     assert thresholds.cosine_update_min == 0.98
-    assert thresholds.cosine_cut <= 0.71
+    assert thresholds.cut <= 0.71
 
 
 def test_every_source_that_can_tell_has_its_updates_reached() -> None:
@@ -292,7 +264,7 @@ def test_a_source_that_is_left_out_is_not_chosen_on() -> None:
     tricks = [probed(0.99, DISTINCT, source="tricks") for _ in range(100)]
     with_tricks, _ = choose_thresholds([*EASY, *tricks], CalibrationGoal())
     without, _ = choose_thresholds([*EASY, *tricks], CalibrationGoal(sources=frozenset({"crm"})))
-    assert with_tricks.cosine_cut == 1.0
+    assert with_tricks.cut == 1.0
     assert without == choose_thresholds(EASY, CalibrationGoal())[0]
 
 
@@ -305,16 +277,10 @@ def test_a_source_that_is_left_out_is_not_chosen_on() -> None:
     )
 )
 def test_thresholds_that_are_chosen_make_a_policy_of_whole_hundredths(
-    found: list[ProbedPair],
+    found: list[MeasuredPair],
 ) -> None:
     sample = [*EASY[:100], *spread(DISTINCT, 0, 0.99, 20), *found]
-    thresholds, _ = choose_thresholds(sample, CalibrationGoal())
-    profile = thresholds.profile("mine", "model@1")
-    policy = ReconcilePolicy(
-        cosine_update_min=profile.cosine_update_min,
-        cosine_add_max=profile.cosine_add_max,
-        cosine_cut=profile.cosine_cut,
-    )
+    policy, _ = choose_thresholds(sample, CalibrationGoal())
     for bound in (policy.cosine_update_min, policy.cosine_add_max, policy.cut):
         assert bound == round(bound, 2)
 

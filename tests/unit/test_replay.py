@@ -21,7 +21,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Outcome, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError
-from reconciler.ops.review.calibration import Replayed, replay, summarise
+from reconciler.ops.review.calibration import replay
 from tests.records import changed, decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -336,11 +336,10 @@ def test_a_record_has_the_outcome_that_was_written(given: dict[str, Any], outcom
     assert changed(recorded(note(), []), **given).verdict.outcome is outcome
 
 
-def test_a_summary_counts_what_went_where() -> None:
+def test_a_replay_says_what_went_where() -> None:
     apart, kept = Outcome.APART, Outcome.SUPERSEDED
-    replayed: list[Replayed] = [
-        replay(recorded(note(), near(cosine)), WIDE) for cosine in (0.3, 0.6, 0.89, 0.96)
-    ]
-    summary = summarise(replayed)
-    assert summary.changes == {(apart, apart): 2, (kept, apart): 1, (kept, kept): 1}
-    assert (summary.total, summary.same, summary.would_ask) == (4, 3, 1)
+    replayed = [replay(recorded(note(), near(cosine)), WIDE) for cosine in (0.3, 0.6, 0.89, 0.96)]
+    changes = [(each.before, each.after) for each in replayed]
+    assert changes == [(apart, apart), (apart, apart), (kept, apart), (kept, kept)]
+    assert [each.is_same for each in replayed] == [True, True, False, True]
+    assert sum(each.would_ask for each in replayed) == 1

@@ -12,10 +12,10 @@ rule went by, and the arbiter's answer where one was asked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from datetime import UTC, datetime
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from functools import cache
 from itertools import takewhile
 from math import sqrt
@@ -36,7 +36,7 @@ from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import DecidedBy, Outcome, Relation
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, Scope, Slot
-from reconciler.domain.records.policies import Profile, ReconcilePolicy
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.reading.canonical import canonical_text
@@ -102,8 +102,16 @@ class MeasuredPair:
 SETTLED = frozenset({Outcome.SUPERSEDED, Outcome.REPEATED})
 """One live fact is left: right for the same and for an update, wrong for what is distinct."""
 
-STORED_TWICE = frozenset({Outcome.CONFLICT, Outcome.APART})
-"""Two live facts are left."""
+ERRORS: Mapping[str, tuple[PairLabel, frozenset[Outcome]]] = {
+    "false_supersessions": (PairLabel.DISTINCT, SETTLED),
+    "silent_updates": (PairLabel.UPDATE, frozenset({Outcome.APART})),
+    "same_stored_twice": (PairLabel.SAME, frozenset({Outcome.CONFLICT, Outcome.APART})),
+    "distinct_marked": (PairLabel.DISTINCT, frozenset({Outcome.CONFLICT})),
+}
+"""What goes wrong: of the pairs of a label, those with these outcomes.
+
+A superseded distinct fact was true; a silent update leaves two live facts that nothing links.
+"""
 
 SEED_POLICY = ReconcilePolicy()
 """The shipped default, profile ``seed``: the thresholds for any model, and the guard."""
@@ -139,86 +147,6 @@ def outcome_of(
     if answer is not None and verdict.can_be_arbitrated:
         verdict = decide(note, [fact], policy, answer)
     return verdict.outcome
-
-
-class Zone(IntEnum):
-    """Where a cosine lies among the three thresholds; within one of them ``decide`` is constant."""
-
-    BELOW = 0
-    LOWER = 1
-    UPPER = 2
-    TOP = 3
-
-
-@frozen
-class Thresholds:
-    """The three thresholds of the rule, in raw cosine; their order is the policy's to check."""
-
-    cosine_update_min: float
-    cosine_add_max: float
-    cosine_cut: float
-
-    @classmethod
-    def of(cls, policy: ReconcilePolicy) -> Thresholds:
-        """Those of a policy."""
-        return cls(
-            cosine_update_min=policy.cosine_update_min,
-            cosine_add_max=policy.cosine_add_max,
-            cosine_cut=policy.cut,
-        )
-
-    def zone(self, cosine: float) -> Zone:
-        """Where the cosine lies; a threshold belongs to the zone above it, as in the rule."""
-        bounds = (self.cosine_add_max, self.cosine_cut, self.cosine_update_min)
-        return Zone(sum(cosine >= bound for bound in bounds))
-
-    def profile(self, name: str, embedding_model: str) -> Profile:
-        """They as a profile for the model that they were measured on."""
-        return Profile(name=name, embedding_model=embedding_model, **asdict(self))
-
-
-@frozen
-class ProbedPair:
-    """A pair with what ``decide`` makes of it in every zone, so that thresholds can be tried.
-
-    Attributes:
-        outcomes: by zone, without an arbiter.
-    """
-
-    pair: LabelledPair
-    cosine: float
-    outcomes: tuple[Outcome, ...]
-
-    def outcome(self, thresholds: Thresholds) -> Outcome:
-        """The same as ``outcome_of`` under a policy with these thresholds."""
-        return self.outcomes[thresholds.zone(self.cosine)]
-
-
-_PROBE_COSINES = (-0.75, -0.25, 0.25, 0.75)
-_PROBE_THRESHOLDS = (-0.5, 0.0, 0.5)
-
-
-def probe(pairs: Iterable[MeasuredPair], *, guard: bool) -> list[ProbedPair]:
-    """Pairs in their order, each decided once in every zone.
-
-    Args:
-        pairs: what to decide.
-        guard: whether the guard is on.
-    """
-    add_max, cut, update_min = _PROBE_THRESHOLDS
-    policy = ReconcilePolicy(
-        cosine_add_max=add_max, cosine_cut=cut, cosine_update_min=update_min, guard=guard
-    )
-    return [_probed(pair, policy) for pair in pairs]
-
-
-def _probed(measured: MeasuredPair, policy: ReconcilePolicy) -> ProbedPair:
-    placed = [replace(measured, cosine=cosine) for cosine in _PROBE_COSINES]
-    return ProbedPair(
-        pair=measured.pair,
-        cosine=measured.cosine,
-        outcomes=tuple(outcome_of(pair, policy) for pair in placed),
-    )
 
 
 @frozen
@@ -267,40 +195,23 @@ class DecisionScores:
     source: str
     counts: Counter[tuple[PairLabel, Outcome]] = field(default_factory=Counter)
 
-    @property
-    def false_supersessions(self) -> Rate:
-        """Of the distinct, those that lost their fact: a true one was retired."""
-        return self._rate(PairLabel.DISTINCT, SETTLED)
-
-    @property
-    def silent_updates(self) -> Rate:
-        """Of the updates, those left as two live facts that nothing links."""
-        return self._rate(PairLabel.UPDATE, {Outcome.APART})
-
-    @property
-    def same_stored_twice(self) -> Rate:
-        """Of the same, those stored a second time, marked or not."""
-        return self._rate(PairLabel.SAME, STORED_TWICE)
-
-    @property
-    def distinct_marked(self) -> Rate:
-        """Of the distinct, those marked as a possible contradiction."""
-        return self._rate(PairLabel.DISTINCT, {Outcome.CONFLICT})
-
-    def _rate(self, label: PairLabel, outcomes: Iterable[Outcome]) -> Rate:
-        count, of = (sum(self.counts[label, each] for each in some) for some in (outcomes, Outcome))
+    def rate(self, error: str) -> Rate:
+        """How often an error of ``ERRORS`` occurs, of the pairs of its label."""
+        label, wrong = ERRORS[error]
+        count, of = (sum(self.counts[label, each] for each in some) for some in (wrong, Outcome))
         return Rate(count=count, of=of)
 
 
-def score(pairs: Iterable[ProbedPair], thresholds: Thresholds) -> tuple[DecisionScores, ...]:
-    """Scores of each source in alphabetical order, and of all of them last."""
+def score(pairs: Iterable[MeasuredPair], policy: ReconcilePolicy) -> tuple[DecisionScores, ...]:
+    """Scores of each source in alphabetical order, and of all of them last; without an arbiter."""
     by_source: dict[str, DecisionScores] = {}
     everything = DecisionScores(source=ALL_SOURCES)
-    for probed in pairs:
-        scores = by_source.setdefault(probed.pair.source, DecisionScores(source=probed.pair.source))
-        outcome = probed.outcome(thresholds)
-        scores.counts[probed.pair.label, outcome] += 1
-        everything.counts[probed.pair.label, outcome] += 1
+    for measured in pairs:
+        pair = measured.pair
+        scores = by_source.setdefault(pair.source, DecisionScores(source=pair.source))
+        outcome = outcome_of(measured, policy)
+        scores.counts[pair.label, outcome] += 1
+        everything.counts[pair.label, outcome] += 1
     return (*(by_source[name] for name in sorted(by_source)), everything)
 
 
@@ -362,8 +273,8 @@ class CalibrationGoal:
 
 
 def choose_thresholds(
-    pairs: Sequence[ProbedPair], goal: CalibrationGoal
-) -> tuple[Thresholds, BoundBasis]:
+    pairs: Sequence[MeasuredPair], goal: CalibrationGoal
+) -> tuple[ReconcilePolicy, BoundBasis]:
     """Thresholds that keep the goal and settle the most, and what the bound was held against.
 
     Pairs of all chosen sources count together, each once: an interval needs a count, and a source
@@ -379,7 +290,7 @@ def choose_thresholds(
       arbiter.
 
     Args:
-        pairs: probed with the guard on, 20 or more of each label in the chosen sources.
+        pairs: 20 or more of each label in the chosen sources.
         goal: what to keep.
 
     Raises:
@@ -388,32 +299,32 @@ def choose_thresholds(
     """
     by_label = _by_label(pairs, goal)
     distinct, updates = by_label[PairLabel.DISTINCT], by_label[PairLabel.UPDATE]
-    cut = _lowest_safe(distinct, Zone.UPPER, goal.false_supersession_max)
+    cut = _lowest_safe(distinct, _FROM_CUT, goal.false_supersession_max)
     if cut is None:
         raise InvalidRequestError(
             f"no threshold keeps false supersessions at {goal.false_supersession_max:g}: too many "
             "of the distinct pairs have the same text twice; look at their labels"
         )
-    top = _lowest_safe(updates, Zone.TOP, goal.mistaken_restatement_max)
+    top = _lowest_safe(updates, _FROM_UPDATE_MIN, goal.mistaken_restatement_max)
     update_min = max(cut, 1.0 if top is None else top)
     add_max = min(
         cut,
         _highest_reaching(by_label[PairLabel.SAME], goal.same_reach_min),
         _highest_reaching(by_label[PairLabel.UPDATE], goal.update_reach_min),
     )
-    thresholds = Thresholds(cosine_update_min=update_min, cosine_add_max=add_max, cosine_cut=cut)
-    return thresholds, BoundBasis.for_sample(len(distinct), goal.false_supersession_max)
+    policy = ReconcilePolicy(cosine_update_min=update_min, cosine_add_max=add_max, cosine_cut=cut)
+    return policy, BoundBasis.for_sample(len(distinct), goal.false_supersession_max)
 
 
 def _by_label(
-    pairs: Iterable[ProbedPair], goal: CalibrationGoal
-) -> dict[PairLabel, list[ProbedPair]]:
+    pairs: Iterable[MeasuredPair], goal: CalibrationGoal
+) -> dict[PairLabel, list[MeasuredPair]]:
     known: set[str] = set()
-    by_label: dict[PairLabel, list[ProbedPair]] = {label: [] for label in PairLabel}
-    for probed in pairs:
-        known.add(probed.pair.source)
-        if goal.sources is None or probed.pair.source in goal.sources:
-            by_label[probed.pair.label].append(probed)
+    by_label: dict[PairLabel, list[MeasuredPair]] = {label: [] for label in PairLabel}
+    for measured in pairs:
+        known.add(measured.pair.source)
+        if goal.sources is None or measured.pair.source in goal.sources:
+            by_label[measured.pair.label].append(measured)
     if unknown := sorted((goal.sources or frozenset()) - known):
         raise InvalidRequestError(f"no pair is of source {unknown}; there are {sorted(known)}")
     if short := [label for label in PairLabel if len(by_label[label]) < LABEL_COUNT_MIN]:
@@ -425,10 +336,25 @@ def _by_label(
     return by_label
 
 
-def _lowest_safe(pairs: Sequence[ProbedPair], zone: Zone, share_max: float) -> float | None:
-    """Lowest threshold from which on few enough of the pairs are superseded; None without."""
+_FAR_APART = ReconcilePolicy(cosine_update_min=0.5, cosine_add_max=-0.5, cosine_cut=0.0)
+_FROM_CUT, _FROM_UPDATE_MIN = 0.25, 0.75
+"""Cosines between its thresholds; between two thresholds ``decide`` is constant."""
+
+
+def _lowest_safe(pairs: Sequence[MeasuredPair], within: float, share_max: float) -> float | None:
+    """Lowest threshold from which on few enough of the pairs are superseded; None without.
+
+    Args:
+        pairs: the pairs.
+        within: a cosine of ``_FAR_APART`` on that side of the threshold.
+        share_max: the share of them that may be superseded.
+    """
     allowed = _errors_max(len(pairs), share_max)
-    wrong = [probed.cosine for probed in pairs if probed.outcomes[zone] in SETTLED]
+    wrong = [
+        measured.cosine
+        for measured in pairs
+        if outcome_of(replace(measured, cosine=within), _FAR_APART) in SETTLED
+    ]
     bounds = (
         threshold for threshold in _GRID if sum(cosine >= threshold for cosine in wrong) <= allowed
     )
@@ -443,13 +369,13 @@ def _errors_max(count: int, share_max: float) -> int:
     return max(kept)
 
 
-def _highest_reaching(pairs: Sequence[ProbedPair], share_min: float) -> float:
+def _highest_reaching(pairs: Sequence[MeasuredPair], share_min: float) -> float:
     """Highest threshold at or above which that share lies, in each source that can tell."""
     by_source: dict[str, list[float]] = {}
-    for probed in pairs:
-        by_source.setdefault(probed.pair.source, []).append(probed.cosine)
+    for measured in pairs:
+        by_source.setdefault(measured.pair.source, []).append(measured.cosine)
     telling = [cosines for cosines in by_source.values() if len(cosines) >= TELLING_COUNT_MIN]
-    groups = telling or [[probed.cosine for probed in pairs]]
+    groups = telling or [[measured.cosine for measured in pairs]]
     return min(_highest_of(group, share_min) for group in groups)
 
 
@@ -490,27 +416,6 @@ class Replayed:
         return self.verdict.outcome
 
 
-@frozen
-class ReplaySummary:
-    """Many replays in numbers.
-
-    Attributes:
-        changes: how many went from which outcome to which, unchanged ones among them.
-        same: how many have the same effect. One that supersedes another fact than then keeps its
-            outcome, and is not the same.
-        would_ask: how many an arbiter would be asked about today and was not then.
-    """
-
-    changes: Counter[tuple[Outcome, Outcome]]
-    same: int
-    would_ask: int
-
-    @property
-    def total(self) -> int:
-        """How many decisions were replayed."""
-        return self.changes.total()
-
-
 def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     """Decision, made again from its record under the policy.
 
@@ -547,16 +452,6 @@ def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: Reconcile
         return announced(verdict, note)[0]
     relations = decision.proposal.relations
     return of_today(verdict, note, policy, relations.named_ids if relations else ())[0]
-
-
-def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
-    """How many decisions went from which outcome to which."""
-    listed = list(replayed)
-    return ReplaySummary(
-        changes=Counter((one.before, one.after) for one in listed),
-        same=sum(one.is_same for one in listed),
-        would_ask=sum(one.would_ask for one in listed),
-    )
 
 
 def policy_of(decision: Decision) -> ReconcilePolicy:
