@@ -236,33 +236,13 @@ def parse_time(option: str, value: str | None) -> datetime | None:
 
 
 @contextmanager
-def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], Any]]:
+def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
     """A bar; call what it gives with the done part and the total, or None.
 
     Args:
         name: the counted things.
         is_quiet: show nothing.
     """
-    with _shown(name, None, is_quiet) as update:
-        yield lambda done, total: update(completed=done, total=total)
-
-
-@contextmanager
-def bar(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A bar; call what it gives with how many more are done.
-
-    Args:
-        name: the counted things.
-        total: how many there are; None while unknown.
-        is_quiet: show nothing.
-    """
-    with _shown(name, total, is_quiet) as update:
-        yield lambda count: update(advance=count)
-
-
-@contextmanager
-def _shown(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[..., None]]:
-    """A bar; call what it gives like ``rich.progress.Progress.update``, without the task."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -280,4 +260,26 @@ def _shown(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[..
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as shown:
-        yield partial(shown.update, shown.add_task(visible(name), total=total))
+        task = shown.add_task(visible(name), total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def bar(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A bar; call what it gives with how many more are done.
+
+    Args:
+        name: the counted things.
+        total: how many there are; None while unknown.
+        is_quiet: show nothing.
+    """
+    done = 0
+    with progress(name, is_quiet) as update:
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            update(done, total)
+
+        advance(0)
+        yield advance

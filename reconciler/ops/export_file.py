@@ -111,16 +111,24 @@ class ExportFile:
             check = _ContactCheck(contact)
             contacts[contact.node_id] = check.found(lines, counted)
             wrong = wrong or check.wrong
-        self._check_end(counted)
+        told: dict[str, Any] = {}
+        for name in ("nodes", "links"):
+            counts = self._told.get(name)
+            told |= counts if isinstance(counts, dict) else {}
+        if told != dict(counted) or not self._is_intact:
+            raise InvalidArchiveError(
+                f"{self._path} was changed or damaged: its last line does not match its content. "
+                "Nothing was written; export it again"
+            )
         if wrong is not None:  # all lines are there, so a person edited the file
             raise InvalidArchiveError(
                 f"{self._path} was altered: {wrong}. Nothing was written; export it again"
             )
-        told = self._vectors.get(str(header.get("embedding_model")))
-        if told and told.dimension != header.get("embedding_dimension"):
+        first = self._vectors.get(str(header.get("embedding_model")))
+        if first and first.dimension != header.get("embedding_dimension"):
             raise InvalidArchiveError(
-                f"{self._path}, line {told.line}: its vector has {told.dimension} numbers, and the "
-                f"first line says {header.get('embedding_dimension')}"
+                f"{self._path}, line {first.line}: its vector has {first.dimension} numbers, and "
+                f"the first line says {header.get('embedding_dimension')}"
             )
         return CheckedExport(header=header, contacts=contacts, vectors=self._vectors)
 
@@ -214,18 +222,6 @@ class ExportFile:
         if not isinstance(values, dict):
             raise InvalidArchiveError(f"{self._path}, line {number} is not a JSON object")
         return values
-
-    def _check_end(self, counted: Counter[str]) -> None:
-        """Compare the last line with what was read."""
-        told: dict[str, Any] = {}
-        for name in ("nodes", "links"):
-            counts = self._told.get(name)
-            told |= counts if isinstance(counts, dict) else {}
-        if told != dict(counted) or not self._is_intact:
-            raise InvalidArchiveError(
-                f"{self._path} was changed or damaged: its last line does not match its content. "
-                "Nothing was written; export it again"
-            )
 
     def _cut_off(self) -> InvalidArchiveError:
         return InvalidArchiveError(

@@ -12,7 +12,6 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 from reconciler.domain.records.sessions import ModelMove, MoveState, ReembedReport
 from reconciler.errors import (
@@ -38,8 +37,6 @@ _SWITCHES_MAX = 500
 second one try in three succeeds."""
 
 _PAUSE_SECONDS_MAX = 0.02
-
-T = TypeVar("T")
 
 
 class Reembedding:
@@ -124,18 +121,13 @@ class Reembedding:
                 "this process is already moving the store; wait until that ends"
             )
         try:
-            return self._run(embedder, batch_size, on_progress)
+            before = self._begun(embedder)
+            embedded = attempts = 0
+            if before.state is MoveState.EMBEDDING:
+                embedded, attempts = self._moved(before, embedder, batch_size, on_progress)
+            self._settle()
         finally:
             self._alone.release()
-
-    def _run(
-        self, embedder: Embedder, batch_size: int, on_progress: Callable[[int, int], None]
-    ) -> ReembedReport:
-        before = self._begun(embedder)
-        embedded = attempts = 0
-        if before.state is MoveState.EMBEDDING:
-            embedded, attempts = self._moved(before, embedder, batch_size, on_progress)
-        self._settle()
         return ReembedReport(
             old_model=before.model,
             model=embedder.model_id,
@@ -176,8 +168,9 @@ class Reembedding:
                     on_progress(done, max(move.facts, done))
             if self._store.switch(move.model, next_model):
                 return embedded, attempt
-            if self._has_switched(move):  # the answer was lost, or another process did it
-                return embedded, attempt
+            if self._store.move(counted=False).model == next_model:
+                return embedded, attempt  # the answer was lost, or another process did it
+            self._check_not_cancelled(move)
             if contacts := self._store.count_restoring():
                 raise GraphConflictError(
                     f"{contacts} contacts are incomplete: a restore is running, or was "
@@ -201,18 +194,6 @@ class Reembedding:
         if kept < len(batch):
             self._check_not_cancelled(move)
         return kept
-
-    def _has_switched(self, move: ModelMove) -> bool:
-        """True if the store is bound to the new model.
-
-        Raises:
-            InvalidRequestError: the move was cancelled.
-        """
-        now = self._store.move(counted=False)
-        if now.model == move.next_model:
-            return True
-        self._check_not_cancelled(move)
-        return False
 
     def _check_not_cancelled(self, move: ModelMove) -> None:
         now = self._store.move(counted=False)
