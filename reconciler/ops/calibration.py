@@ -19,7 +19,7 @@ import numpy as np
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.kinds import Relation
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Slot, check_text
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Slot, check_text, one_of
 from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
