@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
-from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
+from reconciler.domain.recalling.ranking import numbers_of, recency_among, reciprocal_ranks
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import FactState, SourceKind
@@ -178,7 +178,7 @@ def test_what_shares_rare_words_is_chosen_beside_what_is_near_in_meaning() -> No
 
 def test_ranks_are_joined_by_their_reciprocals_and_nothing_counts_for_nothing() -> None:
     near, words = np.array([0.9, 0.5, 0.1]), np.array([0.0, 7.0, 3.0])
-    found = joined_ranks([near, words], DEFAULT)
+    found = reciprocal_ranks(near, DEFAULT) + reciprocal_ranks(words, DEFAULT)
     assert found == pytest.approx([1 / 21, 1 / 22 + 1 / 21, 1 / 23 + 1 / 22])
 
 
@@ -355,6 +355,6 @@ def test_an_answer_has_each_fact_once_at_most_the_limit_and_scores_from_0_to_1(
 
 def test_what_is_as_near_has_the_same_rank_in_whatever_order_facts_were_read() -> None:
     closeness = np.array([0.5, 0.9, 0.5, 0.0])
-    joined = joined_ranks([closeness], RankingPolicy())
+    joined = reciprocal_ranks(closeness, RankingPolicy())
     assert joined[0] == joined[2]
-    assert joined_ranks([closeness[::-1]], RankingPolicy())[::-1].tolist() == joined.tolist()
+    assert reciprocal_ranks(closeness[::-1], RankingPolicy())[::-1].tolist() == joined.tolist()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
-from enum import StrEnum
+from functools import partial
 from typing import Any, TypedDict
 
 from reconciler.domain.records.facts import Fact
@@ -150,16 +150,9 @@ def _tags(name: str, given: object) -> tuple[str, ...]:
     return tuple(_name("a tag", tag) for tag in given)
 
 
-def _one_of(kind: type[StrEnum]) -> Callable[[str, object], StrEnum]:
-    def checked(name: str, given: object) -> StrEnum:
-        return one_of(kind, name, given)
-
-    return checked
-
-
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "attribute": _name,
-    "category": _one_of(Category),
+    "category": partial(one_of, Category),
     "topic": _name,
     "tags": _tags,
     "subject": _subjects,
@@ -167,7 +160,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "min_confidence": unit_interval,
     "since": utc,
     "until": utc,
-    "trust": _one_of(SourceKind),
+    "trust": partial(one_of, SourceKind),
 }
 
 EVERYTHING = RecallFilter()

@@ -91,9 +91,7 @@ def _about(history: FactHistory, events: Sequence[FactEvent]) -> tuple[FactEvent
 
 
 def _of(head: Fact, conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:
-    return tuple(
-        conflict for conflict in conflicts if head.fact_id in (conflict.new_id, conflict.old_id)
-    )
+    return tuple(conflict for conflict in conflicts if head.fact_id in conflict.pair)
 
 
 def _history(
@@ -192,12 +190,11 @@ def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
     )
     links = [e for e in known.links if e.old_id not in ended_ids and e not in undo.linked]
     links += [link for link in undo.unlinked if link not in links]
-    pairs = {(conflict.new_id, conflict.old_id): conflict for conflict in known.conflicts}
-    pairs |= {(conflict.new_id, conflict.old_id): conflict for conflict in undo.conflicts}
+    pairs = {conflict.pair: conflict for conflict in (*known.conflicts, *undo.conflicts)}
     return HeldFacts(
         facts=facts,
         links=tuple(link for link in links if written_id not in (link.new_id, link.old_id)),
-        conflicts=tuple(e for e in pairs.values() if written_id not in (e.new_id, e.old_id)),
+        conflicts=tuple(e for e in pairs.values() if written_id not in e.pair),
     )
 
 

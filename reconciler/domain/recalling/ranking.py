@@ -6,7 +6,7 @@ now is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -162,20 +162,15 @@ def is_ahead(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     return begins_later
 
 
-def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
-    """Closeness of facts by several measures at once: their reciprocal ranks, added up.
+def reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
+    """Reciprocal ranks of facts by their closeness; 0 for a closeness of 0 or less.
 
-    Ranks can be added, scores cannot: a cosine and a BM25 score share no scale. A closeness of 0 or
-    less adds nothing.
+    Ranks can be added, scores cannot: a cosine and a BM25 score share no scale.
 
     Args:
-        closeness: by each measure, of the same facts, shape (facts,).
+        closeness: by one measure, shape (facts,).
         policy: the constant.
     """
-    return sum((_reciprocal_ranks(scores, policy) for scores in closeness), start=np.zeros(()))
-
-
-def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
     # Of equals each has the first's rank, so that no order in which facts were read decides.
     near = np.flatnonzero(closeness > 0)
     farness = -closeness[near]
@@ -211,7 +206,9 @@ def best_first(
 
 def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Scores:
     """Recency of each fact: half as much after each half-life; 1 for one that lies ahead."""
-    return _halved(_microseconds(now) - numbers["last_confirmed_at"], policy)
+    age = np.maximum(_microseconds(now) - numbers["last_confirmed_at"], 0)
+    halved: Scores = 0.5 ** (age / _MICROSECONDS_PER_DAY / policy.recency_half_life_days)
+    return halved
 
 
 def recency_among(
@@ -264,12 +261,6 @@ def score(
         + policy.weight_strength * strength
     )
     return scores
-
-
-def _halved(microseconds: NDArray[np.int64], policy: RankingPolicy) -> Scores:
-    days = np.maximum(microseconds, 0) / _MICROSECONDS_PER_DAY
-    halves: Scores = 0.5 ** (days / policy.recency_half_life_days)
-    return halves
 
 
 def _microseconds(at: datetime | None) -> int:

@@ -27,10 +27,10 @@ from reconciler.domain.recalling.ranking import (
     cosines_to,
     holding,
     is_ahead,
-    joined_ranks,
     numbers_of,
     recency_among,
     recency_now,
+    reciprocal_ranks,
     score,
     strengths,
     telling,
@@ -467,9 +467,9 @@ class _Closeness:
         """Rows in pages, the nearest first."""
         if not len(rows):
             return
-        joined = joined_ranks([self.words.scores[rows]], how.ranking)
+        joined = reciprocal_ranks(self.words.scores[rows], how.ranking)
         if self.cosines is not None:
-            ranks = joined_ranks([self.cosines[rows]], how.ranking)
+            ranks = reciprocal_ranks(self.cosines[rows], how.ranking)
             joined = joined + (1 - self.unread) * ranks
         if self.asked is not None:  # what is clearly asked for comes before what is near
             joined = joined + _ASKED_RANKS * self.asked[rows] / how.ranking.rank_constant

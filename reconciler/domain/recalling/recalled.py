@@ -187,12 +187,10 @@ class Recalled(list[RankedFact]):
         least = share * max((hit.similarity or 0.0 for hit in self), default=0.0)
         cut = copy(self)
         cut[:] = [
-            replace(hit, fits=hit.fits and (hit.similarity or 0.0) >= least)
-            if hit.is_standing
-            else hit
+            replace(hit, fits=False) if hit.is_standing and (hit.similarity or 0.0) < least else hit
             for hit in self
         ]
-        cut.fitting -= sum(hit.fits for hit in self) - sum(hit.fits for hit in cut)
+        cut.fitting += cut._fitting_here - self._fitting_here
         return cut
 
     def touching(self, told: Collection[str] = ()) -> Recalled:
