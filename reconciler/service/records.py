@@ -342,7 +342,8 @@ class Records:
         """Held notes of these contacts that wait for an answer, then their disputes.
 
         Both newest first, read page by page. Notes that later words have answered are left out. A
-        note without a question is among them if it contradicts a live fact.
+        note without a question is among them if it is listed for an operator, or contradicts a
+        live fact.
 
         Args:
             scopes: the contacts.
@@ -408,7 +409,7 @@ class Records:
                 scopes, self.clock(), after, is_bare=is_bare
             )
             if with_silent
-            or decision.question is not None
+            or decision.judged.lapses_at is None
             or self._is_against(decision, list_facts)
         )
         for some in batches(pending, _HELD_AT_ONCE):

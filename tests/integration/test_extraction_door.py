@@ -14,9 +14,9 @@ import pytest
 from reconciler import Dispute, Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.decisions import Decision, Turn
 from reconciler.domain.records.facts import Relations
-from reconciler.domain.records.kinds import DecidedBy, JobState
+from reconciler.domain.records.kinds import Action, DecidedBy, JobState
 from reconciler.domain.records.sessions import Job, Outcomes, Stage
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import (
@@ -24,10 +24,12 @@ from reconciler.errors import (
     ExtractionAnswerError,
     ExtractionError,
     ExtractionUnavailableError,
+    InvalidAnswerError,
     InvalidSessionError,
     UnknownJobError,
 )
 from reconciler.reading.kinds import Category, Speech
+from reconciler.serve.operator_page import words
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
@@ -925,8 +927,14 @@ def asked(memory: Memory) -> set[str]:
     return {
         each.text
         for each in memory.contact("crm", "alice").pending()
-        if not isinstance(each, Dispute)
+        if not isinstance(each, Dispute) and each.question
     }
+
+
+def listed(memory: Memory) -> set[str]:
+    """What waits for an operator, without a question."""
+    waiting = memory.contact("crm", "alice").pending()
+    return {each.text for each in waiting if not isinstance(each, Dispute) and not each.question}
 
 
 def test_a_session_asks_the_two_most_important_questions(opened: Open) -> None:
@@ -935,6 +943,7 @@ def test_a_session_asks_the_two_most_important_questions(opened: Open) -> None:
     memory = opened(answer(*wishes))
     job = worked_off(memory, best(1, 2, 3, 4))
     assert (job.outcomes.held, asked(memory)) == (4, {"Prefers mocha.", "Prefers juice."})
+    assert listed(memory) == {"Prefers tea."}
     assert len(memory.contact("crm", "alice").pending(with_silent=True)) == 4
 
 
@@ -962,6 +971,214 @@ def test_a_second_attempt_asks_the_same_questions(opened: Open, stage: Stage) ->
     worker.drain()
     memory.drain()
     assert asked(memory) == {"Prefers cider.", "Prefers juice."}
+
+
+HEALTH = "I take insulin. I had a stroke in May. I go to the choir."
+INSULIN = claim("The contact takes insulin.", (1, "I take insulin"), importance=0.9)
+STROKE = claim("The contact had a stroke in May.", (1, "I had a stroke in May"))
+
+
+def question_in(memory: Memory) -> Decision:
+    [held] = [each for each in memory.contact("crm", "alice").pending() if each.question]
+    assert isinstance(held, Decision)
+    return held
+
+
+def test_one_question_asks_for_consent_to_all_of_one_topic(opened: Open) -> None:
+    memory = opened(answer(STROKE, INSULIN))
+    job = worked_off(memory, said(HEALTH))
+    held = question_in(memory)
+    assert held.text == INSULIN.text
+    assert "“The contact takes insulin”, “The contact had a stroke in May”" in str(held.question)
+    assert (job.outcomes.held, listed(memory), known(memory)) == (2, {STROKE.text}, [])
+    assert "counts for “The contact had a stroke in May”" in words.question(held)
+
+
+@pytest.mark.parametrize("is_yes", [True, False])
+def test_the_contacts_answer_counts_for_all_that_the_question_names(
+    opened: Open, is_yes: bool
+) -> None:
+    memory = opened(answer(STROKE, INSULIN))
+    worked_off(memory, said(HEALTH))
+    alice, held = memory.contact("crm", "alice"), question_in(memory)
+    take = alice.confirm if is_yes else alice.reject
+    first = take(held.decision_id, "contact")
+    assert {*known(memory)} == ({INSULIN.text, STROKE.text} if is_yes else set())
+    assert alice.pending(with_silent=True) == []
+    assert len([each for each in alice.decisions() if each.proposal.answered_by]) == 2
+    again = take(held.decision_id, "contact")
+    assert (again.decision_id, again.replayed) == (first.decision_id, True)
+
+
+def test_an_answer_that_was_cut_off_is_finished_when_it_is_given_again(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened(answer(STROKE, INSULIN))
+    worked_off(memory, said(HEALTH))
+    alice, held = memory.contact("crm", "alice"), question_in(memory)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(memory._services.answers), "_asked_with", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            alice.confirm(held.decision_id, "contact")
+    assert (known(memory), listed(memory)) == ([INSULIN.text], {STROKE.text})
+    alice.confirm(held.decision_id, "contact")
+    assert ({*known(memory)}, listed(memory)) == ({INSULIN.text, STROKE.text}, set())
+
+
+def test_what_is_answered_by_itself_keeps_its_answer(opened: Open) -> None:
+    memory = opened(answer(STROKE, INSULIN))
+    worked_off(memory, said(HEALTH))
+    alice, held = memory.contact("crm", "alice"), question_in(memory)
+    [other] = [each for each in alice.pending() if not each.question]
+    assert isinstance(other, Decision)
+    alice.reject(other.decision_id, "contact", told_to="ines")
+    alice.confirm(held.decision_id, "contact")
+    assert (known(memory), alice.pending(with_silent=True)) == ([INSULIN.text], [])
+
+
+def test_an_answer_in_other_words_counts_for_its_own_note_alone(opened: Open) -> None:
+    memory = opened(answer(STROKE, INSULIN))
+    worked_off(memory, said(HEALTH))
+    held = question_in(memory)
+    memory.contact("crm", "alice").confirm(held.decision_id, "contact", text="I use a pump.")
+    assert (known(memory), listed(memory)) == (["I use a pump."], {STROKE.text})
+
+
+def test_two_topics_are_two_questions(opened: Open) -> None:
+    theft = claim("The contact has a conviction for theft.", (1, "convicted of theft"))
+    memory = opened(answer(INSULIN, theft))
+    worked_off(memory, said("I take insulin. I was convicted of theft."))
+    assert asked(memory) == {INSULIN.text, theft.text}
+
+
+OTHERS = [
+    claim("The contact's son takes insulin.", (1, "my son takes insulin")),
+    claim("Takes insulin.", (1, "takes insulin"), subject="son", attribute="drug", value="insulin"),
+    claim("The contact is a Catholic.", (1, "I am a Catholic")),
+    claim("The contact is in debt.", (1, "I am in debt")),
+    replace(INSULIN, importance=0.4),
+]
+
+
+@pytest.mark.parametrize("told", OTHERS, ids=lambda told: told.text)
+def test_a_session_asks_nobody_about_what_a_service_has_no_use_for(
+    opened: Open, told: Extracted
+) -> None:
+    memory = opened(answer(told))
+    turn = "I take insulin, my son takes insulin. I am a Catholic. I am in debt."
+    worked_off(memory, said(turn))
+    assert (asked(memory), listed(memory), known(memory)) == (set(), {told.text}, [])
+
+
+def test_what_the_contact_asked_to_have_remembered_is_asked_about(opened: Open) -> None:
+    faith = claim("The contact is a Catholic.", (1, "I am a Catholic"))
+    memory = opened(answer(faith))
+    worked_off(memory, said("Remember that I am a Catholic."))
+    assert (asked(memory), known(memory)) == ({faith.text}, [])
+
+
+def test_nobody_asks_about_what_the_contact_does_not_want_to_be_kept(opened: Open) -> None:
+    turn = "I had a stroke in May. Do not put the stroke in my file. I go to the choir."
+    kept_out = claim(
+        "The contact does not want the stroke in the file.",
+        (1, "Do not put the stroke in my file"),
+        category=Category.PREFERENCE,
+    )
+    choir = claim("The contact goes to the choir.", (1, "I go to the choir"))
+    memory = opened(answer(choir, STROKE, kept_out))
+    worked_off(memory, said(turn))
+    assert (asked(memory), STROKE.text in listed(memory)) == (set(), True)
+
+
+def test_the_reason_of_a_wish_that_is_kept_without_it_is_not_asked_about(opened: Open) -> None:
+    turn = "Write to me in large print, I am dyslexic. I have asthma."
+    print_ = claim("Wants large print.", (1, "large print"), category=Category.PREFERENCE)
+    reason = claim("The contact is dyslexic.", (1, "I am dyslexic"))
+    asthma = claim("The contact has asthma.", (2, "I have asthma"))
+    memory = opened(answer(print_, reason, asthma))
+    worked_off(memory, said(turn.partition(". ")[0] + ".", "I have asthma."))
+    assert (known(memory), asked(memory)) == ([print_.text], {asthma.text})
+    assert listed(memory) == {reason.text}
+
+
+def test_a_wish_is_not_asked_about_but_listed(opened: Open) -> None:
+    room = "The contact wants rooms for a wheelchair."
+    told = claim(room, (1, "want rooms for a wheelchair"), category=Category.PREFERENCE)
+    memory = opened(answer(told))
+    worked_off(memory, said("I want rooms for a wheelchair."))
+    assert (asked(memory), listed(memory), known(memory)) == (set(), {room}, [])
+
+
+def test_a_listed_note_waits_until_an_operator_settles_it(opened: Open) -> None:
+    memory = opened(answer(replace(INSULIN, importance=0.4)))
+    worked_off(memory, said(HEALTH))
+    alice = memory.contact("crm", "alice")
+    [held] = alice.pending()
+    assert isinstance(held, Decision)
+    assert held.judged.lapses_at is None
+    with pytest.raises(InvalidAnswerError, match="only the contact may consent"):
+        alice.confirm(held.decision_id, "ines")
+    alice.confirm(held.decision_id, "contact", told_to="ines")
+    assert (known(memory), alice.pending()) == ([INSULIN.text], [])
+
+
+def test_a_listed_note_that_was_erased_waits_no_more(opened: Open) -> None:
+    memory = opened(answer(replace(INSULIN, importance=0.4)))
+    worked_off(memory, said(HEALTH))
+    alice = memory.contact("crm", "alice")
+    alice.forget(session_id="chat", by="contact", reason="She asked.")
+    assert alice.pending(with_silent=True) == []
+
+
+def test_the_words_of_an_erased_note_stand_in_no_question(opened: Open) -> None:
+    memory = opened(answer(STROKE, INSULIN))
+    worked_off(memory, said(HEALTH))
+    alice, held = memory.contact("crm", "alice"), question_in(memory)
+    alice.confirm(held.decision_id, "contact")
+    [fact] = [hit.fact for hit in alice.recall() if hit.fact.text == STROKE.text]
+    alice.forget(fact_id=fact.fact_id, by="contact", reason="She asked.")
+    assert "stroke" not in str([each.to_dict() for each in alice.decisions()])
+
+
+def test_a_later_value_of_the_same_thing_makes_a_held_one_old(opened: Open) -> None:
+    def dose(value: str, span: str) -> Extracted:
+        text = f"The contact's dose is {value}."
+        given = {"attribute": "dose", "value": value, "importance": 0.4}
+        return claim(text, (1, span), single_valued=True, **given)
+
+    memory = opened(answer(dose("insulin twice", "insulin twice")), answer(dose("once", "once")))
+    at = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    first = [Turn(role="contact", text="My dose is insulin twice.", said_at=at)]
+    worked_off(memory, first, "one")
+    assert listed(memory) == {"The contact's dose is insulin twice."}
+    later = [Turn(role="contact", text="My dose is once.", said_at=at + timedelta(days=1))]
+    worked_off(memory, later, "two")
+    assert (listed(memory), known(memory)) == (set(), ["The contact's dose is once."])
+
+
+def test_a_doubt_between_what_one_conversation_says_is_no_question(opened: Open) -> None:
+    moving = claim("The contact wants the line moved to the new address.", (1, "line moved to the"))
+    where = claim("The contact's new address is the old mill.", (1, "address is the old mill"))
+    turn = "My new address is the old mill. I want the line moved to the new address."
+    memory = opened(answer(where, moving), answer(where), answer(moving))
+    worked_off(memory, said(turn))
+    alice = memory.contact("crm", "alice")
+    assert (len(known(memory)), alice.pending()) == (2, [])
+    [settled] = [each for each in alice.decisions() if each.decided_by is DecidedBy.EXTRACTOR]
+    assert settled.action is Action.RESOLVE
+
+    bob = memory.contact("crm", "bob")
+    for session_id in ("one", "two"):  # in two conversations it may be a change
+        bob.submit_session(session_id, said(turn))
+        memory.drain()
+    assert [isinstance(each, Dispute) for each in bob.pending()] == [True]
+
+
+def test_what_an_extractor_calls_a_decision_is_no_question_by_that(opened: Open) -> None:
+    memory = opened(answer(wish(1, 0.5, category=Category.DECISION)))
+    worked_off(memory, best(1))
+    assert (asked(memory), listed(memory)) == (set(), set())
+    assert len(memory.contact("crm", "alice").pending(with_silent=True)) == 1
 
 
 # days, ends and values that the policy keeps

@@ -9,12 +9,12 @@ from tools.weigh import PAGE, ROOMS, tokens, weights
 ROOT = Path(__file__).resolve().parents[2]
 TOKENS_MAX = {
     "reading": 58_900,
-    "core": 269_700,
+    "core": 270_700,
     "ops": 29_700,
     "serve": 31_400,
     "integrations": 6_800,
     "entrypoints": 25_800,
-    "all": 422_000,
+    "all": 423_000,
 }
 LEXICON_BYTES_MAX = 220_000
 

@@ -165,6 +165,8 @@ def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
     """
     return replace(
         decision,
+        # What waits without its question is listed for an operator.
+        gate=decision.gate and replace(decision.gate, question=None),
         verdict=_emptied(decision.verdict),
         undo=decision.undo and _undo(decision.undo, gone_ids),
         opinion=_emptied(decision.opinion),
@@ -206,11 +208,12 @@ def _unless(telling: Set[str], word: str) -> str:
 
 
 def argued(decision: Decision) -> str:
-    """All that was argued between its note and others, to be searched for words."""
+    """All that was argued between its note and others, and asked, to be searched for words."""
     undo = decision.undo
     links = (*undo.unlinked, *undo.linked, *undo.conflicts) if undo else ()
     parts = (decision.verdict, decision.opinion, *links)
-    return "\n".join(word for part in parts for word in words_of(part))
+    asked = (decision.judged.question or "").replace("”", ".")  # it quotes without the full stop
+    return "\n".join([asked, *(word for part in parts for word in words_of(part))])
 
 
 def words_of(record: Any) -> list[str]:
@@ -299,13 +302,12 @@ def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
 
 def _assessment(gate: Assessment, at: datetime) -> Any:
     """It without what tells by itself what it was about; a question that waited lapses."""
-    is_asked = bool(gate.question)
     return _emptied(
         gate,
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,
-        question=ERASED if is_asked else None,
-        lapses_at=min(gate.lapses_at or at, at) if gate.lapses_at or is_asked else None,
+        question=ERASED if gate.question else None,
+        lapses_at=min(gate.lapses_at or at, at) if gate.is_held else None,
     )
 
 

@@ -28,7 +28,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.contacts_word import find_contrary, is_contacts_word
+from reconciler.domain.gate.contacts_word import denies_something, find_contrary, is_contacts_word
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import ClaimReading, has_given_slot, read
 from reconciler.domain.records.decisions import (
@@ -53,7 +53,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
     later,
 )
-from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
+from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, SlotMatch, compare_slots
 from reconciler.frozen import frozen
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.cues.classification import (
@@ -72,6 +72,7 @@ from reconciler.reading.guard import count_words
 from reconciler.reading.guard.reading import Word, read as read_words
 from reconciler.reading.kinds import RecallSemantics
 from reconciler.reading.lexicon import lexicon
+from reconciler.reading.question_words import AskedWords
 from reconciler.reading.quoting import in_marks
 from reconciler.reading.sensitive_data import SensitiveKind
 
@@ -425,16 +426,7 @@ def _effects(case: Case, now: datetime) -> Iterator[ScorePart]:
     newest = max((evidence.said_at for evidence in candidate.evidence), default=None)
     is_recent = newest is not None and now - newest <= timedelta(days=rule.recent_days)
     # A request is no guess, and how old it is does not say how far it may be out of date.
-    # The contact asked, in the words that the claim rests on, to have it kept.
-    is_asked = (
-        is_literal
-        and candidate.is_literal
-        and any(
-            evidence.source_kind is SourceKind.USER_EXPLICIT
-            and is_asked_to_keep(evidence.text, evidence.quoted)
-            for evidence in candidate.evidence
-        )
-    )
+    is_asked = is_literal and is_request(candidate)
     is_guess = observations <= 1 and not case.is_own_word and not is_asked
     for name, effect, holds in (
         ("said directly", rule.direct_statement, is_direct),
@@ -454,6 +446,15 @@ def _effects(case: Case, now: datetime) -> Iterator[ScorePart]:
             yield ScorePart(name, effect)
 
 
+def is_request(candidate: Candidate) -> bool:
+    """True if the contact asked, in the words that the claim rests on, to have it kept."""
+    return candidate.is_literal and any(
+        evidence.source_kind is SourceKind.USER_EXPLICIT
+        and is_asked_to_keep(evidence.text, evidence.quoted)
+        for evidence in candidate.evidence
+    )
+
+
 def _cap(case: Case) -> ScorePart | None:
     """At most so much: repetition makes no joke truer."""
     rule, kind = case.policy.file.score, case.reading.literalness.kind
@@ -468,24 +469,6 @@ def _cap(case: Case) -> ScorePart | None:
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ,'-]*\.?")
 """A text of which each word of letters that is read stands in it so, or begins one that does."""
-
-
-def _is_worth_asking(case: Case, reason: GateReason, semantics: RecallSemantics) -> bool:
-    """True if a person is asked about what is held, or it waits until it is said again.
-
-    Args:
-        case: the candidate, how much it matters, and whether a live fact says otherwise.
-        reason: why it is held.
-        semantics: how recall would present it.
-    """
-    if reason is GateReason.NOT_SAID_PLAINLY:  # the contact has not said it, so it is no question
-        return False
-    return (
-        reason is not GateReason.THIN_EVIDENCE
-        or _weight_in(case) >= case.policy.file.confirmation.importance_min
-        or semantics is not RecallSemantics.DEFAULT
-        or case.precedents.contradicted is not None
-    )
 
 
 def question(
@@ -507,6 +490,28 @@ def question(
         beside = " ".join(lexicon("questions").words("beside"))
         asked = f"{asked} {beside.replace('“{claim}”', _quoted(contradicted))}"
     return f"{asked} {policy.file.confirmation.change_it}"
+
+
+def is_spoken_against(claim: str, claims: Sequence[str]) -> bool:
+    """True if another claim of a session denies or forbids something of the same matter.
+
+    "I don't want the disc in my file": the disc is not asked about then. A word that any third
+    claim has tells of no matter.
+    """
+    read = AskedWords(" ".join(claims), lambda _: 0)
+    words = {each: {*read.keys(CLAIMS_OPENING.sub("", each))} for each in claims}
+    return any(
+        not words[claim].isdisjoint(
+            words[other].difference(*(words[each] for each in words if each not in (claim, other)))
+        )
+        for other in words
+        if other != claim and denies_something(other)
+    )
+
+
+def asks_about(question: str | None, claim: str) -> bool:
+    """True if a question quotes a claim, maybe beside others."""
+    return _quoted(claim) in (question or "")
 
 
 def _quoted(text: str) -> str:
@@ -531,7 +536,7 @@ def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False
         asked: what a person would be asked about.
         facts: the contact's.
         is_consent: whether the question is for consent. Then no words answer it, only what was
-            kept by a yes.
+            kept by a yes, or another value, by which it is old.
     """
     may, text = may_answer(asked), canonical_text(asked.text)
     stems = Counter(word.stem for word in _words(asked))
@@ -542,7 +547,11 @@ def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False
             if fact.last_confirmed_at > asked.said_at
             and fact.state is not FactState.REVOKED
             and fact.word in OWN_WORDS
-            and (fact.is_confirmed_by_user or not is_consent)
+            and (
+                fact.is_confirmed_by_user
+                or not is_consent
+                or compare_slots(asked.slot, fact.slot) is SlotMatch.CHANGED
+            )
             and may(fact.text, fact.slot.key if fact.slot else None)
             and _does(fact, asked.slot, text, stems)
         ),
@@ -652,8 +661,6 @@ def assess(
     policy: GatePolicy,
     now: datetime,
     precedents: Precedents = _NO_PRECEDENTS,
-    *,
-    may_ask: bool = True,
 ) -> Assessment:
     """How the gate disposes of a candidate.
 
@@ -662,7 +669,6 @@ def assess(
         policy: the rules that apply.
         now: the time from which recency and a silent wait count (UTC).
         precedents: what became of the same inference before.
-        may_ask: whether there is room for another question to the contact.
     """
     candidate = cleaned.candidate
     reading = read(candidate, policy, cleaned.leanings)
@@ -694,12 +700,21 @@ def assess(
     asked_topic = consent_topic(case)
     topic = candidate.note.topic or next(iter(reading.topics), None)
     semantics = _semantics(candidate, reading.semantics, rule.recall)
-    is_question = (
+    # What an extractor calls a decision does not bind yet, unless its words do.
+    binds = reading.semantics if candidate.confidence is not None else semantics
+    is_waiting = (
         disposal.is_held
-        and (reason in NOT_FOR_CONTACTS or (may_ask and _is_plain(case)))
-        and _is_worth_asking(case, reason, semantics)
+        and (reason in NOT_FOR_CONTACTS or _is_plain(case))
+        and reason is not GateReason.NOT_SAID_PLAINLY  # the contact has not said it
+        and (
+            reason is not GateReason.THIN_EVIDENCE
+            or _weight_in(case) >= policy.file.confirmation.importance_min
+            or binds not in (None, RecallSemantics.DEFAULT)
+            or precedents.contradicted is not None
+        )
     )
-    is_silent = disposal.is_held and not is_question
+    is_left = disposal is Disposal.CONSENT and _is_left_to_operators(case, asked_topic)
+    is_silent = disposal.is_held and not is_waiting
     if is_silent:
         detail = f"{detail}; it is on hold until it is repeated; no question is asked"
     return Assessment(
@@ -718,7 +733,7 @@ def assess(
         lifetime_days=_lifetime_days(case),
         question=(
             question(candidate, disposal, reason, asked_topic, policy, precedents.contradicted)
-            if is_question
+            if is_waiting and not is_left
             else None
         ),
         lapses_at=(
@@ -730,6 +745,25 @@ def assess(
         is_contacts_word=is_contacts,
         is_hedged=not case.is_confirmed and _is_hedged(case),
         importance=_importance(case),
+    )
+
+
+def _is_left_to_operators(case: Case, topic: str | None) -> bool:
+    """True if the contact is not asked for consent to what an extractor read out of their words.
+
+    It is another person's, matters little, or is of no use to a service. What the contact asked to
+    have remembered is asked about.
+    """
+    candidate, rule = case.candidate, case.policy.file.confirmation
+    return (
+        candidate.confidence is not None
+        and not is_request(candidate)
+        and (
+            candidate.subject != CONTACT_SUBJECT
+            or _is_anothers(candidate.claim)
+            or topic in rule.unasked_topics
+            or _weight_in(case) < rule.consent_importance_min
+        )
     )
 
 

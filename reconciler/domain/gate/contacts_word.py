@@ -280,7 +280,7 @@ def _is_carried(candidate: Candidate) -> bool:
         is_own = candidate.subject != CONTACT_SUBJECT or any(
             _FIRST.search(each.text) for each in candidate.evidence
         )
-        return is_about and is_own and _denies(claim) == _denies(said)
+        return is_about and is_own and denies_something(claim) == denies_something(said)
     news = (each for part in (claim, value) for each in find_news(part, said))
     if any(_is_hard(each, candidate) and not _is_heard(each, heard) for each in news):
         return False
@@ -301,7 +301,7 @@ def _is_heard(found: Finding, heard: str) -> bool:
     return found.kind is Difference.NAME and named <= frozenset(_WORDS.findall(heard.casefold()))
 
 
-def _denies(text: str) -> bool:
+def denies_something(text: str) -> bool:
     """True if a text of any language holds a word that denies."""
     words = frozenset(_WORDS.findall(read_text(text).plain.casefold()))
     return not words.isdisjoint(words_of("foreign_negation", "negation"))
@@ -362,7 +362,7 @@ def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str])
     about = [find_differences(claim, clause) for clause in telling]
     is_about_contact = CLAIMS_OPENING.match(candidate.claim) and not _relatives(claim)
     is_about_contact = is_about_contact and candidate.subject == CONTACT_SUBJECT
-    denied = frozenset() if _denies(claim) else _DENIED
+    denied = frozenset() if denies_something(claim) else _DENIED
     for clause, found in zip(telling, about, strict=True):
         is_anothers = any(each.kind is Difference.SUBJECT and each.in_fact for each in found)
         if is_anothers or (is_about_contact and speaks_of_another(clause.strip())):

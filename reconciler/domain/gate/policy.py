@@ -129,6 +129,10 @@ class ConfirmationRule(_PolicyTable):
 
     lapses_days: float = Field(gt=0, le=36_500)
     importance_min: Share = 0.8
+    consent_importance_min: Share = 0.5
+    unasked_topics: frozenset[str] = frozenset(
+        ["religion", "ethnicity", "politics", "orientation", "union", "finance"]
+    )
     session_questions_max: int = Field(default=2, ge=0)
     change_it: str = Field(min_length=1)
 

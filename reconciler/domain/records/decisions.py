@@ -490,9 +490,9 @@ class Assessment:
         yields_to_live_intent: whether a present request overrides it.
         lifetime_days: after so many days the fact expires; None for never.
         question: the question for a person, if it is held; worded so that "no" is an easy answer.
-            None if it waits silently until it is said again.
+            None if it waits silently until it is said again, or is only listed for an operator.
         lapses_at: until when a silently held candidate waits to be said again; None for any other:
-            a question waits without limit.
+            what is asked or listed waits without limit.
         policy_version: the version of the policy that decided.
         domain: the policy applied the rules of this domain.
         inference_key: equal for the same inference about the same contact.

@@ -11,14 +11,15 @@ import logging
 import random
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from reconciler.domain.records.decisions import Candidate, Decision
-from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState, later
+from reconciler.domain.records.facts import Relations
+from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, DecidedBy, JobState, later
 from reconciler.domain.records.notes import Scope, check_callable
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode, Job, Outcomes, Stage
@@ -34,6 +35,7 @@ from reconciler.forks import Maker
 from reconciler.job_context import working_on
 from reconciler.service.sessions.extraction import SessionReader
 from reconciler.service.stores.session_store import SessionStore
+from reconciler.service.writing.relating import Relating
 from reconciler.service.writing.write_gate import WriteGate
 
 _LOG = logging.getLogger(__name__)
@@ -52,6 +54,7 @@ class _Lease:
     job: Job
     lease_id: str
     is_lost: bool = False
+    fact_ids: set[str] = field(default_factory=set)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -62,6 +65,7 @@ class ExtractionWorker:
         session_store: sessions and jobs.
         session_reader: reads sessions.
         gate: judges every candidate.
+        relating: settles a doubt within one session.
         policy: attempts, waits and leases.
         poll_seconds: how long to wait if no job is due.
         clock: the time now, UTC-aware.
@@ -72,6 +76,7 @@ class ExtractionWorker:
     session_store: SessionStore
     session_reader: SessionReader
     gate: WriteGate
+    relating: Relating
     policy: JobPolicy
     poll_seconds: float
     clock: Callable[[], datetime]
@@ -224,7 +229,7 @@ class ExtractionWorker:
         return cleaned
 
     def _settled(
-        self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
+        self, lease: _Lease, candidate: Candidate, asked: Mapping[str | None, str]
     ) -> Decision | None:
         """Decision about a candidate; None if it could not even be judged."""
         self._renew(lease)  # a session that was erased meanwhile has no job any more
@@ -232,16 +237,31 @@ class ExtractionWorker:
             decision = self.gate.propose(
                 candidate,
                 EXTRACTION_DOOR,
-                may_ask=candidate.note.idempotency_key in asked,
+                asking=asked.get(candidate.note.idempotency_key),
             )
             self._at(Stage.PROPOSED, lease)
             if decision.action is Action.ADMIT:
                 decision = self.gate.commit(decision.scope, decision.decision_id, EXTRACTION_DOOR)
                 self._at(Stage.COMMITTED, lease)
+                self._settle_doubt(decision, lease)
         except InvalidRequestError as error:
             _LOG.warning("a candidate of job %s cannot be used: %s", lease.job.job_id, error)
             return None
         return decision
+
+    def _settle_doubt(self, decision: Decision, lease: _Lease) -> None:
+        """Settle a doubt whether it replaces what the same reading of the session told."""
+        beside = lease.fact_ids.intersection(decision.conflicting_ids)
+        if beside and decision.decided_by is DecidedBy.THRESHOLD:
+            self.relating.relate(
+                decision.scope,
+                str(decision.fact_id),
+                Relations(both_hold=tuple(sorted(beside))),
+                decided_by=DecidedBy.EXTRACTOR,
+                proposed_by=self.session_reader.name,
+                idempotency_key=f"both:{decision.decision_id}",
+            )
+        lease.fact_ids.add(str(decision.fact_id))
 
     def _at(self, stage: Stage, lease: _Lease) -> None:
         _LOG.debug("job %s is %s", lease.job.job_id, stage.name.lower())

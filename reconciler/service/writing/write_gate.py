@@ -8,8 +8,9 @@ is the one that the note is compared by, so nothing is embedded twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from reconciler.domain.erasing.planning import check_not_erased
@@ -18,6 +19,8 @@ from reconciler.domain.gate.checks import (
     answer_since,
     assess,
     contradicted,
+    is_request,
+    is_spoken_against,
     with_effective_source,
 )
 from reconciler.domain.records.decisions import (
@@ -48,6 +51,7 @@ from reconciler.errors import (
 from reconciler.floats import Floats
 from reconciler.frozen import in_order
 from reconciler.reading.cues.languages import is_surely_english
+from reconciler.reading.kinds import Category
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -243,7 +247,7 @@ class WriteGate(Judging):
         door: str,
         *,
         may_commit: bool = False,
-        may_ask: bool = True,
+        asking: str | None = "",
     ) -> Decision:
         """Record the gate's disposal of a candidate, and reconcile an admitted one.
 
@@ -252,8 +256,7 @@ class WriteGate(Judging):
             door: the door that it came through.
             may_commit: whether it is reconciled at once, if it is admitted and its source's own
                 word; its evidence is its own then.
-            may_ask: whether there is room for another question to the contact; without room a held
-                note waits silently.
+            asking: the question to the contact, if it is held; empty for its own, None for none.
 
         Raises:
             InvalidNoteError: it says that it was confirmed, its evidence differs from the stored
@@ -266,7 +269,7 @@ class WriteGate(Judging):
             raise InvalidNoteError(
                 "a candidate must not have confirmed_by; propose it, then confirm it"
             )
-        submission = replace(self.judge_whole(candidate, door), may_ask=may_ask)
+        submission = replace(self.judge_whole(candidate, door), asking=asking)
         if may_commit and submission.is_reconciled:
             decision = self.reconciler.reconcile(submission)
         else:
@@ -299,13 +302,14 @@ class WriteGate(Judging):
         settled = self.decision_store.find_decision(note.scope, settlement_id_of(decision_id))
         return settled or self.decision_store.find_decision(note.scope, decision_id)
 
-    def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        """Candidates of one session that the contact may be asked about, by idempotency key.
+    def to_be_asked(self, candidates: Sequence[Candidate]) -> Mapping[str | None, str]:
+        """Candidates of one session that the contact is asked about, by idempotency key.
 
-        They are as many as the session still has room for beside its waiting questions: those that
-        contradict a live fact first, then the most important ones. Of two values of one attribute
-        only the later one is asked about. A second call, after some were proposed, gives the same
-        result.
+        Each has its question, empty for its own. A question for consent also asks about those that
+        it quotes: two notes about health are one matter. The questions are as many as the session
+        still has room for beside its waiting ones: those that contradict a live fact first, then
+        the most important ones. Of two values of one attribute only the later one is asked about. A
+        second call, after some were proposed, gives the same result.
 
         Args:
             candidates: of one session, in the order in which they were said; none of them
@@ -316,13 +320,22 @@ class WriteGate(Judging):
             for candidate in candidates
             if (slot := candidate.note.slot) and slot.is_single_valued and slot.key
         }
-        asked: list[tuple[float, str]] = []
+        found: list[tuple[float, Submission]] = []
         for candidate in candidates:
             slot = candidate.note.slot
             if slot is None or latest.get(slot.question, candidate) is candidate:
-                asked += self._question_of(candidate)
-        if not asked:
-            return frozenset()
+                found += self._question_of(candidate, candidates)
+        if not found:
+            return {}
+        from reconciler.domain.recalling.briefing import asked_together
+
+        keys: dict[str, str | None] = {}
+        asked: dict[str, list[str]] = {}
+        for _, each in sorted(found, key=lambda pair: -pair[0]):
+            question = each.assessment.question or ""
+            matter = question.partition("“")[0] if _asks_consent(each.assessment) else question
+            keys.setdefault(matter, each.note.idempotency_key)
+            asked.setdefault(matter, []).append(question)
         note = candidates[0].note
         own = {self.decision_ids.of(candidate.note) for candidate in candidates}
         waiting = sum(
@@ -332,21 +345,48 @@ class WriteGate(Judging):
             for decision in self.decision_store.list_pending([note.scope], self.clock())
         )
         room = self.cleaner.policy_of(note.scope).file.confirmation.session_questions_max
-        by_weight = sorted(asked, key=lambda pair: -pair[0])
-        return frozenset(key for _, key in by_weight[: max(room - waiting, 0)])
+        return {
+            keys[matter]: asked_together(alike)[0] if len(alike) > 1 else ""
+            for matter, alike in islice(asked.items(), max(room - waiting, 0))
+        }
 
-    def _question_of(self, candidate: Candidate) -> list[tuple[float, str]]:
-        """Candidate's weight and key, if the contact would be asked about it."""
+    def _question_of(
+        self, candidate: Candidate, candidates: Sequence[Candidate]
+    ) -> list[tuple[float, Submission]]:
+        """Candidate as judged, with its weight, if the contact would be asked about it."""
         note = candidate.note
         try:
             submission = self._with_precedents(self.judge_whole(candidate))
         except InvalidRequestError:  # the proposer is told
             return []
-        if note.idempotency_key is None or not _is_question(submission.assessment):
+        assessment = submission.assessment
+        if note.idempotency_key is None or not _is_question(assessment):
+            return []
+        if _asks_consent(assessment) and self._is_settled(candidate, candidates):
             return []
         live = self.fact_store.list_facts(note.scope)
         is_against = contradicted(submission.note.slot, candidate.relations, live) is not None
-        return [(is_against + (submission.note.importance or 0.0), note.idempotency_key)]
+        return [(is_against + (submission.note.importance or 0.0), submission)]
+
+    def _is_settled(self, candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
+        """True if the session says what to do about it, so that its consent is not asked for.
+
+        It forbids to keep it; or it is a wish, or tells the reason of one that is kept without it.
+        What the contact asked to have remembered is asked about.
+        """
+        if is_request(candidate):
+            return False
+        said = {each.episode_id for each in candidate.evidence}
+        return (
+            candidate.note.category is Category.PREFERENCE
+            or is_spoken_against(candidate.claim, [each.claim for each in candidates])
+            or any(
+                other.note.category is Category.PREFERENCE
+                and not said.isdisjoint(each.episode_id for each in other.evidence)
+                and self.judge_whole(other).is_admitted
+                for other in candidates
+            )
+        )
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Reconcile an admitted proposal; repeated calls return the first decision.
@@ -452,16 +492,16 @@ class WriteGate(Judging):
             self.fact_store, self.decision_store, note.scope, first.inference_key, now
         )
         against = contradicted(note.slot, submission.candidate.relations, live)
-        asks_consent = first.disposal is Disposal.CONSENT
         precedents = precedents_of(
             earlier,
             now,
             is_answered=note.is_dated
-            and answer_since(note, facts, is_consent=asks_consent) is not None,
+            and answer_since(note, facts, is_consent=_asks_consent(first)) is not None,
             contradicted=None if against is None else against.text,
         )
-        policy, may_ask = self.cleaner.policy_of(note.scope), submission.may_ask
-        assessment = assess(cleaned, policy, now, precedents, may_ask=may_ask)
+        assessment = assess(cleaned, self.cleaner.policy_of(note.scope), now, precedents)
+        if submission.asking != "" and _is_question(assessment):
+            assessment = replace(assessment, question=submission.asking)
         # A question filed under a note that waits silently would not be seen.
         silent_id = precedents.waiting_id if assessment.question is None else None
         held_id = precedents.pending_id or silent_id
@@ -557,3 +597,7 @@ def _agreeing(submission: Submission) -> Submission:
 def _is_question(assessment: Assessment) -> bool:
     """True if the contact is asked."""
     return assessment.question is not None and assessment.reason not in NOT_FOR_CONTACTS
+
+
+def _asks_consent(assessment: Assessment) -> bool:
+    return assessment.disposal is Disposal.CONSENT
