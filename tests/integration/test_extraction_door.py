@@ -1017,7 +1017,7 @@ def test_an_answer_that_was_cut_off_is_finished_when_it_is_given_again(
     worked_off(memory, said(HEALTH))
     alice, held = memory.contact("crm", "alice"), question_in(memory)
     with monkeypatch.context() as patched:
-        patched.setattr(type(memory._services.answers), "_asked_with", lambda *_: 1 / 0)
+        patched.setattr(type(memory._services.persons), "_asked_with", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             alice.confirm(held.decision_id, "contact")
     assert (known(memory), listed(memory)) == ([INSULIN.text], {STROKE.text})
