@@ -163,15 +163,31 @@ def _all_printed() -> Iterator[None]:
 def _app_of(called: Sequence[str]) -> typer.Typer:
     """Only the called command: to read the options of all, typer takes longer than the command.
 
-    Anything else, such as ``--help``, gets all commands.
+    Anything else, such as ``--help``, gets all commands, those of other packages included.
     """
     wanted = [command for command in app.registered_commands if command.name in called]
     if not wanted:
+        if _COMMANDS.keys().isdisjoint(called):
+            _add_commands_of_others()
         return app
     alone = _new_app()
     alone.registered_commands = wanted
     alone.callback()(lambda: None)  # else typer would not make a group of a single command
     return alone
+
+
+def _add_commands_of_others() -> None:
+    """Add what other packages register under ``reconciler.commands``; ours cannot be replaced."""
+    for found in metadata.entry_points(group="reconciler.commands"):
+        try:
+            command = found.load()
+        except Exception as error:  # noqa: BLE001  a broken one must not take the others along
+            package = found.dist.name if found.dist else found.value
+            said = f"command {found.name} of {package} cannot be loaded: {error}"
+            terminal(stderr=True).print(Text("warning:", style="yellow"), said)
+        else:
+            if found.name not in _COMMANDS:
+                add_commands(app, {found.name: command}, "Commands of other packages")
 
 
 def _say_version(is_asked: bool) -> None:

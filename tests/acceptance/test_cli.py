@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 from importlib import metadata
 from pathlib import Path
@@ -375,3 +377,46 @@ def test_an_unknown_contact_ends_every_command_with_1(run: Run, asked: tuple[str
     command, *options = asked
     code, _, err = run(command, "--agent", "crm", "--contact", "nobody", *options)
     assert (code, "nothing is known about contact nobody" in " ".join(err.split())) == (1, True)
+
+
+def _installed(folder: Path, command: str, code: str) -> dict[str, str]:
+    """The environment in which a package with a command of its own is installed."""
+    (folder / "greeting.py").write_text(code, encoding="utf-8")
+    told = folder / "greeting-1.0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
+    (told / "entry_points.txt").write_text(f"[reconciler.commands]\n{command} = greeting:greet\n")
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def _ended(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    called = [sys.executable, "-m", "reconciler", *words]
+    return subprocess.run(called, env=environment, capture_output=True, text=True, check=False)
+
+
+GREETING = '''
+def greet(name: str) -> None:
+    """Greet a person.
+
+    Options:
+        name: whom.
+    """
+    print(f"Hello, {name}.")
+'''
+
+
+def test_another_package_adds_a_command(tmp_path: Path) -> None:
+    environment = _installed(tmp_path, "greet", GREETING)
+    assert _ended(environment, "greet", "Priya").stdout == "Hello, Priya.\n"
+    assert "Greet a person." in _ended(environment, "--help").stdout
+
+
+def test_another_package_replaces_no_command(tmp_path: Path) -> None:
+    ended = _ended(_installed(tmp_path, "policy", GREETING), "policy", "--help")
+    assert "check" in ended.stdout
+
+
+def test_a_broken_command_of_another_package_is_named_and_the_others_work(tmp_path: Path) -> None:
+    ended = _ended(_installed(tmp_path, "greet", "1 / 0\n"), "--help")
+    assert "command greet of greeting cannot be loaded: division by zero" in ended.stderr
+    assert (ended.returncode, "recall" in ended.stdout) == (0, True)
