@@ -237,7 +237,7 @@ class Records:
 
         Expired facts that are still recalled come first, then those that expire soonest.
         """
-        from reconciler.domain.gate.checks import revalidation
+        from reconciler.domain.gate.disposing import revalidation
 
         now = self.clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
@@ -254,7 +254,7 @@ class Records:
 
     def to_renew(self, scope: Scope, facts: Iterable[Fact], limit: int) -> list[ExpiringFact]:
         """Which of a contact's facts they may be asked about again, the most important first."""
-        from reconciler.domain.gate.checks import revalidation
+        from reconciler.domain.gate.disposing import revalidation
 
         if self.hides_expired:
             return []
@@ -368,7 +368,7 @@ class Records:
         asked = list(self.decision_store.list_pending([decision.scope], self.clock()))
         if not any(held.question for held in asked):
             return False
-        from reconciler.domain.gate.checks import answer_to
+        from reconciler.domain.gate.disposing import answer_to
 
         _, facts = self.fact_store.find_facts(decision.scope, [decision.fact_id])
         return any(held.question and answer_to(held, facts.values()) for held in asked)
@@ -417,7 +417,7 @@ class Records:
 
     def _is_against(self, held: Decision, list_facts: Callable[[Scope], list[Fact]]) -> bool:
         """True if a held note says otherwise than a live fact."""
-        from reconciler.domain.gate.checks import contradicted
+        from reconciler.domain.gate.disposing import contradicted
 
         told = held.proposal.relations
         if (held.note.slot is None or held.note.slot.key is None) and told is None:
@@ -431,7 +431,7 @@ class Records:
 
         Of a thousand texts few may be an answer, and only those facts are read.
         """
-        from reconciler.domain.gate.checks import answer_to, may_answer
+        from reconciler.domain.gate.disposing import answer_to, may_answer
 
         scopes = list(dict.fromkeys(decision.scope for decision in held))
         said = self.fact_store.list_said_since(scopes, min(each.note.said_at for each in held))

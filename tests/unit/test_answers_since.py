@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.checks import may_answer
+from reconciler.domain.gate.disposing import may_answer
 from reconciler.domain.records.facts import SaidFact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot

@@ -12,8 +12,9 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.checks import CHECKS, assess, inference_key, with_effective_source
+from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import AS_GIVEN, Cleaned
+from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import Check, GatePolicy
 from reconciler.domain.records.decisions import (
     ALL_PASSED,

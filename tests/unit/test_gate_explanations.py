@@ -11,8 +11,8 @@ import pytest
 
 from reconciler.config_files import load_gate_policy
 from reconciler.domain.explanation import explain
-from reconciler.domain.gate.checks import assess
 from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.disposing import assess
 from reconciler.domain.records.decisions import (
     Assessment,
     Candidate,

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from reconciler.config_files import load_attribute_book, load_gate_policy
-from reconciler.domain.gate.checks import CHECKS, assess
+from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.decisions import Candidate, Evidence
 from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.gate.checks import CHECKS, Case, assess, score
+from reconciler.domain.gate.checks import CHECKS, Case, score
 from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import read
 from reconciler.domain.records.decisions import (

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.config_files import load_attribute_book, load_gate_policy
-from reconciler.domain.gate.checks import question
+from reconciler.domain.gate.disposing import question
 from reconciler.domain.recalling.prompting import (
     as_prompt,
     prompt_lines,

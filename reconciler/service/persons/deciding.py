@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from reconciler.domain.erasing.planning import check_not_erased, is_erased
-from reconciler.domain.gate.checks import answer_to, asks_about
+from reconciler.domain.gate.disposing import answer_to, asks_about
 from reconciler.domain.recalling.decay import faded
 from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import Effects, Plans

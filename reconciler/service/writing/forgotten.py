@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.planning import sayings
-from reconciler.domain.gate.checks import answer_to, question
+from reconciler.domain.gate.disposing import answer_to, question
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.decisions import EarlierDecision, Evidence, RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact

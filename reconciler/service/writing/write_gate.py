@@ -14,12 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from reconciler.domain.erasing.planning import check_not_erased
-from reconciler.domain.gate.checks import (
-    EXTRACTORS_CONFIDENCE,
+from reconciler.domain.gate.checks import EXTRACTORS_CONFIDENCE, is_request
+from reconciler.domain.gate.disposing import (
     answer_since,
     assess,
     contradicted,
-    is_request,
     is_spoken_against,
     with_effective_source,
 )
