@@ -1,0 +1,344 @@
+"""Retelling: a late note, decided as if a contact's notes had been told in order. Writes nothing.
+
+A late note was said before something that is known. No rule asks what a newer fact does to an older
+note, so the notes that it concerns are told again, in the order in which they were said: by the
+same plan, on a neighbourhood of their own, once without the late note and once with it. What
+differs is written. If the first telling does not lead to the facts as they are, a person, an
+agent's relation or other rules had a part in them: then they stay, and the late note is decided on
+them like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar
+
+from reconciler.domain.reconciling.reverting import order_of, touched_by
+from reconciler.domain.reconciling.verdicts import is_rival
+from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdict
+from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
+from reconciler.domain.records.kinds import Action, DecidedBy, FactState
+from reconciler.domain.records.notes import Note
+from reconciler.floats import Floats
+from reconciler.frozen import frozen
+from reconciler.reading.guard import share_a_word
+from reconciler.service.stores.commits import (
+    Commit,
+    OpenConflicts,
+    states_of,
+    supersession_of,
+    supersessions_of,
+)
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.rows import no_vectors
+from reconciler.service.writing.ledger import Seen
+from reconciler.service.writing.neighbourhoods import Neighbourhood
+from reconciler.service.writing.submissions import Submission, resubmitted, settlement_id_of
+
+Other = TypeVar("Other")
+
+Plan = Callable[[Submission, Neighbourhood], Commit | Other]
+
+Pair = frozenset[str]
+
+_NEAR_COSINE_MIN = 0.3
+"""Below it no rule compares two texts that share neither a word nor a slot."""
+
+_NOTES_MAX = 200
+"""Notes that are told again, each in a millisecond or two. A longer story is not told again."""
+
+_BY_RULE = (Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE)
+
+_BY_OTHERS = (DecidedBy.ANSWER, DecidedBy.AMENDMENT, DecidedBy.GATE)
+
+
+@dataclass(slots=True)
+class _Story:
+    """The facts that some notes lead to, told in one order.
+
+    Attributes:
+        facts: all facts that were written, live and ended, by id.
+        links: the supersessions, by the newer and the older fact.
+        conflicts: the open disputes.
+        made: the commits, by the ids of their decisions.
+    """
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    links: dict[tuple[str, str], Supersession] = field(default_factory=dict)
+    conflicts: OpenConflicts = field(default_factory=lambda: OpenConflicts(()))
+    made: dict[str, Commit] = field(default_factory=dict)
+
+    def tell(self, commit: Commit) -> None:
+        """Add the result of one more note."""
+        for change in states_of(commit):
+            if (fact := self.facts.get(change["fact_id"])) is not None:
+                state, is_void = FactState(change["state"]), bool(change["is_void"])
+                ended = replace(fact, state=state, valid_to=change["valid_to"], is_void=is_void)
+                self.facts[fact.fact_id] = ended
+        self.facts |= {fact.fact_id: fact for fact in (commit.kept, commit.fact) if fact}
+        self.links |= supersessions_of(commit)
+        self.conflicts.apply(commit)
+        self.made[commit.decision.decision_id] = commit
+
+    @property
+    def live(self) -> set[str]:
+        """Ids of the facts that have not ended."""
+        return {fact_id for fact_id, fact in self.facts.items() if not fact.has_ended}
+
+    def with_told(self, commit: Commit) -> _Story:
+        """A copy with the result of one more note."""
+        copy = _Story(dict(self.facts), conflicts=self.conflicts.copy())
+        copy.tell(commit)
+        return copy
+
+    @property
+    def outcome(self) -> tuple[object, ...]:
+        """When facts ended, and what is in dispute."""
+        ends = {fact_id: (one.has_ended, one.valid_to) for fact_id, one in self.facts.items()}
+        return ends, self.disputes
+
+    @property
+    def disputes(self) -> set[Pair]:
+        """Pairs of facts in dispute."""
+        others = self.conflicts.as_mapping()
+        return {frozenset((one, other)) for one in others for other in others[one]}
+
+
+@frozen
+class Retelling:
+    """Plans late notes.
+
+    Attributes:
+        fact_store: the contact's facts, with those that ended.
+        decision_store: the decisions, which have the notes.
+        embedding_model: the model of the vectors.
+        embed: makes the vectors of notes.
+    """
+
+    fact_store: FactStore
+    decision_store: DecisionStore
+    embedding_model: str
+    embed: Callable[[Sequence[str]], Floats]
+
+    def plan(
+        self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]
+    ) -> Commit | Other:
+        """Commit of a late note; ``plain`` if that does the same, or no story can be told.
+
+        Args:
+            submission: the late note.
+            seen: the contact as it is.
+            plain: the commit of the note by what is known now.
+            plan: plans a note on a neighbourhood. If it returns no commit but a question for a
+                judge, so does this.
+        """
+        scope, said_at, vector = submission.scope, submission.note.said_at, submission.vector
+        assert vector is not None, "it was compared"  # noqa: S101
+        known = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
+        vectors = self.fact_store.load_vectors([scope], self.embedding_model)
+        near = {
+            fact.fact_id
+            for fact in known.values()
+            if _is_near(submission.note, vector, fact, vectors)
+        }
+        told, ids = _concerned(near, self.decision_store.list_made(scope))
+        if len(told) > _NOTES_MAX or all(one.note.said_at <= said_at for one in told):
+            return plain
+        embedded = zip(told, self.embed([one.text for one in told]), strict=True)
+        notes = [resubmitted(decision, made) for decision, made in embedded]
+        links = {link.ids: link for link in self.fact_store.list_conflict_links(scope)}
+        now, then = _Story(), _Story()
+        in_order = sorted([*notes, submission], key=lambda one: one.note.said_at)
+        for story, listed in ((now, notes), (then, in_order)):
+            near_by = Neighbourhood(seen.version, (), no_vectors(0, len(vector)))
+            for note in listed:
+                made = plan(note, near_by)
+                if not isinstance(made, Commit):
+                    return made
+                is_ahead = made.fact is not None and made.fact.is_told_ahead
+                if is_ahead or made.decision.planned_ends or not near_by.apply(made):
+                    return plain  # what a plan ends, its day decides
+                story.tell(made)
+            if story is now and not _is_as_known(now, known, ids & known.keys(), links):
+                return plain
+        if now.with_told(plain).outcome == then.outcome:
+            return plain
+        own, supersessions = (
+            then.made[submission.decision_id],
+            self.fact_store.list_supersessions(scope),
+        )
+        return _commit(own, seen, plain, now, then, known, links, supersessions)
+
+
+def _is_near(note: Note, vector: Floats, fact: Fact, vectors: Mapping[str, Floats]) -> bool:
+    other = vectors.get(fact.fact_id)
+    if other is not None and float(vector @ other) >= _NEAR_COSINE_MIN:
+        return True
+    return is_rival(note, fact) or share_a_word(note.text, fact.text)
+
+
+def _concerned(ids: set[str], made: Sequence[Decision]) -> tuple[list[Decision], set[str]]:
+    """Notes about these facts and those tied to them, as said; and the ids of all of them."""
+    retold_ids = {decision.decision_id for decision in made}
+    while True:
+        chosen = [decision for decision in made if ids & touched_by(decision)]
+        grown = ids.union(*map(touched_by, chosen))
+        if grown == ids:
+            break
+        ids = grown
+    told = [
+        decision
+        for decision in chosen
+        if decision.action in _BY_RULE and decision.decided_by not in _BY_OTHERS
+        if decision.gate is not None and decision.policy.embedding_model != NO_MODEL
+        if settlement_id_of(decision.decision_id) not in retold_ids
+    ]
+    return sorted(told, key=lambda one: (one.note.said_at, order_of(one))), ids
+
+
+def _is_as_known(
+    story: _Story, known: Mapping[str, Fact], ids: Set[str], links: Mapping[Pair, Conflict]
+) -> bool:
+    """True if a story leads to these facts and their disputes."""
+    live = {fact_id for fact_id in ids if not known[fact_id].has_ended}
+    open_ = {pair for pair, link in links.items() if link.is_open and pair <= live}
+    return (live, open_) == (story.live, story.disputes) and story.facts.keys() <= ids
+
+
+def _commit(
+    own: Commit,
+    seen: Seen,
+    plain: Commit,
+    now: _Story,
+    then: _Story,
+    known: Mapping[str, Fact],
+    links: Mapping[Pair, Conflict],
+    supersessions: Iterable[Supersession],
+) -> Commit:
+    """Late note's commit with all that it changes."""
+    above_it = {(link.new_id, link.old_id): link for link in supersessions}
+    links_after, after = dict(then.links), dict(then.facts)
+    for decision_id, told in now.made.items():
+        if told.fact is not None and (gone_id := told.fact.fact_id) not in after:
+            heir_id = then.made[decision_id].decision.fact_id
+            # It only repeats another one, or takes it back, when they are told in order.
+            gone, is_void = now.facts[gone_id], heir_id is None
+            state = FactState.REVOKED if is_void else FactState.SUPERSEDED
+            after[gone_id] = replace(gone, state=state, is_void=is_void, valid_to=gone.valid_from)
+            if heir_id is not None:
+                link = supersession_of(heir_id, gone_id, told)
+                links_after[heir_id, gone_id] = replace(link, is_restatement=True)
+    moved = {
+        fact_id: _moved(known[fact_id], now.facts.get(fact_id, known[fact_id]), fact)
+        for fact_id, fact in after.items()
+        if fact_id in known
+    }
+    changed = {fact_id: fact for fact_id, fact in moved.items() if fact != known[fact_id]}
+    fact = own.fact and after[own.fact.fact_id]
+    if fact is not None and fact.has_ended:
+        above = [link for link in links_after.values() if link.old_id == fact.fact_id]
+        own = _as_history(own, above, after, plain)
+    reopened = _redrawn(now, then, links, own.decision)
+    undo = Undo(
+        before=tuple(known[fact_id].standing for fact_id in changed),
+        linked=tuple(link for pair, link in links_after.items() if pair not in above_it),
+        unlinked=tuple(
+            link
+            for pair, link in above_it.items()
+            if link.old_id in after and pair not in links_after
+        ),
+        conflicts=tuple(links.get(one.ids, one.as_answered) for one in reopened),
+    )
+    version = seen.version
+    also: list[Commit] = []
+    for told in then.made.values():
+        if told.fact is not None and told.fact.fact_id not in {own.decision.fact_id, *known}:
+            also.append(_alone(told, after[told.fact.fact_id], version + len(also) + 1))
+    return replace(
+        own,
+        version=version,
+        decision=replace(own.decision, version=version + 1, undo=undo),
+        fact=fact,
+        kept=own.kept and changed.get(own.kept.fact_id),
+        restored=tuple(changed.values()),
+        reopened=reopened,
+        lapsed={},
+        linked_ids=frozenset(),
+        known_sessions=seen.sessions,
+        also=tuple(also),
+    )
+
+
+def _alone(told: Commit, fact: Fact, version: int) -> Commit:
+    """Commit of a note that was only counted, and in order is a fact of its own."""
+    made = told.decision
+    verdict: Verdict[str] = Verdict(
+        action=Action.ADD, decided_by=made.decided_by, reason=made.reason
+    )
+    decision = replace(
+        made,
+        decision_id=settlement_id_of(made.decision_id),
+        note=replace(made.note, idempotency_key=None),
+        verdict=verdict,
+        undo=None,
+        version=version + 1,
+    )
+    return Commit(
+        version=version,
+        decision=decision,
+        evidence=told.evidence,
+        fact=fact,
+        vector=told.vector,
+        linked_ids=frozenset(),
+    )
+
+
+def _moved(known: Fact, now: Fact, then: Fact) -> Fact:
+    """Known fact, changed in what differs between the two stories."""
+    pairs = ((each.name, getattr(then, each.name)) for each in fields(Standing))
+    return replace(known, **{name: new for name, new in pairs if new != getattr(now, name)})
+
+
+def _as_history(
+    own: Commit, above: Sequence[Supersession], facts: Mapping[str, Fact], plain: Commit
+) -> Commit:
+    """Commit of a late note that is over: beneath a newer fact, or as never true."""
+    reason, is_again = own.decision.reason, any(link.is_restatement for link in above)
+    for link in above:
+        reason = f"older than the fact from {facts[link.new_id].valid_from:%Y-%m-%d} ({reason})"
+    verdict: Verdict[str] = Verdict(
+        action=Action.ADD,
+        decided_by=DecidedBy.ORDER,
+        reason=reason,
+        targets=tuple(link.new_id for link in above),
+        is_restatement=is_again,
+        is_history=bool(above),
+    )
+    decision = replace(
+        own.decision,
+        verdict=verdict,
+        cosine=plain.decision.cosine,
+        compared_with=plain.decision.compared_with,
+    )
+    return replace(own, decision=decision, restated_id=verdict.above if is_again else None)
+
+
+def _redrawn(
+    now: _Story, then: _Story, links: Mapping[Pair, Conflict], own: Decision
+) -> tuple[Conflict, ...]:
+    """Disputes that open or close with the late note, except those that it opens itself."""
+    own_pairs = {frozenset((str(own.fact_id), other)) for other in own.conflicting_ids}
+    opened = (
+        Conflict(
+            new_id=new_id,
+            old_id=old_id,
+            decided_by=own.decided_by,
+            reason=own.reason,
+            at=own.at,
+        )
+        for new_id, old_id in map(sorted, then.disputes - now.disputes - own_pairs)
+    )
+    shut = (links[pair].as_answered for pair in now.disputes - then.disputes if pair <= then.live)
+    return (*opened, *shut)
