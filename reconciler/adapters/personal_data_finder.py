@@ -251,6 +251,8 @@ def _labelled(
     """
 
     def accepts(text: str, start: int, end: int) -> bool:
+        if sum(map(str.isdigit, text)) < digits_min:
+            return False
         letters = [character for character in text[start:end] if character.isalnum()]
         digits = sum(map(str.isdigit, letters))
         if digits < 9 and (text[:end].endswith("000") or _AMOUNT_AFTER.match(text, end)):

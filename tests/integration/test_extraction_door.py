@@ -29,7 +29,6 @@ from reconciler.errors import (
     UnknownJobError,
 )
 from reconciler.reading.kinds import Category, Speech
-from reconciler.serve.operator_page import words
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
@@ -978,70 +977,17 @@ INSULIN = claim("The contact takes insulin.", (1, "I take insulin"), importance=
 STROKE = claim("The contact had a stroke in May.", (1, "I had a stroke in May"))
 
 
-def question_in(memory: Memory) -> Decision:
-    [held] = [each for each in memory.contact("crm", "alice").pending() if each.question]
-    assert isinstance(held, Decision)
-    return held
+def test_of_one_topic_only_the_most_important_note_is_asked_about(opened: Open) -> None:
+    memory = opened(answer(replace(STROKE, importance=0.7), replace(INSULIN, importance=0.9)))
+    worked_off(memory, said("I had a stroke in May. I take insulin."))
+    assert (asked(memory), listed(memory)) == ({INSULIN.text}, {STROKE.text})
 
 
-def test_one_question_asks_for_consent_to_all_of_one_topic(opened: Open) -> None:
-    memory = opened(answer(STROKE, INSULIN))
-    job = worked_off(memory, said(HEALTH))
-    held = question_in(memory)
-    assert held.text == INSULIN.text
-    assert "“The contact takes insulin”, “The contact had a stroke in May”" in str(held.question)
-    assert (job.outcomes.held, listed(memory), known(memory)) == (2, {STROKE.text}, [])
-    assert "counts for “The contact had a stroke in May”" in words.question(held)
-
-
-@pytest.mark.parametrize("is_yes", [True, False])
-def test_the_contacts_answer_counts_for_all_that_the_question_names(
-    opened: Open, is_yes: bool
-) -> None:
-    memory = opened(answer(STROKE, INSULIN))
-    worked_off(memory, said(HEALTH))
-    alice, held = memory.contact("crm", "alice"), question_in(memory)
-    take = alice.confirm if is_yes else alice.reject
-    first = take(held.decision_id, "contact")
-    assert {*known(memory)} == ({INSULIN.text, STROKE.text} if is_yes else set())
-    assert alice.pending(with_silent=True) == []
-    assert len([each for each in alice.decisions() if each.proposal.answered_by]) == 2
-    again = take(held.decision_id, "contact")
-    assert (again.decision_id, again.replayed) == (first.decision_id, True)
-
-
-def test_an_answer_that_was_cut_off_is_finished_when_it_is_given_again(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = opened(answer(STROKE, INSULIN))
-    worked_off(memory, said(HEALTH))
-    alice, held = memory.contact("crm", "alice"), question_in(memory)
-    with monkeypatch.context() as patched:
-        patched.setattr(type(memory._services.persons), "_asked_with", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            alice.confirm(held.decision_id, "contact")
-    assert (known(memory), listed(memory)) == ([INSULIN.text], {STROKE.text})
-    alice.confirm(held.decision_id, "contact")
-    assert ({*known(memory)}, listed(memory)) == ({INSULIN.text, STROKE.text}, set())
-
-
-def test_what_is_answered_by_itself_keeps_its_answer(opened: Open) -> None:
-    memory = opened(answer(STROKE, INSULIN))
-    worked_off(memory, said(HEALTH))
-    alice, held = memory.contact("crm", "alice"), question_in(memory)
-    [other] = [each for each in alice.pending() if not each.question]
-    assert isinstance(other, Decision)
-    alice.reject(other.decision_id, "contact", told_to="ines")
-    alice.confirm(held.decision_id, "contact")
-    assert (known(memory), alice.pending(with_silent=True)) == ([INSULIN.text], [])
-
-
-def test_an_answer_in_other_words_counts_for_its_own_note_alone(opened: Open) -> None:
-    memory = opened(answer(STROKE, INSULIN))
-    worked_off(memory, said(HEALTH))
-    held = question_in(memory)
-    memory.contact("crm", "alice").confirm(held.decision_id, "contact", text="I use a pump.")
-    assert (known(memory), listed(memory)) == (["I use a pump."], {STROKE.text})
+def test_a_note_that_already_waits_leaves_room_for_another_of_its_topic(opened: Open) -> None:
+    memory = opened(answer(INSULIN), answer(INSULIN, replace(STROKE, importance=0.6)))
+    worked_off(memory, said("I take insulin."))
+    worked_off(memory, said("I take insulin. I had a stroke in May."), session_id="chat-2")
+    assert asked(memory) == {INSULIN.text, STROKE.text}
 
 
 def test_two_topics_are_two_questions(opened: Open) -> None:
@@ -1077,38 +1023,6 @@ def test_what_the_contact_asked_to_have_remembered_is_asked_about(opened: Open) 
     assert (asked(memory), known(memory)) == ({faith.text}, [])
 
 
-def test_nobody_asks_about_what_the_contact_does_not_want_to_be_kept(opened: Open) -> None:
-    turn = "I had a stroke in May. Do not put the stroke in my file. I go to the choir."
-    kept_out = claim(
-        "The contact does not want the stroke in the file.",
-        (1, "Do not put the stroke in my file"),
-        category=Category.PREFERENCE,
-    )
-    choir = claim("The contact goes to the choir.", (1, "I go to the choir"))
-    memory = opened(answer(choir, STROKE, kept_out))
-    worked_off(memory, said(turn))
-    assert (asked(memory), STROKE.text in listed(memory)) == (set(), True)
-
-
-def test_the_reason_of_a_wish_that_is_kept_without_it_is_not_asked_about(opened: Open) -> None:
-    turn = "Write to me in large print, I am dyslexic. I have asthma."
-    print_ = claim("Wants large print.", (1, "large print"), category=Category.PREFERENCE)
-    reason = claim("The contact is dyslexic.", (1, "I am dyslexic"))
-    asthma = claim("The contact has asthma.", (2, "I have asthma"))
-    memory = opened(answer(print_, reason, asthma))
-    worked_off(memory, said(turn.partition(". ")[0] + ".", "I have asthma."))
-    assert (known(memory), asked(memory)) == ([print_.text], {asthma.text})
-    assert listed(memory) == {reason.text}
-
-
-def test_a_wish_is_not_asked_about_but_listed(opened: Open) -> None:
-    room = "The contact wants rooms for a wheelchair."
-    told = claim(room, (1, "want rooms for a wheelchair"), category=Category.PREFERENCE)
-    memory = opened(answer(told))
-    worked_off(memory, said("I want rooms for a wheelchair."))
-    assert (asked(memory), listed(memory), known(memory)) == (set(), {room}, [])
-
-
 def test_a_listed_note_waits_until_an_operator_settles_it(opened: Open) -> None:
     memory = opened(answer(replace(INSULIN, importance=0.4)))
     worked_off(memory, said(HEALTH))
@@ -1128,16 +1042,6 @@ def test_a_listed_note_that_was_erased_waits_no_more(opened: Open) -> None:
     alice = memory.contact("crm", "alice")
     alice.forget(session_id="chat", by="contact", reason="She asked.")
     assert alice.pending(with_silent=True) == []
-
-
-def test_the_words_of_an_erased_note_stand_in_no_question(opened: Open) -> None:
-    memory = opened(answer(STROKE, INSULIN))
-    worked_off(memory, said(HEALTH))
-    alice, held = memory.contact("crm", "alice"), question_in(memory)
-    alice.confirm(held.decision_id, "contact")
-    [fact] = [hit.fact for hit in alice.recall() if hit.fact.text == STROKE.text]
-    alice.forget(fact_id=fact.fact_id, by="contact", reason="She asked.")
-    assert "stroke" not in str([each.to_dict() for each in alice.decisions()])
 
 
 def test_a_later_value_of_the_same_thing_makes_a_held_one_old(opened: Open) -> None:

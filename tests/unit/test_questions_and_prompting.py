@@ -423,6 +423,12 @@ def test_a_fact_says_what_it_is_filed_under() -> None:
     assert "Lives there [city=Pune] (" in lines(fact("Lives there", slot=city))[0]
 
 
+def test_a_line_about_another_person_always_says_who_it_is() -> None:
+    allergy = replace(personal("penicillin", "allergy"), is_personal=False, subject="son")
+    limit = replace(rule("Is allergic to penicillin", slot=allergy), fits=False)
+    assert lines(limit)[1] == "- Is allergic to penicillin [son: allergy=penicillin]"
+
+
 def test_only_what_answers_is_told_with_attribute_beginning_and_count() -> None:
     told = {"slot": replace(personal("Pune", "city"), is_personal=False), "observations": 2}
     texts = ("Near", "As near", "Far")

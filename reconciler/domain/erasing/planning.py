@@ -165,8 +165,6 @@ def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
     """
     return replace(
         decision,
-        # What waits without its question is listed for an operator.
-        gate=decision.gate and replace(decision.gate, question=None),
         verdict=_emptied(decision.verdict),
         undo=decision.undo and _undo(decision.undo, gone_ids),
         opinion=_emptied(decision.opinion),
@@ -208,12 +206,11 @@ def _unless(telling: Set[str], word: str) -> str:
 
 
 def argued(decision: Decision) -> str:
-    """All that was argued between its note and others, and asked, to be searched for words."""
+    """All that was argued between its note and others, to be searched for words."""
     undo = decision.undo
     links = (*undo.unlinked, *undo.linked, *undo.conflicts) if undo else ()
     parts = (decision.verdict, decision.opinion, *links)
-    asked = (decision.judged.question or "").replace("”", ".")  # it quotes without the full stop
-    return "\n".join([asked, *(word for part in parts for word in words_of(part))])
+    return "\n".join(word for part in parts for word in words_of(part))
 
 
 def words_of(record: Any) -> list[str]:

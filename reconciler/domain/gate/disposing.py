@@ -29,7 +29,7 @@ from reconciler.domain.gate.checks import (
     score,
 )
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.contacts_word import denies_something, is_contacts_word
+from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import ClaimReading, read
 from reconciler.domain.records.decisions import (
@@ -65,7 +65,6 @@ from reconciler.reading.guard import count_words
 from reconciler.reading.guard.reading import Word, read as read_words
 from reconciler.reading.kinds import RecallSemantics
 from reconciler.reading.lexicon import lexicon
-from reconciler.reading.question_words import AskedWords
 from reconciler.reading.quoting import in_marks
 from reconciler.reading.sensitive_data import SensitiveKind
 
@@ -92,28 +91,6 @@ def question(
         beside = " ".join(lexicon("questions").words("beside"))
         asked = f"{asked} {beside.replace('“{claim}”', _quoted(contradicted))}"
     return f"{asked} {policy.file.confirmation.change_it}"
-
-
-def is_spoken_against(claim: str, claims: Sequence[str]) -> bool:
-    """True if another claim of a session denies or forbids something of the same matter.
-
-    "I don't want the disc in my file": the disc is not asked about then. A word that any third
-    claim has tells of no matter.
-    """
-    read = AskedWords(" ".join(claims), lambda _: 0)
-    words = {each: {*read.keys(CLAIMS_OPENING.sub("", each))} for each in claims}
-    return any(
-        not words[claim].isdisjoint(
-            words[other].difference(*(words[each] for each in words if each not in (claim, other)))
-        )
-        for other in words
-        if other != claim and denies_something(other)
-    )
-
-
-def asks_about(question: str | None, claim: str) -> bool:
-    """True if a question quotes a claim, maybe beside others."""
-    return _quoted(claim) in (question or "")
 
 
 def _quoted(text: str) -> str:

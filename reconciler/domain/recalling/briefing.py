@@ -102,7 +102,7 @@ class Briefing:
         waiting = (*sorted(self.pending, key=_worth), *self.renewals)
         asked = (_question(item) for item in waiting if item not in self.put_by)
         short = (question for question in asked if len(question) <= _QUESTION_LENGTH_MAX)
-        return asked_together(short)[:ASKED_MAX]
+        return asked_together(short, _TOGETHER_LENGTH_MAX)[:ASKED_MAX]
 
     def as_prompt(
         self, handles: Mapping[str, str] = MappingProxyType({}), budget_tokens: int | None = None
@@ -157,9 +157,7 @@ class Briefing:
         }
 
 
-def asked_together(
-    questions: Iterable[str], length_max: int = _TOGETHER_LENGTH_MAX
-) -> tuple[str, ...]:
+def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]:
     """Questions in order; those that differ only in the quoted note become one.
 
     Args:

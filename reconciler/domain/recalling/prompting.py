@@ -341,10 +341,14 @@ def _line(
     is_upcoming: bool,
     is_answer: bool,
 ) -> str:
-    """A fact with its marks; attribute, beginning and count only of an answer."""
+    """A fact with its marks; beginning and count only of an answer, and so is its attribute.
+
+    The attribute of another person's fact is always there: the text may not say whose it is.
+    """
     marks = ", ".join(_marks(fact, others, handles))
     marked = f"[{marks}] " if marks else ""
-    value = filed_as(fact.text, fact.slot) if is_answer else ""
+    is_anothers = fact.slot is not None and fact.slot.subject != CONTACT_SUBJECT
+    value = filed_as(fact.text, fact.slot) if is_answer or is_anothers else ""
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_escaped(fact.slot.attribute or '')}: {_escaped(fact.slot.value)})"
     begins = "not yet, from" if is_upcoming else "since"

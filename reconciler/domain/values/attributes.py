@@ -25,6 +25,7 @@ from reconciler.domain.records.notes import (
     check_storable,
     check_text,
     has_words,
+    is_blank,
 )
 from reconciler.domain.values import NORMALISERS
 from reconciler.errors import ConfigurationError, InvalidNoteError
@@ -389,6 +390,8 @@ def _given(name: str, given: str | None) -> str | None:
     """String where it says something; None where it is None or a word for it."""
     if given is None:
         return None
+    if isinstance(given, str) and is_blank(given):
+        raise InvalidNoteError(f"{name} is blank; leave it out if there is none")
     check_text(name, given, NAME_LENGTH_MAX)
     if _CONTROL.search(given):
         raise InvalidNoteError(f"{name} holds control characters or line breaks; remove them")

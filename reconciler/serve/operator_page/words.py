@@ -183,8 +183,6 @@ def answer(decision: Decision) -> str:
 def question(held: Decision) -> str:
     """What a held note asks an operator; ``Decision.question`` is mostly for the contact."""
     asked = QUESTIONS.get(held.disposal) or QUESTIONS.get(held.judged.reason, QUESTIONS["other"])
-    if also := (held.question or "").partition("”, “")[2].partition("” (")[0]:
-        asked = f"{asked} The same answer counts for “{also}”, unless that is answered first."
     _, found, known = (held.question or "").rpartition(_UNTIL_NOW)
     return f"{asked} Known until now: {known.rpartition('”')[0]}”." if found else asked
 

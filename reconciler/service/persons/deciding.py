@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from reconciler.domain.erasing.planning import check_not_erased, is_erased
-from reconciler.domain.gate.disposing import answer_to, asks_about
+from reconciler.domain.gate.disposing import answer_to
 from reconciler.domain.recalling.decay import faded
 from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import Effects, Plans
@@ -647,11 +646,7 @@ class PersonsDecisions:
             earlier = self._answered_meanwhile(held)
         if earlier is None:
             earlier = self._confirmed(held, self._as_confirmed(held, by, who, text), by)
-        settled = _same_answer(earlier, _YES)
-        for other_id in self._asked_with(held) if text is None else ():
-            with suppress(InvalidAnswerError):  # it stays open
-                self.confirm(scope, other_id, by, told_to=told_to)
-        return settled
+        return _same_answer(earlier, _YES)
 
     def reject(
         self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
@@ -666,10 +661,7 @@ class PersonsDecisions:
         if earlier is None:
             self._check_may_answer(held, by, decision_id)
             earlier = self._refused(held, Action.DECLINE, by, f"{who} said no")
-        settled = _same_answer(earlier, _NO)
-        for other_id in self._asked_with(held):
-            self.reject(scope, other_id, by, told_to)
-        return settled
+        return _same_answer(earlier, _NO)
 
     def withdraw(
         self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
@@ -729,16 +721,6 @@ class PersonsDecisions:
                 "kept; the note may be proposed again"
             )
         return decision, earlier and earlier.as_replay()
-
-    def _asked_with(self, held: Decision) -> list[str]:
-        """Waiting notes of the same session that a question asks about as well, by id."""
-        return [
-            other.decision_id
-            for other in self.decision_store.list_pending([held.scope], self.clock())
-            if other.question is None
-            and other.note.session == held.note.session
-            and asks_about(held.question, other.text)
-        ]
 
     def _answered_meanwhile(self, held: Decision) -> Decision | None:
         """Answer that a person gave a moment ago; None for an open question.
@@ -845,14 +827,12 @@ class PersonsDecisions:
             note = replace(
                 note, text=text, slot=None, slot_read_from=None, category=None, topic=None
             )
-        asked = held.question or proposed.claim
-        if "”, “" in asked:  # each of the notes that it asks about has an answer of its own
-            asked = proposed.claim
         answer = Evidence(
             episode_id=str(uuid.uuid4()),
             session_id=session_id,
             scope=note.scope,
-            text=f"Answered by {who}: " + (text or f"yes.\nAsked: {asked}"),
+            text=f"Answered by {who}: "
+            + (text or f"yes.\nAsked: {held.question or proposed.claim}"),
             said_at=now,
             source_kind=source,
             is_new=True,

@@ -11,8 +11,8 @@ import logging
 import random
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -229,7 +229,7 @@ class ExtractionWorker:
         return cleaned
 
     def _settled(
-        self, lease: _Lease, candidate: Candidate, asked: Mapping[str | None, str]
+        self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
     ) -> Decision | None:
         """Decision about a candidate; None if it could not even be judged."""
         self._renew(lease)  # a session that was erased meanwhile has no job any more
@@ -237,7 +237,7 @@ class ExtractionWorker:
             decision = self.gate.propose(
                 candidate,
                 EXTRACTION_DOOR,
-                asking=asked.get(candidate.note.idempotency_key),
+                may_ask=candidate.note.idempotency_key in asked,
             )
             self._at(Stage.PROPOSED, lease)
             if decision.action is Action.ADMIT:
@@ -253,14 +253,15 @@ class ExtractionWorker:
         """Settle a doubt whether it replaces what the same reading of the session told."""
         beside = lease.fact_ids.intersection(decision.conflicting_ids)
         if beside and decision.decided_by is DecidedBy.THRESHOLD:
-            self.relating.relate(
-                decision.scope,
-                str(decision.fact_id),
-                Relations(both_hold=tuple(sorted(beside))),
-                decided_by=DecidedBy.EXTRACTOR,
-                proposed_by=self.session_reader.name,
-                idempotency_key=f"both:{decision.decision_id}",
-            )
+            with suppress(InvalidRequestError):  # a fact has ended meanwhile: the dispute stays
+                self.relating.relate(
+                    decision.scope,
+                    str(decision.fact_id),
+                    Relations(both_hold=tuple(sorted(beside))),
+                    decided_by=DecidedBy.EXTRACTOR,
+                    proposed_by=self.session_reader.name,
+                    idempotency_key=f"both:{decision.decision_id}",
+                )
         lease.fact_ids.add(str(decision.fact_id))
 
     def _at(self, stage: Stage, lease: _Lease) -> None:

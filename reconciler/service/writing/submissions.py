@@ -182,7 +182,7 @@ class Submission:
         is_relating: whether it only relates known facts to each other.
         cleaned: what the gate judged, for judging again; None for a candidate from the record.
         is_own_word: whether a trusted source said it itself; False if it was read out of a text.
-        asking: the question to the contact; empty for its own, None for none.
+        may_ask: whether there is room for another question to the contact.
         vector: its embedding, float32, shape (dimension,); of dimension 0 without an embedder. None
             until it is made; a submission without one is compared with nothing.
         embed_ms: milliseconds that the embedding took.
@@ -201,7 +201,7 @@ class Submission:
     is_relating: bool = False
     cleaned: Cleaned | None = field(default=None, repr=False)
     is_own_word: bool = False
-    asking: str | None = ""
+    may_ask: bool = True
     vector: Floats | None = field(default=None, compare=False, repr=False)
     embed_ms: float = 0.0
 

@@ -8,18 +8,17 @@ is the one that the note is compared by, so nothing is embedded twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from reconciler.domain.erasing.planning import check_not_erased
-from reconciler.domain.gate.checks import EXTRACTORS_CONFIDENCE, is_request
+from reconciler.domain.gate.checks import EXTRACTORS_CONFIDENCE
 from reconciler.domain.gate.disposing import (
     answer_since,
     assess,
     contradicted,
-    is_spoken_against,
     with_effective_source,
 )
 from reconciler.domain.records.decisions import (
@@ -50,7 +49,6 @@ from reconciler.errors import (
 from reconciler.floats import Floats
 from reconciler.frozen import in_order
 from reconciler.reading.cues.languages import is_surely_english
-from reconciler.reading.kinds import Category
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -246,7 +244,7 @@ class WriteGate(Judging):
         door: str,
         *,
         may_commit: bool = False,
-        asking: str | None = "",
+        may_ask: bool = True,
     ) -> Decision:
         """Record the gate's disposal of a candidate, and reconcile an admitted one.
 
@@ -255,7 +253,7 @@ class WriteGate(Judging):
             door: the door that it came through.
             may_commit: whether it is reconciled at once, if it is admitted and its source's own
                 word; its evidence is its own then.
-            asking: the question to the contact, if it is held; empty for its own, None for none.
+            may_ask: whether there is room for another question to the contact.
 
         Raises:
             InvalidNoteError: it says that it was confirmed, its evidence differs from the stored
@@ -268,7 +266,7 @@ class WriteGate(Judging):
             raise InvalidNoteError(
                 "a candidate must not have confirmed_by; propose it, then confirm it"
             )
-        submission = replace(self.judge_whole(candidate, door), asking=asking)
+        submission = replace(self.judge_whole(candidate, door), may_ask=may_ask)
         if may_commit and submission.is_reconciled:
             decision = self.reconciler.reconcile(submission)
         else:
@@ -301,58 +299,46 @@ class WriteGate(Judging):
         settled = self.decision_store.find_decision(note.scope, settlement_id_of(decision_id))
         return settled or self.decision_store.find_decision(note.scope, decision_id)
 
-    def to_be_asked(self, candidates: Sequence[Candidate]) -> Mapping[str | None, str]:
-        """Candidates of one session that the contact is asked about, by idempotency key.
+    def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
+        """Candidates of one session that the contact may be asked about, by idempotency key.
 
-        Each has its question, empty for its own. A question for consent also asks about those that
-        it quotes: two notes about health are one matter. The questions are as many as the session
-        still has room for beside its waiting ones: those that contradict a live fact first, then
-        the most important ones. Of two values of one attribute only the later one is asked about. A
-        second call, after some were proposed, gives the same result.
+        They are as many as the session still has room for beside its waiting questions: those that
+        contradict a live fact first, then the most important ones. Of two values of one attribute
+        only the later one is asked about, and of one topic that needs consent only one. A second
+        call, after some were proposed, gives the same result.
 
         Args:
             candidates: of one session, in the order in which they were said; none of them
-                proposed before this session was read.
+                confirmed.
         """
         latest = {
             slot.question: candidate
             for candidate in candidates
             if (slot := candidate.note.slot) and slot.is_single_valued and slot.key
         }
-        found: list[tuple[float, Submission]] = []
+        asked: list[tuple[float, str, str]] = []
+        own = {self.decision_ids.of(candidate.note) for candidate in candidates}
         for candidate in candidates:
             slot = candidate.note.slot
             if slot is None or latest.get(slot.question, candidate) is candidate:
-                found += self._question_of(candidate, candidates)
-        if not found:
-            return {}
-        from reconciler.domain.recalling.briefing import asked_together
-
-        keys: dict[str, str | None] = {}
-        asked: dict[str, list[str]] = {}
-        for _, each in sorted(found, key=lambda pair: -pair[0]):
-            question = each.assessment.question or ""
-            matter = question.partition("“")[0] if _asks_consent(each.assessment) else question
-            keys.setdefault(matter, each.note.idempotency_key)
-            asked.setdefault(matter, []).append(question)
+                asked += self._question_of(candidate, own)
+        if not asked:
+            return frozenset()
         note = candidates[0].note
-        own = {self.decision_ids.of(candidate.note) for candidate in candidates}
         waiting = sum(
-            decision.note.session_id == note.session_id
+            decision.note.session == note.session
             and decision.decision_id not in own
             and _is_question(decision.judged)
             for decision in self.decision_store.list_pending([note.scope], self.clock())
         )
         room = self.cleaner.policy_of(note.scope).file.confirmation.session_questions_max
-        return {
-            keys[matter]: asked_together(alike)[0] if len(alike) > 1 else ""
-            for matter, alike in islice(asked.items(), max(room - waiting, 0))
-        }
+        matters: dict[str, str] = {}
+        for _, matter, key in sorted(asked, key=lambda each: -each[0]):
+            matters.setdefault(matter, key)
+        return frozenset(islice(matters.values(), max(room - waiting, 0)))
 
-    def _question_of(
-        self, candidate: Candidate, candidates: Sequence[Candidate]
-    ) -> list[tuple[float, Submission]]:
-        """Candidate as judged, with its weight, if the contact would be asked about it."""
+    def _question_of(self, candidate: Candidate, own_ids: Set[str]) -> list[tuple[float, str, str]]:
+        """Candidate's weight, matter and key, if the contact would be asked about it."""
         note = candidate.note
         try:
             submission = self._with_precedents(self.judge_whole(candidate))
@@ -361,31 +347,14 @@ class WriteGate(Judging):
         assessment = submission.assessment
         if note.idempotency_key is None or not _is_question(assessment):
             return []
-        if _asks_consent(assessment) and self._is_settled(candidate, candidates):
-            return []
+        if submission.held_id is not None and submission.held_id not in own_ids:
+            return []  # it waits already
         live = self.fact_store.list_facts(note.scope)
         is_against = contradicted(submission.note.slot, candidate.relations, live) is not None
-        return [(is_against + (submission.note.importance or 0.0), submission)]
-
-    def _is_settled(self, candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
-        """True if the session says what to do about it, so that its consent is not asked for.
-
-        It forbids to keep it; or it is a wish, or tells the reason of one that is kept without it.
-        What the contact asked to have remembered is asked about.
-        """
-        if is_request(candidate):
-            return False
-        said = {each.episode_id for each in candidate.evidence}
-        return (
-            candidate.note.category is Category.PREFERENCE
-            or is_spoken_against(candidate.claim, [each.claim for each in candidates])
-            or any(
-                other.note.category is Category.PREFERENCE
-                and not said.isdisjoint(each.episode_id for each in other.evidence)
-                and self.judge_whole(other).is_admitted
-                for other in candidates
-            )
-        )
+        question = assessment.question or ""
+        matter = question.partition("“")[0] if _asks_consent(assessment) else question
+        weight = is_against + (submission.note.importance or 0.0)
+        return [(weight, matter, note.idempotency_key)]
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Reconcile an admitted proposal; repeated calls return the first decision.
@@ -499,8 +468,8 @@ class WriteGate(Judging):
             contradicted=None if against is None else against.text,
         )
         assessment = assess(cleaned, self.cleaner.policy_of(note.scope), now, precedents)
-        if submission.asking != "" and _is_question(assessment):
-            assessment = replace(assessment, question=submission.asking)
+        if not submission.may_ask and _is_question(assessment):
+            assessment = replace(assessment, question=None)
         # A question filed under a note that waits silently would not be seen.
         silent_id = precedents.waiting_id if assessment.question is None else None
         held_id = precedents.pending_id or silent_id
