@@ -32,7 +32,7 @@ from benchmarks.engines import Engines
 from benchmarks.error_rate import ReadyVectors
 from reconciler.bootstrap.chosen_models import build_judge, build_policy
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.reconciling.limits import settle
+from reconciler.domain.reconciling.disputes import settle
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import (
     NEIGHBOUR_COUNT_MAX,

@@ -701,7 +701,7 @@ class ContactMemory(BoundMemory):
             services.use_trace.note(hit.fact.fact_id for hit in facts)
         held: list[Decision | Dispute] = [*services.records.held([self._scope])]
         if known.conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
-            from reconciler.domain.reconciling.limits import disputes_of
+            from reconciler.domain.reconciling.disputes import disputes_of
 
             held += disputes_of(self._scope, known.disputed(), known.conflicts, services.clock())
         policy = services.policy

@@ -12,7 +12,8 @@ from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
 
-from reconciler.domain.reconciling.limits import LIMITS, WHOSE
+from reconciler.domain.reconciling.disputes import WHOSE
+from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES
 from reconciler.domain.records.decisions import Comparison, Decision, Evidence
 from reconciler.domain.records.facts import Neighbour

@@ -278,7 +278,7 @@ class Records:
         for scope in self.contact_store.list_disputed(scopes):
             if conflicts := self.fact_store.list_conflicts(scope):
                 # The guard, which compares texts, is loaded only if there is a dispute.
-                from reconciler.domain.reconciling.limits import disputes_of
+                from reconciler.domain.reconciling.disputes import disputes_of
 
                 ids = {fact_id for pair in conflicts for fact_id in pair.ids}
                 _, facts = self.fact_store.find_facts(scope, sorted(ids))

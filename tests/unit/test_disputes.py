@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.reconciling.limits import disputes_of, settle
+from reconciler.domain.reconciling.disputes import disputes_of, settle
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import amended, neighbour_of
 from reconciler.domain.records.decisions import Verdict

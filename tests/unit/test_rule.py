@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.limits import contest
+from reconciler.domain.reconciling.disputes import contest
 from reconciler.domain.reconciling.rule import check_judgement, dated, decide, replaceable
 from reconciler.domain.reconciling.verdicts import update
 from reconciler.domain.records.decisions import Judgement, Verdict

@@ -14,9 +14,10 @@ from threading import Lock
 
 from reconciler.domain.recalling.briefing import CONVERSATION, asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
-from reconciler.domain.reconciling.limits import YIELDS, is_suspended
+from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.disputes import is_suspended
+from reconciler.domain.reconciling.limits import YIELDS
 from reconciler.domain.reconciling.restating import expiry_of
-from reconciler.domain.reconciling.rule import is_left_open
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, handles_of

@@ -23,14 +23,10 @@ from statistics import NormalDist
 from typing import Any
 
 from reconciler.domain.reconciling.ahead import announced, of_today
+from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.by_text import TAKES_BACK
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
-from reconciler.domain.reconciling.rule import (
-    TAKES_BACK,
-    check_judgement,
-    decide,
-    is_left_open,
-    shown_to_judge,
-)
+from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import Unread
 from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour

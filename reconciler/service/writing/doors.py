@@ -320,7 +320,7 @@ class LiveDoor:
             InvalidNoteError: the note has neither an attribute nor facts that it ends.
         """
         # Imported late, as in ``as_said_to_end``.
-        from reconciler.domain.reconciling.rule import holders_of
+        from reconciler.domain.reconciling.by_slot import holders_of
 
         # Facts hold personal data as the gate writes it.
         slot, told = self.gate.judge(candidate).note.slot, candidate.relations

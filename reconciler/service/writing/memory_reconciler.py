@@ -24,7 +24,8 @@ from reconciler.domain.reconciling.ahead import (
     of_today,
     over,
 )
-from reconciler.domain.reconciling.limits import (
+from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.disputes import (
     as_ruled,
     contest,
     end_of_known,
@@ -40,7 +41,7 @@ from reconciler.domain.reconciling.restating import (
     without_ended_value,
     written_fact,
 )
-from reconciler.domain.reconciling.rule import dated, decide, is_left_open, restated, shown_to_judge
+from reconciler.domain.reconciling.rule import dated, decide, restated, shown_to_judge
 from reconciler.domain.reconciling.verdicts import amended
 from reconciler.domain.records.decisions import (
     Decision,

@@ -22,7 +22,8 @@ from typing import Any
 
 from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.reconciling.ahead import Effects
-from reconciler.domain.reconciling.limits import binds, is_replaced, is_suspended
+from reconciler.domain.reconciling.disputes import is_replaced, is_suspended
+from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import neighbour_of
