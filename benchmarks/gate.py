@@ -17,7 +17,7 @@ from benchmarks.data import json_lines, rows
 from benchmarks.gate_literalness import share
 from reconciler.bootstrap.chosen_models import build_judge, build_sensitive_data_finder
 from reconciler.bound_memory import note_to_check
-from reconciler.domain.records.decisions import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.reading.cues.classification import classify_literalness
 from reconciler.reading.cues.injection import find_directives

@@ -18,7 +18,7 @@ from benchmarks.data import HALVES, half_of, json_lines
 from benchmarks.gate_literalness import share
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
-from reconciler.domain.records.decisions import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import Disposal
 from reconciler.reading.cues.languages import unread_language
 from reconciler.reading.guard import deny_each_other

@@ -18,7 +18,7 @@ from benchmarks.data import HALVES, half_of, json_lines, rows
 from benchmarks.gate_literalness import share
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
-from reconciler.domain.records.decisions import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import Disposal
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.errors import InvalidNoteError

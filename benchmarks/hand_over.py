@@ -27,7 +27,7 @@ from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.sizes import sized
 from reconciler import Memory
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Job, Session

@@ -39,7 +39,7 @@ from reconciler.adapters.model_arbiter import ANSWER_SHAPE as VERDICT, arbiter_p
 from reconciler.adapters.model_extractor import ANSWER_SHAPE as READING, extractor_prompt
 from reconciler.adapters.structured_calls import Prompt, fenced
 from reconciler.bootstrap.chosen_models import build_embedder
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor

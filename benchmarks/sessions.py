@@ -25,7 +25,8 @@ from reconciler import Memory
 from reconciler.bootstrap.chosen_models import build_embedder, build_extractor
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.history import restated_beneath
-from reconciler.domain.records.decisions import Decision, Turn
+from reconciler.domain.records.candidates import Turn
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.notes import Scope

@@ -15,12 +15,12 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.bound_memory import AgentMemory as AgentMemory, ContactMemory as ContactMemory
     from reconciler.domain.recalling.prompting import as_prompt as as_prompt
     from reconciler.domain.recalling.recalled import Recalled as Recalled, SlotValue as SlotValue
-    from reconciler.domain.records.decisions import (
+    from reconciler.domain.records.candidates import (
         Candidate as Candidate,
-        Decision as Decision,
         Evidence as Evidence,
         Turn as Turn,
     )
+    from reconciler.domain.records.decisions import Decision as Decision
     from reconciler.domain.records.facts import Dispute as Dispute, Fact as Fact
     from reconciler.domain.records.kinds import Action as Action, SourceKind as SourceKind
     from reconciler.domain.records.notes import Note as Note, Scope as Scope
@@ -38,7 +38,8 @@ _HOMES = {
     "reconciler.bound_memory": "AgentMemory ContactMemory",
     "reconciler.domain.recalling.prompting": "as_prompt",
     "reconciler.domain.recalling.recalled": "Recalled SlotValue",
-    "reconciler.domain.records.decisions": "Candidate Decision Evidence Turn",
+    "reconciler.domain.records.candidates": "Candidate Evidence Turn",
+    "reconciler.domain.records.decisions": "Decision",
     "reconciler.domain.records.facts": "Dispute Fact",
     "reconciler.domain.records.kinds": "Action SourceKind",
     "reconciler.domain.records.notes": "Note Scope",

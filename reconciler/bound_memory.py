@@ -62,14 +62,8 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing, Context
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
-    from reconciler.domain.records.decisions import (
-        Archived,
-        Assessment,
-        Candidate,
-        Decision,
-        FactEvidence,
-        Turn,
-    )
+    from reconciler.domain.records.candidates import Assessment, Candidate, FactEvidence, Turn
+    from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.facts import (
         Contact,
@@ -1368,7 +1362,7 @@ class ContactMemory(BoundMemory):
                 proposer's name is reserved, or its key belongs to another note.
             GraphUnavailableError: the engine stayed unavailable.
         """
-        from reconciler.domain.records.decisions import Candidate
+        from reconciler.domain.records.candidates import Candidate
 
         check_kind("candidate", candidate, Candidate, InvalidNoteError)
         candidate = candidate.as_typed()

@@ -16,7 +16,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from reconciler import Memory
-from reconciler.domain.records.decisions import Candidate, Evidence, Judgement, Turn
+from reconciler.domain.records.candidates import Candidate, Evidence, Turn
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation, SourceKind
 from reconciler.domain.records.notes import Note, Scope

@@ -26,7 +26,7 @@ from typing import Any
 import reconciler.adapters.embedded_graph
 import reconciler.adapters.neo4j_graph  # noqa: F401  imported before any process is forked
 from reconciler import Memory
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.sessions import Episode, Stage
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.queries import load_queries

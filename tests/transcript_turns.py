@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from zoneinfo import ZoneInfo
 
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.transcript_forms import chosen
 from reconciler.service.sessions.transcripts import read_conversations, turns_in
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.adapters.embedded_graph import EmbeddedGraph
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.erasures import ErasureKind, ErasureState
 from reconciler.domain.records.kinds import (
     Action,

@@ -29,7 +29,8 @@ from reconciler.adapters.structured_calls import (
     read_prompt,
     summed,
 )
-from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX, Usage
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from reconciler.adapters.structured_calls import Connection, Vendor
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.recallable import Recalling
-    from reconciler.domain.records.decisions import Candidate
+    from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder

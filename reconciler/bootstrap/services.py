@@ -72,7 +72,8 @@ from reconciler.service.writing.submissions import DecisionIds, IdCheck, Submiss
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.recallable import Recalling
-    from reconciler.domain.records.decisions import Candidate, Decision
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.sessions import Stage
     from reconciler.domain.tools.tool import Tool

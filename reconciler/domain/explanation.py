@@ -15,7 +15,8 @@ from typing import Any
 from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES
-from reconciler.domain.records.decisions import Comparison, Decision, Evidence
+from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import (
     Action,

@@ -48,7 +48,7 @@ from reconciler.reading.kinds import Category
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from reconciler.domain.records.decisions import FactEvidence
+    from reconciler.domain.records.candidates import FactEvidence
     from reconciler.domain.records.facts import FactHistory
     from reconciler.ops.review.calibration import Replayed
 

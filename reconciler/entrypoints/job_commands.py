@@ -53,7 +53,7 @@ from reconciler.serve.descriptions import capital
 from reconciler.serve.wording import counted, json_text
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.decisions import Turn
+    from reconciler.domain.records.candidates import Turn
     from reconciler.domain.records.sessions import Job
     from reconciler.domain.records.transcript_forms import Conversation
 

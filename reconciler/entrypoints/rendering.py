@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from reconciler.domain.explanation import Explanation
     from reconciler.domain.recalling.briefing import Briefing
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
-    from reconciler.domain.records.decisions import Archived, Assessment, Decision, FactEvidence
+    from reconciler.domain.records.candidates import Assessment, FactEvidence
+    from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure, ErasureReceipt
     from reconciler.domain.records.facts import FoundFact
     from reconciler.ops.review.health import ContactHealth, HealthReport

@@ -13,7 +13,8 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.records.decisions import Decision, FactEvidence
+from reconciler.domain.records.candidates import FactEvidence
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, may_have_changed
 from reconciler.domain.records.notes import CONTACT_SUBJECT
 from reconciler.reading.quoting import in_marks

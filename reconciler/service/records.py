@@ -44,7 +44,8 @@ from reconciler.service.stores.rows import batches
 if TYPE_CHECKING:
     from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.recalling.recalled import SlotValue
-    from reconciler.domain.records.decisions import Decision, FactEvidence
+    from reconciler.domain.records.candidates import FactEvidence
+    from reconciler.domain.records.decisions import Decision
     from reconciler.domain.values.attributes import AttributeBook
 
 _HELD_AT_ONCE = 50

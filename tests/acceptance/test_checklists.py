@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.sessions import Job, Outcomes
 from reconciler.errors import InvalidRequestError, InvalidScopeError

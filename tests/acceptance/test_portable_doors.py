@@ -16,7 +16,7 @@ import pytest
 
 from reconciler import Action, Memory, Turn, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidRequestError

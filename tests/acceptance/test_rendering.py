@@ -15,7 +15,7 @@ import pytest
 
 from reconciler import Memory, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.decisions import Assessment, CheckFinding, ScorePart
+from reconciler.domain.records.candidates import Assessment, CheckFinding, ScorePart
 from reconciler.domain.records.facts import Contact, Dispute, ExpiringFact
 from reconciler.domain.records.kinds import Disposal, JobState
 from reconciler.domain.records.notes import Scope

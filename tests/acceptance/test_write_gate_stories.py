@@ -22,7 +22,7 @@ import pytest
 from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.decisions import CONTACT, Candidate, Evidence
+from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import InvalidAnswerError, InvalidRequestError

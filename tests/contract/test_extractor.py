@@ -29,7 +29,8 @@ from reconciler.adapters.model_extractor import (
 )
 from reconciler.adapters.openai_calls import OPENAI
 from reconciler.adapters.structured_calls import WAIT_SECONDS_MAX, Vendor
-from reconciler.domain.records.decisions import Role, Usage
+from reconciler.domain.records.candidates import Role
+from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.notes import Scope

@@ -22,7 +22,7 @@ from typing import Any
 
 import regex
 
-from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.domain.sessions.explicit_statements import REQUEST_LENGTH_MAX
 from reconciler.reading.values.slot_reading import TEXT_LENGTH_MAX as SLOT_TEXT_LENGTH_MAX

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from reconciler import Memory, Turn
-from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX, Role
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role
 from reconciler.service.json_lines import read_lines
 from reconciler.service.sessions.transcripts import read_conversations
 from tests.fuzz.bench import WHO, Bench

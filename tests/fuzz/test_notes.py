@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from reconciler import Memory
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.errors import ReconcilerError

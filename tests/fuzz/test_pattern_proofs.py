@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from tests import faults
 from tests.fuzz.backtracking import prove

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from reconciler import Memory, SourceKind, Turn, load_settings
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store

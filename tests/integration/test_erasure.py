@@ -14,7 +14,7 @@ import pytest
 from reconciler import Action, Decision, Memory, ops
 from reconciler.adapters import embedded_graph
 from reconciler.adapters.embedded_connections import PlanningConnection
-from reconciler.domain.records.decisions import Candidate, Evidence, Turn
+from reconciler.domain.records.candidates import Candidate, Evidence, Turn
 from reconciler.domain.records.erasures import ERASED, Erasure
 from reconciler.domain.records.kinds import FactState, GateReason, JobState, SourceKind
 from reconciler.domain.records.notes import Note, Scope

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Memory
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.erasures import Erasure, ErasureState
 from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction

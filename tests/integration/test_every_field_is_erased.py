@@ -19,7 +19,7 @@ import pytest
 
 from reconciler import Action, Memory, ops
 from reconciler.domain.gate.cleaning import AS_GIVEN
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.testing import HashingEmbedder

@@ -14,7 +14,8 @@ import pytest
 from reconciler import Dispute, Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.decisions import Decision, Turn
+from reconciler.domain.records.candidates import Turn
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.kinds import Action, DecidedBy, JobState
 from reconciler.domain.records.sessions import Job, Outcomes, Stage

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory, SourceKind
-from reconciler.domain.records.decisions import FactEvidence, Turn
+from reconciler.domain.records.candidates import FactEvidence, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.reading.kinds import Category

@@ -27,7 +27,7 @@ from reconciler import AsyncMemory, Memory, Scope, Turn, ops
 from reconciler.async_memory import AsyncAgentMemory, AsyncContactMemory
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.config_files import load_tools
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.errors import InvalidRequestError

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from reconciler import Action, Decision, Fact, Memory, SourceKind, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.records.decisions import Candidate, Evidence, Judgement
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.kinds import DecidedBy, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.errors import (

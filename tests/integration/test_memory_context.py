@@ -23,7 +23,7 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.decisions import Role, Turn
+from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode

@@ -12,7 +12,7 @@ import tenacity.nap
 
 from reconciler import Memory, Turn
 from reconciler.adapters.embedded_graph import EmbeddedGraph
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphConflictError, GraphUnavailableError, QueryError
 from reconciler.ports.graph import Row

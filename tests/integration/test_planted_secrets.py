@@ -22,7 +22,7 @@ import pytest
 from reconciler import Candidate, ContactMemory, Evidence, Memory, Note, Scope, Turn, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_tools
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.tools.tool import (
     ADD_CONTACT_NOTE,

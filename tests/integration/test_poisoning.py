@@ -23,7 +23,7 @@ from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
 from reconciler.config_files import load_head
-from reconciler.domain.records.decisions import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Disposal, SourceKind
 from reconciler.errors import InvalidRequestError

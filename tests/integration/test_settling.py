@@ -14,7 +14,7 @@ import pytest
 
 from reconciler import Decision, Memory, SourceKind, as_prompt
 from reconciler.bootstrap.chosen_models import utc_now
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import (

@@ -32,7 +32,7 @@ from reconciler import Decision, Fact, Memory, SourceKind, ops
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap.chosen_models import utc_now
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.kinds import (
     Action,

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from reconciler.domain.gate.cleaning import AS_GIVEN, ids_of
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.sessions import Session
 

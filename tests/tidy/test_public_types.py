@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import pytest
 from pydantic import BaseModel
 
-from reconciler.domain.records import decisions, kinds
+from reconciler.domain.records import candidates, kinds
 from reconciler.domain.tasks import tasks
 from reconciler.ops.peers.systems import SYSTEMS
 from reconciler.ports.peer_memory import PeerSystem
@@ -31,7 +31,7 @@ GIVEN_AS: dict[Any, set[Any]] = {
 }
 """What a caller may give where a setting is kept as this."""
 
-MORE_WORDS = {decisions.Role: {"user", "assistant"}, tasks.TaskState: {"open"}}
+MORE_WORDS = {candidates.Role: {"user", "assistant"}, tasks.TaskState: {"open"}}
 SLIPS = """\
 from reconciler import Memory
 
@@ -55,7 +55,7 @@ def test_an_open_memory_takes_every_setting_but_those_of_what_it_takes_as_an_obj
     assert beside == {"embedder", "arbiter", "extractor"}
 
 
-@pytest.mark.parametrize("module", [kinds, decisions, tasks], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [kinds, candidates, tasks], ids=lambda module: module.__name__)
 def test_a_type_checker_knows_every_word_of_a_kind(module: ModuleType) -> None:
     names = [name for name in vars(module) if name.startswith("Any") and name != "Any"]
     assert names

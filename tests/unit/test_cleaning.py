@@ -18,7 +18,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from reconciler.domain.gate.cleaning import Cleaned, clean, ids_of
 from reconciler.domain.gate.policy import GatePolicy, Handling
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, Scope, Slot
 from reconciler.reading.sensitive_data import (
     SensitiveKind,

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.reading.kinds import Category, RecallSemantics

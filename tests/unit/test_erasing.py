@@ -18,7 +18,8 @@ from reconciler.domain.erasing.planning import (
     without_telling,
     without_words,
 )
-from reconciler.domain.records.decisions import Assessment, CheckFinding, Decision, Undo
+from reconciler.domain.records.candidates import Assessment, CheckFinding
+from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.erasures import ERASED, ErasureTarget
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
 from reconciler.domain.records.kinds import (

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.history import Said, evidence_of, mentions, restated_beneath
-from reconciler.domain.records.decisions import FactEvidence
+from reconciler.domain.records.candidates import FactEvidence
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import SourceKind
 

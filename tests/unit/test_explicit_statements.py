@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.explicit_statements import ExplicitStatement, find_statements
 from reconciler.domain.sessions.extraction import Extracted, Window, merged

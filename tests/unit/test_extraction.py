@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.decisions import Candidate, Role
+from reconciler.domain.records.candidates import Candidate, Role
 from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Scope

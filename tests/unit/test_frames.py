@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.sessions.frames import frames_of
 from reconciler.reading.kinds import Category, Speech

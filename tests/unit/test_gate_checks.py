@@ -16,7 +16,7 @@ from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import AS_GIVEN, Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import Check, GatePolicy
-from reconciler.domain.records.decisions import (
+from reconciler.domain.records.candidates import (
     ALL_PASSED,
     CONTACT,
     Assessment,

@@ -13,14 +13,14 @@ from reconciler.config_files import load_gate_policy
 from reconciler.domain.explanation import explain
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
-from reconciler.domain.records.decisions import (
+from reconciler.domain.records.candidates import (
     Assessment,
     Candidate,
     CheckFinding,
-    Decision,
     Evidence,
     Precedents,
 )
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, SourceKind
 from reconciler.domain.records.notes import Note, Scope
 from tests.records import decision_of

@@ -14,7 +14,8 @@ import pytest
 from reconciler import Memory
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.bound_memory import note_to_check
-from reconciler.domain.records.decisions import Assessment, Decision
+from reconciler.domain.records.candidates import Assessment
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, Disposal, GateReason
 from reconciler.reading.cues.languages import is_surely_english, unread_language
 from reconciler.resources import resource_path

@@ -16,7 +16,7 @@ from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.errors import ConfigurationError

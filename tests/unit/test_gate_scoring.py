@@ -17,7 +17,7 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import read
-from reconciler.domain.records.decisions import (
+from reconciler.domain.records.candidates import (
     CONTACT,
     Assessment,
     Candidate,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.reading.cues.introductions import is_marked_at, parts_around

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.adapters.note_head import BINS, features, leanings
-from reconciler.domain.records.decisions import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot
 from reconciler.reading.cues.leanings import Leaning, Leanings

@@ -9,7 +9,7 @@ import pytest
 from anthropic.types import TextBlock, ToolUseBlock
 
 from reconciler import Scope, Turn
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.sessions import Session
 from reconciler.errors import InvalidSessionError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.decisions import EarlierDecision, Precedents, precedents_of
+from reconciler.domain.records.candidates import EarlierDecision, Precedents, precedents_of
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from tests.tables import every
 

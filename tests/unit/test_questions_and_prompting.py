@@ -22,7 +22,7 @@ from reconciler.domain.recalling.prompting import (
     within_budget,
 )
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
-from reconciler.domain.records.decisions import Candidate
+from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot

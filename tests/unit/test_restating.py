@@ -18,7 +18,7 @@ from reconciler.domain.reconciling.restating import (
     with_slot_of,
     written_fact,
 )
-from reconciler.domain.records.decisions import Assessment
+from reconciler.domain.records.candidates import Assessment
 from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,

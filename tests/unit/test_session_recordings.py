@@ -13,7 +13,7 @@ from benchmarks import record_sessions
 from reconciler.adapters import model_extractor
 from reconciler.adapters.model_extractor import ANSWER_SHAPE, extractor_prompt
 from reconciler.adapters.structured_calls import Prompt, fenced
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.sessions import Episode

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX, Role, Turn
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role, Turn
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode, Session, time_of_saying

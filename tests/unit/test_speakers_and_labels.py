@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.records.decisions import Role, Turn
+from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.errors import InvalidSessionError
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from reconciler import Scope
-from reconciler.domain.records.decisions import Role, Turn
+from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.sessions import Session
 from reconciler.errors import InvalidSessionError

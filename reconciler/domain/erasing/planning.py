@@ -25,16 +25,14 @@ from types import NoneType
 from typing import Any
 
 from reconciler.domain.reconciling.ahead import Plans
+from reconciler.domain.records.candidates import Assessment, CheckFinding, ScorePart
 from reconciler.domain.records.decisions import (
-    Assessment,
-    CheckFinding,
     Decision,
     PlannedEnd,
     Proposal,
     RecordedOpinion,
     RecordedPolicy,
     Resting,
-    ScorePart,
     Timings,
     Undo,
     Verdict,

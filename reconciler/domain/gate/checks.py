@@ -15,7 +15,7 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import find_contrary
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import ClaimReading, has_given_slot
-from reconciler.domain.records.decisions import (
+from reconciler.domain.records.candidates import (
     UNREAD,
     Candidate,
     CheckFinding,

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.gate.asking import Find, asked_for
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Session
 from reconciler.frozen import frozen

@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.reading import ClaimReading
-from reconciler.domain.records.decisions import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT
 from reconciler.reading.cues.classification import (

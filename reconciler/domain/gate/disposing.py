@@ -32,15 +32,15 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import ClaimReading, read
-from reconciler.domain.records.decisions import (
+from reconciler.domain.records.candidates import (
     ALL_PASSED,
     CONTACT,
     Assessment,
     Candidate,
     CheckFinding,
-    Decision,
     Precedents,
 )
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Relations
 from reconciler.domain.records.kinds import (
     NOT_FOR_CONTACTS,

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.decisions import Candidate
+from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.notes import Note, Remembered
 from reconciler.frozen import frozen
 from reconciler.reading.cues.classification import (

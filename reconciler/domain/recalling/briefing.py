@@ -28,7 +28,8 @@ from reconciler.domain.recalling.prompting import (
 )
 from reconciler.domain.recalling.recalled import Recalled, SlotValue, is_never_cut
 from reconciler.domain.reconciling.disputes import is_ruled
-from reconciler.domain.records.decisions import Decision, Role, Turn
+from reconciler.domain.records.candidates import Role, Turn
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact, FactUse
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,

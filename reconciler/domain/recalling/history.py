@@ -15,7 +15,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.reconciling.reverting import fact_written_by, order_of
-from reconciler.domain.records.decisions import Decision, EvidenceTurn, FactEvidence, TakenBy, Undo
+from reconciler.domain.records.candidates import EvidenceTurn, FactEvidence, TakenBy
+from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
 from reconciler.domain.records.kinds import FactState, SourceKind
 from reconciler.frozen import frozen

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
-from reconciler.domain.records.decisions import CONTACT, Decision
+from reconciler.domain.records.candidates import CONTACT
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action, FactState, Sensitivity, SourceKind, later
 from reconciler.domain.records.notes import Remembered, Slot

@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from reconciler.domain.records.decisions import CONTACT
+from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, InvalidRequestError
 from reconciler.frozen import frozen

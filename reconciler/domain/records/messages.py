@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX, Role, Turn
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role, Turn
 from reconciler.domain.records.message_forms import plain_message
 from reconciler.domain.records.notes import is_blank, not_one_of, storable, utc
 from reconciler.errors import InvalidNoteError, InvalidSessionError

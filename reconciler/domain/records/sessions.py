@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from reconciler.domain.records.decisions import Decision, Evidence, Role, Turn
+from reconciler.domain.records.candidates import Evidence, Role, Turn
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import Scope, check_identifier, utc

@@ -19,7 +19,7 @@ from dataclasses import field
 from datetime import datetime, tzinfo
 from typing import Any, TypeAlias
 
-from reconciler.domain.records.decisions import EVIDENCE_LENGTH_MAX, Turn
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Turn
 from reconciler.domain.records.message_forms import (
     DESK_ROLES,
     Values,

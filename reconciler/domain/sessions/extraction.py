@@ -20,7 +20,8 @@ from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from reconciler.domain.records.decisions import Candidate, Evidence, Role, Usage
+from reconciler.domain.records.candidates import Candidate, Evidence, Role
+from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from reconciler.domain.records.decisions import Role
+from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.frozen import in_order

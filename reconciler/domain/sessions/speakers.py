@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from reconciler.domain.records.decisions import Role, Turn
+from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.records.notes import one_of
 from reconciler.errors import InvalidSessionError
 from reconciler.reading.lexicon import Cues, lexicon

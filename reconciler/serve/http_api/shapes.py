@@ -13,7 +13,7 @@ from pydantic import BaseModel, create_model
 
 from reconciler.domain.recalling.prompting import as_prompt, token_count
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome, SlotValue
-from reconciler.domain.records import decisions, erasures, sessions
+from reconciler.domain.records import candidates, decisions, erasures, sessions
 from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RankedFact
 from reconciler.domain.records.notes import Note, Slot
 from reconciler.frozen import frozen
@@ -72,7 +72,7 @@ HealthReportShape = _model(
 )
 ErasureShape = _model(erasures.Erasure, without=("plan",))
 JobShape = _model(sessions.Job, adding=("advice",))
-FactEvidenceShape = _model(decisions.FactEvidence, adding=("has_contacts_words",))
+FactEvidenceShape = _model(candidates.FactEvidence, adding=("has_contacts_words",))
 
 
 @frozen

@@ -14,13 +14,8 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from reconciler.domain.records.decisions import (
-    EVIDENCE_LENGTH_MAX,
-    NO_MODEL,
-    Decision,
-    RecordedPolicy,
-    Verdict,
-)
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.decisions import NO_MODEL, Decision, RecordedPolicy, Verdict
 from reconciler.domain.records.erasures import ERASED, ErasureKind, ErasureState
 from reconciler.domain.records.kinds import (
     SPANS_JOINED,

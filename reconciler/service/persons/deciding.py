@@ -20,7 +20,8 @@ from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import Effects, Plans
 from reconciler.domain.reconciling.restating import confirmed
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
-from reconciler.domain.records.decisions import CONTACT, Archived, Candidate, Decision, Evidence
+from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
+from reconciler.domain.records.decisions import Archived, Decision
 from reconciler.domain.records.erasures import check_person, is_agent, plain_name
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (

@@ -20,7 +20,7 @@ from typing import Any
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
-from reconciler.domain.records.decisions import Candidate, Role, Turn
+from reconciler.domain.records.candidates import Candidate, Role, Turn
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import OWN_WORDS, JobState
 from reconciler.domain.records.messages import turns_of

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from reconciler.domain.records.decisions import Candidate, Decision
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, DecidedBy, JobState, later
 from reconciler.domain.records.notes import Scope, check_callable

@@ -11,7 +11,7 @@ from datetime import tzinfo
 from json import JSONDecodeError
 from typing import Any
 
-from reconciler.domain.records.decisions import Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.message_forms import is_message
 from reconciler.domain.records.messages import Message
 from reconciler.domain.records.transcript_forms import (

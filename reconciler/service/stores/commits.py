@@ -20,7 +20,8 @@ from enum import StrEnum
 from itertools import chain, combinations, permutations
 from typing import Any, Final
 
-from reconciler.domain.records.decisions import Decision, Evidence, RecordedOpinion
+from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import Decision, RecordedOpinion
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.floats import Floats

@@ -8,13 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from reconciler.domain.records.decisions import (
-    Comparison,
-    Decision,
-    EarlierDecision,
-    Evidence,
-    TakenBy,
-)
+from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import ActionCount, RefusalCount
 from reconciler.domain.records.kinds import (

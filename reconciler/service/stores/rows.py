@@ -18,13 +18,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter
 
 from reconciler.domain.recalling.history import Said
-from reconciler.domain.records.decisions import (
-    Comparison,
-    Decision,
-    EarlierDecision,
-    Evidence,
-    TakenBy,
-)
+from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import (
     ActionCount,
     Conflict,

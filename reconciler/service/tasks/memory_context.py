@@ -26,7 +26,8 @@ from reconciler.domain.recalling.procedures import (
     procedure_text,
 )
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.records.decisions import Candidate, Decision, Evidence, Turn
+from reconciler.domain.records.candidates import Candidate, Evidence, Turn
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.kinds import Action, AnyCategory, SourceKind
 from reconciler.domain.records.messages import turns_of

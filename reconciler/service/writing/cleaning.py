@@ -15,7 +15,7 @@ from reconciler.reading.named_secrets import kind_of_name
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
-    from reconciler.domain.records.decisions import Candidate
+    from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.notes import Scope
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.reading.sensitive_data import SensitiveSpan

@@ -12,7 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from reconciler.domain.records.decisions import Candidate, Decision
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Relations
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.kinds import (

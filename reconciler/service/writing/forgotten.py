@@ -17,7 +17,8 @@ from datetime import datetime
 from reconciler.domain.erasing.planning import sayings
 from reconciler.domain.gate.disposing import answer_to, question
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.decisions import EarlierDecision, Evidence, RecordedPolicy, Timings
+from reconciler.domain.records.candidates import EarlierDecision, Evidence
+from reconciler.domain.records.decisions import RecordedPolicy, Timings
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, Clock, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered, Scope

@@ -43,9 +43,9 @@ from reconciler.domain.reconciling.restating import (
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated, shown_to_judge
 from reconciler.domain.reconciling.verdicts import amended
+from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
     Decision,
-    Evidence,
     Judgement,
     RecordedOpinion,
     Timings,

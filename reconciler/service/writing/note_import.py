@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.domain.gate.cleaning import AS_GIVEN
-from reconciler.domain.records.decisions import Candidate, Decision
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook

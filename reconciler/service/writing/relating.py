@@ -27,7 +27,8 @@ from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import neighbour_of
-from reconciler.domain.records.decisions import Candidate, Decision, Judgement, Verdict
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import (
     RELATED_MAX,
     Conflict,

@@ -23,12 +23,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reconciler.domain.reconciling.reverting import fact_written_by
+from reconciler.domain.records.candidates import Assessment, Candidate, Evidence
 from reconciler.domain.records.decisions import (
-    Assessment,
-    Candidate,
     Comparison,
     Decision,
-    Evidence,
     Proposal,
     RecordedPolicy,
     Timings,

@@ -21,14 +21,14 @@ from reconciler.domain.gate.disposing import (
     contradicted,
     with_effective_source,
 )
-from reconciler.domain.records.decisions import (
+from reconciler.domain.records.candidates import (
     ALL_PASSED,
     Assessment,
     Candidate,
-    Decision,
     Evidence,
     precedents_of,
 )
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     NOT_FOR_CONTACTS,

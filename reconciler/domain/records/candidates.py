@@ -1,0 +1,624 @@
+"""Candidates: proposed facts with their evidence. Nothing is judged here.
+
+Turns: one message of a conversation each, as it is handed over, checked.
+
+Evidence for a reader: the turns that a fact rests on, and the decisions that used each.
+
+Assessments: how the gate disposes of a candidate, with every finding. Decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+from reconciler.domain.records.facts import Fact, Relations
+from reconciler.domain.records.kinds import (
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Sensitivity,
+    SourceKind,
+)
+from reconciler.domain.records.notes import (
+    CLEANED_GROWTH_MAX,
+    CONTACT_SUBJECT,
+    SCOPE_PART_LENGTH_MAX,
+    Note,
+    Scope,
+    check_identifier,
+    check_text,
+    check_utterance,
+    one_of,
+    source_kind_of,
+    storable,
+    unit_interval,
+    utc,
+)
+from reconciler.errors import InvalidNoteError, InvalidSessionError
+from reconciler.frozen import frozen, in_order
+from reconciler.reading.kinds import Category, RecallSemantics
+
+CONTACT = "contact"
+"""Who answers for the person that a fact is about; no one else can give their consent."""
+
+_PROPOSER_LENGTH_MAX = SCOPE_PART_LENGTH_MAX + len("agent:")
+
+EVIDENCE_LENGTH_MAX = 20_000
+"""Characters in one episode of evidence: a long message or a tool's page, not a document."""
+
+
+@frozen
+class Evidence:
+    """One episode that a candidate rests on, and the exact words in it.
+
+    Args:
+        episode_id: the episode's id. If the contact already has an episode with it, that one is
+            linked, not written again. Any other id is local to the contact, and the store replaces
+            it by an id of its own.
+        session_id: the session that it belongs to.
+        scope: the contact's.
+        text: what was said, 1 to 20,000 characters.
+        said_at: when; time-zone aware, kept in UTC.
+        spans: the words of the text that support the claim; empty for all of it.
+        source_kind: the kind of source.
+        source_reference: where it can be looked up, or None.
+        is_private: whether only its own contact's memory may be derived from it.
+        is_pending_erasure: whether a person asked for it to be erased.
+        is_cleaned: as in ``Note``.
+        is_new: whether this call drew the id, so that no other caller knows it yet.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    episode_id: str
+    session_id: str
+    scope: Scope
+    text: str
+    said_at: datetime
+    spans: tuple[str, ...] = ()
+    source_kind: SourceKind = SourceKind.USER_EXPLICIT
+    source_reference: str | None = None
+    is_private: bool = True
+    is_pending_erasure: bool = False
+    is_cleaned: bool = field(default=False, compare=False, repr=False)
+    is_new: bool = field(default=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("episode_id", "session_id"):
+            check_identifier(name, getattr(self, name), InvalidNoteError)
+        length_max = EVIDENCE_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
+        check_utterance("an episode's text", self.text, length_max)
+        if not isinstance(self.spans, list | tuple):
+            raise InvalidNoteError("spans must be a list of strings")
+        for span in self.spans:
+            check_text("a span", span, length_max)
+        object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+        object.__setattr__(self, "spans", tuple(self.spans))
+        if self.source_reference is not None:
+            check_text("source_reference", self.source_reference, length_max)
+        if not isinstance(self.scope, Scope):
+            raise InvalidNoteError("evidence needs a scope: tenant, agent and contact")
+        object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
+
+    @property
+    def quoted(self) -> tuple[str, ...]:
+        """Words that the claim rests on."""
+        return self.spans or (self.text,)
+
+
+@frozen
+class Candidate:
+    """A note that was proposed as a durable fact, with its evidence; a nomination, no decision.
+
+    Args:
+        note: the claim, with its scope, source, slot, category and topic.
+        evidence: the episodes that it rests on, the first one first; one that is named twice
+            counts once. The gate refuses a candidate without evidence.
+        is_literal: whether its words were meant literally, as far as an extractor can tell.
+        is_introduced: whether the turn introduces these words as a text or as another's.
+        confidence: the extractor's own, 0 to 1; None if no extractor read it.
+        proposed_by: who proposed it; the same person may not confirm it.
+        confirmed_by: who confirmed it after it was held. Only the gate's own answers set it; a
+            candidate that arrives with it is refused.
+        is_reworded: whether that person confirmed it in other words than the question's.
+        ended_at: when it ceased to be true; only an import gives it. The fact is history from the
+            start. Time-zone aware, kept in UTC.
+        holds_until: until when it will be true, if known; recall leaves it out from then on.
+            Time-zone aware, kept in UTC.
+        relations: how a model that read the claim and the facts relates them; None without one.
+        said_before: what the contact said earlier in the conversation.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    note: Note
+    evidence: tuple[Evidence, ...]
+    proposed_by: str
+    confidence: float | None = None
+    is_literal: bool = True
+    is_introduced: bool = False
+    confirmed_by: tuple[str, ...] = ()
+    is_reworded: bool = False
+    ended_at: datetime | None = None
+    holds_until: datetime | None = None
+    relations: Relations | None = None
+    said_before: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.note, Note):
+            raise InvalidNoteError("a candidate needs a note: what it claims")
+        _check_list("evidence", self.evidence, Evidence)
+        _check_list("confirmed_by", self.confirmed_by, str)
+        if not isinstance(self.relations, Relations | None):
+            raise InvalidNoteError("relations must be Relations(...)")
+        check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
+        if self.confidence is not None:
+            unit_interval("confidence", self.confidence)
+        if self.ended_at is not None:
+            object.__setattr__(self, "ended_at", utc("valid_to", self.ended_at))
+        if self.holds_until is not None:
+            object.__setattr__(self, "holds_until", utc("valid_to", self.holds_until))
+        once = {evidence.episode_id: evidence for evidence in reversed(self.evidence)}
+        object.__setattr__(self, "evidence", tuple(reversed(once.values())))
+
+    def as_typed(self) -> Candidate:
+        """The same candidate, checked against the length limits of text that no one has cleaned.
+
+        Raises:
+            InvalidNoteError: the note or an episode is longer.
+        """
+        return replace(
+            self,
+            note=replace(self.note, is_cleaned=False),
+            evidence=tuple(
+                replace(evidence, is_cleaned=False, is_new=False) for evidence in self.evidence
+            ),
+        )
+
+    @property
+    def has_contacts_yes(self) -> bool:
+        """True if the contact said yes to it; no one else can give their consent."""
+        return CONTACT in self.confirmed_by
+
+    @property
+    def has_operators_yes(self) -> bool:
+        """True if a person who answers for the agent said yes to it."""
+        return any(name != CONTACT for name in self.confirmed_by)
+
+    @property
+    def related_by(self) -> DecidedBy:
+        """Who related the candidate to known facts: the agent or an extractor."""
+        return DecidedBy.AGENT if self.confidence is None else DecidedBy.EXTRACTOR
+
+    @property
+    def claim(self) -> str:
+        """Proposed fact in a sentence."""
+        return self.note.text
+
+    @property
+    def subject(self) -> str:
+        """Whom it is about: the contact, unless its slot names another person."""
+        return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """Distinct sessions of those episodes."""
+        return frozenset(evidence.session_id for evidence in self.evidence)
+
+
+@frozen
+class Precedents:
+    """Earlier decisions about the same inference about the contact.
+
+    Attributes:
+        declined_id: the decision by which a person said no to it; None without one.
+        pending_id: the decision that still waits for an answer; None if none does.
+        waiting_id: the decision that waits without a question; None if none does.
+        is_answered: whether something said after the candidate already answers the question.
+        episode_ids: the episodes that supported it then.
+        sessions: their sessions.
+        contradicted: the text of a live fact that the candidate would end; None without one.
+    """
+
+    declined_id: str | None = None
+    pending_id: str | None = None
+    waiting_id: str | None = None
+    is_answered: bool = False
+    episode_ids: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+    contradicted: str | None = None
+
+    def observations_with(self, candidate: Candidate) -> int:
+        """Distinct episodes, those of the candidate among them."""
+        return len(self.episode_ids | _ids(candidate.evidence))
+
+    def sessions_with(self, candidate: Candidate) -> int:
+        """Distinct sessions, those of the candidate among them."""
+        return len(self.sessions | candidate.sessions)
+
+
+def _check_list(name: str, given: object, kind: type) -> None:
+    """Refuse what is not a list of this type."""
+    if not isinstance(given, list | tuple) or not all(isinstance(item, kind) for item in given):
+        raise InvalidNoteError(f"{name} must be a list of {kind.__name__}")
+
+
+def _ids(evidence: Iterable[Evidence]) -> frozenset[str]:
+    return frozenset(one.episode_id for one in evidence)
+
+
+class Role(StrEnum):
+    """Who speaks in a session; ``contact`` is whom the memory is about.
+
+    ``user`` and ``assistant`` are understood as ``contact`` and ``agent``.
+    """
+
+    CONTACT = "contact"
+    OPERATOR = "operator"
+    TOOL = "tool"
+    AGENT = "agent"
+    SYSTEM = "system"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """The names that chat APIs use for two of them."""
+        return {"user": cls.CONTACT, "assistant": cls.AGENT}.get(str(value))
+
+    @property
+    def source_kind(self) -> SourceKind:
+        """The kind of source. What the agent says, or was told, is no evidence of anything."""
+        return _SOURCES.get(self, SourceKind.MODEL_GUESS)
+
+    @property
+    def is_evidence(self) -> bool:
+        """True if a fact may rest on what this role says."""
+        return self in _SOURCES
+
+
+AnyRole: TypeAlias = (
+    Role | Literal["contact", "operator", "tool", "agent", "system", "user", "assistant"]
+)
+
+_SOURCES = {
+    Role.CONTACT: SourceKind.USER_EXPLICIT,
+    Role.OPERATOR: SourceKind.OPERATOR,
+    Role.TOOL: SourceKind.TOOL_OUTPUT,
+}
+
+
+@frozen
+class Turn:
+    """One message of a session, as it is handed over.
+
+    Args:
+        role: who speaks.
+        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, but give no fact. A
+            sign that no engine stores, such as a null byte, is replaced in others' words.
+        said_at: when, time-zone aware; None for the session's start, or else for now, after
+            everything that the contact said before.
+        reference: how the caller finds it again, for example a message's id, or None.
+        name: who speaks, by name, where several people speak in one role; it is not kept.
+
+    Raises:
+        InvalidSessionError: any of the above does not hold.
+    """
+
+    role: AnyRole
+    text: str
+    said_at: datetime | None = None
+    reference: str | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        role = one_of(Role, "role", self.role, InvalidSessionError)
+        object.__setattr__(self, "role", role)
+        if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
+            raise InvalidSessionError(
+                f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "
+                "taken; cut it, or hand it over as several turns"
+            )
+        if isinstance(self.text, str) and role is not Role.CONTACT:
+            object.__setattr__(self, "text", storable(self.text))
+        try:
+            check_utterance("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
+            if self.said_at is not None:
+                object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+            if self.reference is not None:
+                check_identifier("reference", self.reference, InvalidNoteError)
+            if self.name is not None:
+                check_text("a speaker's name", self.name, SCOPE_PART_LENGTH_MAX)
+        except InvalidNoteError as error:
+            raise InvalidSessionError(str(error)) from error
+
+
+@frozen
+class TakenBy:
+    """A decision that was made on a turn.
+
+    Attributes:
+        decision_id: its record; ``explain`` says why it came out so.
+        fact_id: the fact that it is about; None if it wrote and counted none.
+        action: what was done.
+        door: which door it came through.
+        proposed_by, answered_by: who put it forward, and who said yes or no to it, as far as
+            that is on record.
+        at: when (UTC).
+    """
+
+    decision_id: str
+    fact_id: str | None
+    action: Action
+    door: str
+    proposed_by: str | None
+    answered_by: str | None
+    at: datetime
+
+
+@frozen
+class EvidenceTurn:
+    """One turn that a fact rests on.
+
+    Attributes:
+        episode_id: its id.
+        fact_id: the fact that first used it: the one asked about, or one beneath it.
+        is_beneath: whether that fact lies beneath the one asked about, which restates it.
+        speaker: who spoke: the role in its session, else the kind of source.
+        text: the turn, as it is kept.
+        spans: the words of it that are cited; empty for all of it.
+        said_at: when (UTC).
+        session_id, channel: the session that it belongs to, and how that was held.
+        source_kind, source_reference: the kind of source, and where it can be looked up.
+        is_answer: whether it is a person's answer to a question, not a statement of their own.
+        taken_by: the decisions that used it for the fact, the oldest first; empty for turns from
+            before this was recorded.
+    """
+
+    episode_id: str
+    fact_id: str
+    is_beneath: bool
+    speaker: str
+    text: str
+    spans: tuple[str, ...] = ()
+    said_at: datetime
+    session_id: str
+    channel: str | None = None
+    source_kind: SourceKind
+    source_reference: str | None = None
+    is_answer: bool = False
+    taken_by: tuple[TakenBy, ...] = ()
+
+    @property
+    def is_contacts(self) -> bool:
+        """True if the contact said these words unasked."""
+        return self.source_kind is SourceKind.USER_EXPLICIT and not self.is_answer
+
+
+@frozen
+class FactEvidence:
+    """A fact's evidence, as one answer to "I never told you that".
+
+    Attributes:
+        fact: the fact asked about, live or ended.
+        statement: one sentence: whether the contact said it, when and where; if not, who did.
+        turns: the turns, the oldest first; those beneath the fact among them.
+    """
+
+    fact: Fact
+    statement: str
+    turns: tuple[EvidenceTurn, ...]
+
+    @property
+    def has_contacts_words(self) -> bool:
+        """True if any of it is in the contact's own words."""
+        return any(turn.is_contacts for turn in self.turns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, with ``has_contacts_words``."""
+        return {"has_contacts_words": self.has_contacts_words, **asdict(self)}
+
+
+ALL_PASSED = "every check passed"
+
+UNREAD = "unread: "
+"""The start of a finding that a check cannot read the text's language."""
+
+
+@frozen
+class CheckFinding:
+    """One check's finding; ``disposal`` is what it alone would do with the candidate.
+
+    ``detail`` holds no sensitive data: it is stored.
+    """
+
+    check: str
+    disposal: Disposal
+    detail: str
+    reason: GateReason = GateReason.ADMITTED
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.disposal}: {self.detail}"
+
+
+@in_order
+class ScorePart:
+    """One row of the score: what it is for, and by how much it moves the score."""
+
+    name: str
+    effect: float
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.effect:+.2f}"
+
+
+@frozen
+class Assessment:
+    """The gate's disposal of a candidate, with all findings.
+
+    Attributes:
+        reason: why, in a word; ``detail`` says it in a sentence.
+        findings: the findings of all checks, in the gate's order, including those after the
+            deciding one.
+        confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
+        parts: what the score is made of, in order.
+        category, topic, sensitivity: what kind of thing it says, about which field of life, and how
+            carefully it is to be handled.
+        is_redacted: whether a keyed hash stands where sensitive data stood.
+        recall_semantics: how recall presents the fact.
+        yields_to_live_intent: whether a present request overrides it.
+        lifetime_days: after so many days the fact expires; None for never.
+        question: the question for a person, if it is held; worded so that "no" is an easy answer.
+            None if it waits silently until it is said again, or is only listed for an operator.
+        lapses_at: until when a silently held candidate waits to be said again; None for any other:
+            what is asked or listed waits without limit.
+        policy_version: the version of the policy that decided.
+        domain: the policy applied the rules of this domain.
+        inference_key: equal for the same inference about the same contact.
+        is_contacts_word: whether an extractor only repeats what the contact said, as far as code
+            can check. The rule then uses the contact's trust.
+        is_hedged: whether it is a guess: hedged or of little confidence, and confirmed by no
+            person.
+        importance: 0 to 1, the gate's estimate; None if the caller gave one. The note and the
+            finding of the check ``meaning`` record it.
+    """
+
+    disposal: Disposal
+    reason: GateReason
+    detail: str
+    findings: tuple[CheckFinding, ...]
+    confidence: float
+    parts: tuple[ScorePart, ...]
+    category: Category
+    topic: str | None = None
+    sensitivity: Sensitivity
+    is_redacted: bool
+    recall_semantics: RecallSemantics
+    yields_to_live_intent: bool
+    lifetime_days: int | None = None
+    question: str | None = None
+    lapses_at: datetime | None = None
+    policy_version: str
+    domain: str
+    inference_key: str
+    is_contacts_word: bool = False
+    is_hedged: bool = False
+    importance: float | None = field(default=None, compare=False)
+
+    def disposed(self, disposal: Disposal, reason: GateReason, detail: str) -> Assessment:
+        """This assessment with another disposal, and without a question for a person."""
+        return replace(
+            self, disposal=disposal, reason=reason, detail=detail, question=None, lapses_at=None
+        )
+
+    @property
+    def unread(self) -> str | None:
+        """A check's finding on a text in a language that it cannot read; None if it can read it."""
+        return next((each.detail for each in self.findings if each.detail.startswith(UNREAD)), None)
+
+    @property
+    def is_held(self) -> bool:
+        """True if it waits for a person's answer."""
+        return self.disposal.is_held
+
+
+UNJUDGED = Assessment(
+    disposal=Disposal.ADMIT,
+    reason=GateReason.ADMITTED,
+    detail="",
+    findings=(),
+    confidence=1.0,
+    parts=(),
+    category=Category.FACT,
+    sensitivity=Sensitivity.NONE,
+    is_redacted=False,
+    recall_semantics=RecallSemantics.DEFAULT,
+    yields_to_live_intent=False,
+    policy_version="",
+    domain="",
+    inference_key="",
+)
+"""For decisions of earlier versions about notes that never came to the gate."""
+
+_SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
+"""A candidate refused for one of these reasons still supports a later one by its episodes. One that
+was quarantined, not meant literally, or came from a tool or a model supports nothing."""
+
+
+@frozen
+class EarlierDecision:
+    """A decision about an inference, and one of the episodes that it rests on.
+
+    Attributes:
+        decision_id: the decision's.
+        action: what was done.
+        reason: why the gate disposed of it so.
+        trust: the kind of its source.
+        held_id: the decision under which the same question waited already.
+        lapses_at: until when it waits; None for as long as a question has no answer.
+        answer_id: the decision that settled it.
+        episode_id: the episode's.
+        session_id: its session's.
+        is_answered_since: whether later words answered it, which no decision says.
+        is_silent: whether it waits without a question.
+    """
+
+    decision_id: str
+    action: Action
+    reason: GateReason | None
+    trust: SourceKind
+    held_id: str | None
+    lapses_at: datetime | None
+    answer_id: str | None
+    episode_id: str
+    session_id: str
+    is_answered_since: bool = False
+    is_silent: bool = False
+
+    @property
+    def is_supporting(self) -> bool:
+        """True if its episode counts when the same is inferred again."""
+        is_undecided = self.action in (Action.HOLD, Action.REJECT) and self.reason in _SUPPORTING
+        return is_undecided and not self.trust.is_trusted_less_than(SourceKind.EXTRACTOR)
+
+    def is_pending(self, now: datetime) -> bool:
+        """True if it waits, for an answer or to be said again, under its own id."""
+        is_settled = self.answer_id is not None or self.is_answered_since
+        has_time = self.lapses_at is None or self.lapses_at > now
+        return self.action is Action.HOLD and self.held_id is None and not is_settled and has_time
+
+
+def precedents_of(
+    earlier: Sequence[EarlierDecision],
+    now: datetime,
+    *,
+    is_answered: bool = False,
+    contradicted: str | None = None,
+) -> Precedents:
+    """Earlier decisions that a new proposal of the same inference is judged with.
+
+    Args:
+        earlier: what was decided about it, the oldest first.
+        now: the time now (UTC).
+        is_answered: whether later words than the proposal's answer what would be asked.
+        contradicted: the text of a live fact that would end by the proposal.
+    """
+    declined = [decision.decision_id for decision in earlier if decision.action is Action.DECLINE]
+    pending = [decision for decision in earlier if decision.is_pending(now)]
+    asked = (decision.decision_id for decision in pending if not decision.is_silent)
+    silent = (decision.decision_id for decision in pending if decision.is_silent)
+    supporting = [decision for decision in earlier if decision.is_supporting]
+    return Precedents(
+        declined_id=next(iter(declined), None),
+        pending_id=next(asked, None),
+        waiting_id=next(silent, None),
+        is_answered=is_answered,
+        episode_ids=frozenset(decision.episode_id for decision in supporting),
+        sessions=frozenset(decision.session_id for decision in supporting),
+        contradicted=contradicted,
+    )
