@@ -343,7 +343,7 @@ def _line(
 ) -> str:
     """A fact with its marks; beginning and count only of an answer, and so is its attribute.
 
-    The attribute of another person's fact is always there: the text may not say whose it is.
+    The attribute of another person's fact is always there: the text may not name the person.
     """
     marks = ", ".join(_marks(fact, others, handles))
     marked = f"[{marks}] " if marks else ""
