@@ -145,6 +145,8 @@ def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
     for error in report.errors[: _FIRST_ERRORS if is_foreign else None]:
         where = (f"{'line' if lines_of else 'record'} {error.line_number}", "red")
         console.print(Text.assemble(where, ": ", shown(error.message)))
+    if is_foreign and (left := report.errors[_FIRST_ERRORS:]):
+        console.print(f"and {len(left)} more")
     if is_foreign:
         console.print(_FOREIGN.format(file=lines_of, systems=", ".join(get_args(PeerSystem))))
 

@@ -256,7 +256,7 @@ def retry(
             # Workers take the job that has been due longest, so the first handed over goes first.
             begun = [_retried(memory, job) for job in reversed(dead)]
         nothing = "No such job is dead; there is nothing to retry."
-        show(as_json, begun, lambda dead: jobs_view(dead, nothing))
+        show(as_json, begun, lambda jobs: _retried_view(jobs, nothing))
         return
     if agent is None or contact is None:
         raise InvalidRequestError(
@@ -264,7 +264,7 @@ def retry(
         )
     with Memory.open() as memory:
         job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, job, lambda job: jobs_view([job]))
+    show(as_json, job, lambda job: _retried_view([job]))
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -457,7 +457,7 @@ def jobs_view(jobs: Sequence[Job], nothing: str = "There is no job.") -> Text:
         told.append(capital(job_words(job)))
         whose = f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}"
         told.append(f"  {whose}, handed over {job.submitted_at:%Y-%m-%d %H:%M} UTC")
-        told += [f"  {job.last_error}"] if job.last_error else []
+        told += [f"  {job.last_error}"] if job.last_error and job.attempts else []
     dead = [job for job in jobs if job.advice is not None]
     if dead:
         told += ["Dead; once the cause is mended, start them again:"]
@@ -467,6 +467,12 @@ def jobs_view(jobs: Sequence[Job], nothing: str = "There is no job.") -> Text:
         told += ["Or all dead ones at once:"]
         told += [f"reconciler retry --all-dead --tenant {shlex.quote(each)}" for each in tenants]
     return lines(*told or [nothing])
+
+
+def _retried_view(jobs: Sequence[Job], nothing: str = "") -> Text:
+    """Each job as it is now, and what to do if one waits."""
+    waits = any(job.state is JobState.WAITING for job in jobs)
+    return lines(jobs_view(jobs, nothing), _TO_READ if waits else None)
 
 
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:

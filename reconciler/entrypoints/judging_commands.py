@@ -157,7 +157,6 @@ def calibrate_thresholds(
         provenance_of,
     )
     from reconciler.ops.review.calibration import CalibrationGoal
-    from reconciler.ops.store_backups import new_file
 
     if (pairs is None) is not from_decisions:
         raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
@@ -166,21 +165,28 @@ def calibrate_thresholds(
     )
     check_profile_name(name)
     made = Path(f"{name}.toml")
-    with new_file(made, overwrite=overwrite) as file:  # fails at once if it may not be written
-        if pairs is None:
-            measured, model_id = _measured_from_decisions(agent, contact, tenant)
-        else:
-            measured, model_id = _measured_from_file(pairs, as_json)
-        report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
-        measured_on = visible(pairs.name) if pairs else "recorded decisions"
-        text = profile_file(report.profile, provenance_of(report, measured_on))
-        file.write(text.encode())
+    if made.exists() and not overwrite:  # at once: the measuring takes minutes
+        raise InvalidRequestError(f"{made} exists; give --overwrite or another --name")
+    if pairs is None:
+        measured, model_id = _measured_from_decisions(agent, contact, tenant)
+    else:
+        measured, model_id = _measured_from_file(pairs, as_json)
+    report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
+    measured_on = visible(pairs.name) if pairs else "recorded decisions"
+    text = profile_file(report.profile, provenance_of(report, measured_on))
+    try:  # not private: a service of another user reads it
+        made.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidRequestError(f"{made} cannot be written: {error.strerror}") from error
     how = f"Use it with RECONCILER_RECONCILE__PROFILE={made.resolve()}"
     show(
         as_json,
         report.to_dict() | {"files": [str(made)]},
-        lambda _: as_it_is(f"{text}\nWritten: {made}\n{how}"),
+        lambda _: as_it_is(f"{text}\nWritten: {made}\n{how}\n{_IN_USE}"),
     )
+
+
+_IN_USE = "With --json the errors of the seed's thresholds stand beside these."
 
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:

@@ -36,6 +36,7 @@ from reconciler.reading.named_secrets import without_secrets
 from reconciler.reading.quoting import in_quotes
 from reconciler.reading.visible_text import visible
 from reconciler.serve.wording import (
+    counted,
     evidence_lines,
     field_lines,
     health_rows,
@@ -139,12 +140,18 @@ def listed(draw: Callable[[T], Panel | Text], items: Iterable[T], nothing: str) 
 
 
 def panel(*texts: Line | None, title: str, subtitle: str | None = None) -> Panel:
-    """Texts beneath each other in a frame with its names at the left."""
+    """Texts beneath each other in a frame with its names at the left.
+
+    A name that the frame would cut is inside: an id that lacks its end names something else.
+    """
+    names = [shown(title), None if subtitle is None else shown(subtitle)]
+    room = terminal().width - 6
+    above, below = [None if name is None or name.cell_len <= room else name for name in names]
     return Panel(
-        lines(*texts),
-        title=shown(title),  # a string would be read as markup
+        lines(above, *texts, below),
+        title=None if above else names[0],  # a string would be read as markup
         title_align="left",
-        subtitle=None if subtitle is None else shown(subtitle),
+        subtitle=None if below else names[1],
         subtitle_align="left",
     )
 
@@ -184,7 +191,9 @@ def decisions_view(decisions: Sequence[Decision]) -> Group:
 
 def _decision_panel(decision: Decision) -> Panel:
     when = f"{decision.scope.contact_id}, {_day(decision.note.said_at)}"
-    return panel(decision_made(decision), _reason(decision), title=when)
+    # Of what the gate kept out the line itself has the reason.
+    reason = _reason(decision) if decision.action.is_reconciled else None
+    return panel(decision_made(decision), reason, title=when)
 
 
 def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
@@ -370,12 +379,12 @@ def contacts_view(contacts: Sequence[Contact]) -> Group:
 def _contact_line(contact: Contact) -> Text:
     # An unnamed contact has its id as its name.
     names = dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
-    last = f", last decision {_day(contact.last_decision_at)}" if contact.last_decision_at else ""
-    return shown(
-        f"{' · '.join(names)}: {contact.live_facts} live, {contact.expired_facts} expired, "
-        f"{contact.archived_facts} archived, {contact.superseded_facts} superseded, "
-        f"{contact.revoked_facts} revoked, {contact.erased_facts} erased{last}"
-    )
+    states = ("expired", "archived", "superseded", "revoked", "erased")
+    ended = ((getattr(contact, f"{state}_facts"), state) for state in states)
+    told = [f"{contact.live_facts} live", *(f"{count} {state}" for count, state in ended if count)]
+    if contact.last_decision_at:
+        told.append(f"last decision {_day(contact.last_decision_at)}")
+    return shown(f"{' · '.join(names)}: {', '.join(told)}")
 
 
 def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None = None) -> Text:
@@ -598,8 +607,12 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Text:
 
 
 def _in_numbers(contact: ContactHealth) -> str:
-    return (
-        f"{contact.contact_id}: {contact.live} live, {contact.duplicated} duplicates, "
-        f"{contact.rivalled_slots} stale, {contact.disputes.count} disputes, "
-        f"{contact.questions.count} questions, {contact.refusals} refused"
+    told = (
+        (contact.duplicated, counted(contact.duplicated, "duplicate")),
+        (contact.rivalled_slots, f"{contact.rivalled_slots} stale"),
+        (contact.disputes.count, counted(contact.disputes.count, "dispute")),
+        (contact.questions.count, counted(contact.questions.count, "question")),
+        (contact.refusals, f"{contact.refusals} refused"),
     )
+    numbers = [f"{contact.live} live", *(words for count, words in told if count)]
+    return f"{contact.contact_id}: {', '.join(numbers)}"

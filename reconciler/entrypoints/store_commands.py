@@ -153,7 +153,7 @@ def restore(
     with progress(file.name, as_json) as advance:
         done = ops.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
-        show(as_json, done, _backup_view)
+        show(as_json, done, _restored_view)
     else:
         show(as_json, done, _restore_view)
 
@@ -167,6 +167,17 @@ _HASH_KEYS = {
 
 def _backup_view(made: Backup) -> Text:
     return lines("Verified.", *field_lines(made), _HASH_KEYS[made.hash_key])
+
+
+_RESTORED_KEYS = {
+    "file": "The key of its hashes came with it.",
+    "setting": "The key of its hashes did not: set RECONCILER_GATE__HASH_KEY as it was.",
+    "none": "It has no key of hashes yet.",
+}
+
+
+def _restored_view(made: Backup) -> Text:
+    return lines("Restored and verified.", *field_lines(made), _RESTORED_KEYS[made.hash_key])
 
 
 def _export_view(report: ExportReport) -> Text:

@@ -50,7 +50,8 @@ def field_lines(record: Any) -> Iterator[str]:
 
 def _field_lines(plain: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, value in plain.items():
-        words = f"{indent}{name.replace('_', ' ')}:"
+        # A kind of link is a word of the graph, and stays as it is.
+        words = f"{indent}{name if name.isupper() else name.replace('_', ' ')}:"
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
                 lines = [*_field_lines(part, f"{indent}  ")]

@@ -26,6 +26,7 @@ def test_a_backup_is_restored_where_no_memory_is(
     assert json_of(run, "restore", str(tmp_path / "one.zip"))["schema_version"] > 0
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "newer.lbug"))
     said = run("restore", str(tmp_path / "one.zip"))[1]
+    assert said.startswith("Restored and verified.")
     assert str(tmp_path / "newer.lbug") in "".join(said.split())
     [recalled] = json_of(run, "recall", *SCOPE)
     assert recalled["fact"]["text"] == "Lives in Pune."

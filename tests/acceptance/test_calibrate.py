@@ -57,7 +57,7 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     assert [each.name for each in tmp_path.glob("*.toml")] == ["mine.toml"]
 
     code, _, err = run("calibrate", str(file), *options)
-    assert (code, "already exists" in err) == (3, True)
+    assert (code, "exists; give --overwrite" in err) == (2, True)
 
     run("add", *SCOPE, "Needs an early breakfast.")
     added = json.loads(run("add", *SCOPE, "Needs an early meal", "--json")[1])

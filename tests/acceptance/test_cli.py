@@ -420,3 +420,18 @@ def test_a_broken_command_of_another_package_is_named_and_the_others_work(tmp_pa
     ended = _ended(_installed(tmp_path, "greet", "1 / 0\n"), "--help")
     assert "command greet of greeting cannot be loaded: division by zero" in ended.stderr
     assert (ended.returncode, "recall" in ended.stdout) == (0, True)
+
+
+def test_an_id_that_is_longer_than_the_frame_is_never_cut(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contact = "account-of-" + "acme-" * 20 + "berlin"
+    run("add", "--agent", "crm", "--contact", contact, "Lives in Pune.")
+    monkeypatch.setenv("COLUMNS", "60")
+    _, out, _ = run("decisions", "--agent", "crm")
+    assert contact in re.sub(r"[│\s]", "", out)
+
+
+def test_a_retried_job_says_what_reads_it(run: Run) -> None:
+    _, out, _ = run("retry", "--all-dead", "--agent", "crm")
+    assert out == "No such job is dead; there is nothing to retry.\n"
