@@ -44,7 +44,7 @@ def test_a_forked_child_is_told_at_once_and_the_parent_goes_on(
     for call in CALLS:
         assert "opened before the process forked" in outcomes[f"child {call}"]
         assert "Memory.open(...)" in outcomes[f"child {call}"]
-    assert "the memory was closed" in outcomes["child tool"]
+    assert "the memory is closed" in outcomes["child tool"]
     assert (outcomes["child close"], outcomes["child close async"]) == ("None", "None")
     is_embedded = one_of_each.name == "embedded"
     assert ("is open in another process" in outcomes["child own"]) == is_embedded

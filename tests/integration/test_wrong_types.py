@@ -133,8 +133,8 @@ def test_an_agents_tools_say_that_the_memory_was_closed(tmp_path: Path) -> None:
     memory.close()
     noted = tools.call("add_contact_note", {"text": "Likes tea.", "source_kind": "user_explicit"})
     recalled = tools.call("recall_contact", {"query": "tea"})
-    assert "the memory was closed" in noted.text
-    assert "the memory was closed" in recalled.text
+    assert "the memory is closed" in noted.text
+    assert "the memory is closed" in recalled.text
 
 
 @pytest.mark.parametrize("call", ["open", "restore"])

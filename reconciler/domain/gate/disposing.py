@@ -105,7 +105,9 @@ def revalidation(fact: Fact) -> str:
     return asked.replace("{date}", said_on).replace("“{claim}”", claim)
 
 
-def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False) -> Fact | None:
+def answer_since(
+    asked: Note, facts: Iterable[Fact], *, consent_to: GateReason | None = None
+) -> Fact | None:
     """Fact of later words that answer what a person would be asked; None without one.
 
     Only the contact's and an operator's own words do: they answer the same question, or say all
@@ -114,8 +116,9 @@ def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False
     Args:
         asked: what a person would be asked about.
         facts: the contact's.
-        is_consent: whether the question is for consent. Then no words answer it, only what was
-            kept by a yes, or another value, by which it is old.
+        consent_to: why consent is needed; None if it is not. If it is, no words answer the
+            question, only what was kept by a yes, or another value, by which it is old. Whether
+            to keep what was forgotten stays open then, too.
     """
     may, text = may_answer(asked), canonical_text(asked.text)
     stems = Counter(word.stem for word in _words(asked))
@@ -128,8 +131,11 @@ def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False
             and fact.word in OWN_WORDS
             and (
                 fact.is_confirmed_by_user
-                or not is_consent
-                or compare_slots(asked.slot, fact.slot) is SlotMatch.CHANGED
+                or consent_to is None
+                or (
+                    consent_to is not GateReason.FORGOTTEN_BEFORE
+                    and compare_slots(asked.slot, fact.slot) is SlotMatch.CHANGED
+                )
             )
             and may(fact.text, fact.slot.key if fact.slot else None)
             and _does(fact, asked.slot, text, stems)
@@ -140,8 +146,13 @@ def answer_since(asked: Note, facts: Iterable[Fact], *, is_consent: bool = False
 
 def answer_to(held: Decision, facts: Iterable[Fact]) -> Fact | None:
     """Fact of later words that answer a held note's question; see ``answer_since``."""
-    is_consent = held.gate is not None and held.gate.disposal is Disposal.CONSENT
-    return answer_since(held.note, facts, is_consent=is_consent)
+    return answer_since(held.note, facts, consent_to=consent_to(held.gate))
+
+
+def consent_to(assessment: Assessment | None) -> GateReason | None:
+    """Why consent is needed; None if it is not."""
+    needs = assessment is not None and assessment.disposal is Disposal.CONSENT
+    return assessment.reason if assessment is not None and needs else None
 
 
 def may_answer(asked: Note) -> Callable[[str, str | None], bool]:

@@ -18,6 +18,7 @@ from reconciler.domain.gate.checks import EXTRACTORS_CONFIDENCE
 from reconciler.domain.gate.disposing import (
     answer_since,
     assess,
+    consent_to,
     contradicted,
     with_effective_source,
 )
@@ -464,7 +465,7 @@ class WriteGate(Judging):
             earlier,
             now,
             is_answered=note.is_dated
-            and answer_since(note, facts, is_consent=_asks_consent(first)) is not None,
+            and answer_since(note, facts, consent_to=consent_to(first)) is not None,
             contradicted=None if against is None else against.text,
         )
         assessment = assess(cleaned, self.cleaner.policy_of(note.scope), now, precedents)
