@@ -10,7 +10,7 @@
 # CREATE with 2.5 fails as a duplicate of 2.
 #
 # Why it matters: a number that came out of a division or out of JSON as a
-# float reads and overwrites somebody else's row instead of finding none.
+# float reads and overwrites another row instead of finding none.
 # Check the type of a key in the caller.
 set -euo pipefail
 

@@ -151,8 +151,9 @@ def answer_to(held: Decision, facts: Iterable[Fact]) -> Fact | None:
 
 def consent_to(assessment: Assessment | None) -> GateReason | None:
     """Why consent is needed; None if it is not."""
-    needs = assessment is not None and assessment.disposal is Disposal.CONSENT
-    return assessment.reason if assessment is not None and needs else None
+    if assessment is None or assessment.disposal is not Disposal.CONSENT:
+        return None
+    return assessment.reason
 
 
 def may_answer(asked: Note) -> Callable[[str, str | None], bool]:

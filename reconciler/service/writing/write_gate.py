@@ -353,7 +353,7 @@ class WriteGate(Judging):
         live = self.fact_store.list_facts(note.scope)
         is_against = contradicted(submission.note.slot, candidate.relations, live) is not None
         question = assessment.question or ""
-        matter = question.partition("“")[0] if _asks_consent(assessment) else question
+        matter = question.partition("“")[0] if consent_to(assessment) else question
         weight = is_against + (submission.note.importance or 0.0)
         return [(weight, matter, note.idempotency_key)]
 
@@ -566,7 +566,3 @@ def _agreeing(submission: Submission) -> Submission:
 def _is_question(assessment: Assessment) -> bool:
     """True if the contact is asked."""
     return assessment.question is not None and assessment.reason not in NOT_FOR_CONTACTS
-
-
-def _asks_consent(assessment: Assessment) -> bool:
-    return assessment.disposal is Disposal.CONSENT
