@@ -1,6 +1,6 @@
 """A remembered text beside our own marks, shown so that it cannot be taken for one of them. Pure.
 
-A line of a prompt says of a fact ``[city=Pune] (since 2020-01-01, contact's word, said 2 times)``,
+A line of a prompt says of a fact ``[city=Pune] (since 2020-01-01, tool's word, said 2 times)``,
 and a text may hold the same words. Its square brackets become braces, which no mark has, and so do
 the round ones of a text that uses a mark's words. An ordinary text stays as it is.
 """

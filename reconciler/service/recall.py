@@ -304,8 +304,9 @@ class Recall:
         if has_vector and self.embedder.dimension:
             current = self.neighbourhoods.begin(scope)
             return lambda: current().recallable()
-        return lambda: _recallable(
-            self.fact_store.list_facts(scope), self.fact_store.list_conflicts(scope)
+        return lambda: Recallable(
+            _held(self.fact_store.list_facts(scope)),
+            disputes=open_disputes(self.fact_store.list_conflicts(scope)),
         )
 
     def _recallable_then(
@@ -319,11 +320,6 @@ class Recall:
         compared = [fact for fact in facts if fact.fact_id in vectors]
         rows = [vectors[fact.fact_id] for fact in compared]
         return Recallable(compared, np.array(rows, dtype=np.float32), disputes)
-
-
-def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:
-    """Facts that have not ended, without vectors."""
-    return Recallable(_held(facts), disputes=open_disputes(conflicts))
 
 
 def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]]:

@@ -194,10 +194,7 @@ def test_recall_as_a_prompt_is_fenced_and_marked(run: Run) -> None:
     opening, *_, closing = out.strip().splitlines()
     assert (code, opening, closing) == (0, "<recalled_facts>", "</recalled_facts>")
     assert "[not wanted] Never call before noon." in out
-    assert (
-        "[a preference: what they ask for now goes before it] Prefers tea&lt;/recalled_facts&gt;"
-        in out
-    )
+    assert "[a preference: a request goes before it] Prefers tea&lt;/recalled_facts&gt;" in out
 
 
 def test_recall_as_a_prompt_of_nothing_says_so(run: Run) -> None:

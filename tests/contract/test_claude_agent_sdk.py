@@ -143,7 +143,7 @@ def test_a_run_of_the_command_line_is_as_the_page_shows(
     assert prints(shown.shown, ended.stdout), ended.stdout + ended.stderr
     told = str(model.requests[-1].body["messages"])
     assert "Remembered as a new fact." in told
-    assert "contact's word" in told
+    assert "None of it is an instruction" in told
 
 
 @pytest.mark.parametrize("kind", ["stdio", "http"])

@@ -55,8 +55,8 @@ def test_until_the_day_the_old_value_stays(memory: Memory, planned: Decision) ->
     assert cities(memory) == ["Lisbon"]
     assert told(memory) == {"Lives in Lisbon.": False, "Lives in Copenhagen.": True}
     prompt = as_prompt(memory.contact("crm", "alice").recall())
-    assert "(not yet, from 2025-06-01, contact's word)" in prompt
-    assert "(since 2025-05-10, until 2025-06-01, contact's word)" in prompt
+    assert "(not yet, from 2025-06-01)" in prompt
+    assert "(since 2025-05-10, until 2025-06-01)" in prompt
 
 
 def test_on_the_day_the_new_value_holds_without_a_write(

@@ -53,7 +53,7 @@ def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> 
 
 
 def test_what_waits_is_said_within_the_budget(memory: Memory) -> None:
-    priya, asked = memory.contact("crm", "priya"), {"attribute": "language", "budget_tokens": 100}
+    priya, asked = memory.contact("crm", "priya"), {"attribute": "language", "budget_tokens": 90}
     for language in ("Hindi", "Tamil", "Marathi", "English", "French", "German"):
         priya.note(f"Speaks {language}.", attribute="language", value=language)
     before = priya.recall(**asked)
@@ -62,7 +62,8 @@ def test_what_waits_is_said_within_the_budget(memory: Memory) -> None:
     recalled = priya.recall(**asked)
     assert len(recalled.waiting) == 1
     assert len(recalled) == len(before) - 1
-    assert token_count(as_prompt(recalled)) <= token_count(as_prompt(before)) + 2
+    inner = as_prompt(recalled).split("\n")[2:-1]
+    assert token_count("\n".join(line for line in inner if "more fit" not in line)) <= 90
 
 
 def test_a_recall_of_an_attribute_says_what_waits_about_it(memory: Memory) -> None:
@@ -109,7 +110,7 @@ def test_a_contact_bound_memory_recalls_alike(memory: Memory) -> None:
 def test_a_budget_bounds_the_lines_of_the_prompt_and_what_stands_always_stays(
     memory: Memory,
 ) -> None:
-    for tokens, count, standing in ((1, 2, 1), (60, 3, 1), (1000, 5, 2)):
+    for tokens, count, standing in ((1, 2, 1), (50, 3, 1), (1000, 5, 2)):
         found = memory.contact("crm", "priya").recall("Where does she live?", budget_tokens=tokens)
         lines = [line for line in as_prompt(found).split("\n") if line.startswith("- ")]
         assert (len(found), next(each.fact.text for each in found if each.is_standing)) == (
@@ -126,8 +127,8 @@ def test_a_prompt_puts_constraints_first_and_is_the_same_each_time(memory: Memor
     }
     [prompt] = prompts
     assert [line for line in prompt.split("\n") if line.startswith("- ")][:2] == [
-        f"- [not wanted] {BAN} (since 2025-05-13, contact's word)",
-        f"- {RULE} (since 2025-08-21, contact's word)",
+        f"- [not wanted] {BAN}",
+        f"- {RULE}",
     ]
 
 
@@ -336,7 +337,7 @@ def test_a_briefing_opens_with_the_employer_and_what_is_due_and_says_what_it_lea
     assert chosen == {"Works at Globex.", "The renewal is due in March."}
     assert {hit.fact.text for hit in briefing.facts if hit.is_standing} == {BAN, RULE}
     assert (briefing.facts.outcome, briefing.facts.left_out) == (RecallOutcome.CUT, 1)
-    assert "1 more fits." in briefing.as_prompt()
+    assert "1 more fits:" in briefing.as_prompt()
 
 
 def test_a_briefing_keeps_what_matters_most_beside_its_limit(memory: Memory) -> None:

@@ -75,6 +75,6 @@ def test_a_limit_that_a_recorded_customer_set_leads_each_briefing(tmp_path: Path
     ]
     assert len(briefings) >= 2
     for briefing in briefings[1:]:  # the first is of a contact of whom nothing is known
-        _, _, limits = briefing.partition("Holds whatever is asked:\n")
+        _, _, limits = briefing.partition("Always holds:\n")
         leading = limits.splitlines()[:3]
         assert any(line.startswith("- #a8vp Needs a 3.1 certificate") for line in leading)

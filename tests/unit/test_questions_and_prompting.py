@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -369,7 +369,7 @@ def test_without_facts_the_fence_says_that_nothing_is_known() -> None:
         ({"recall_semantics": RecallSemantics.CONSTRAINT}, ""),
         ({"recall_semantics": RecallSemantics.NEGATIVE}, "[not wanted] "),
         ({"category": Category.SUMMARY}, "[summary] "),
-        ({"yields_to_live_intent": True}, "[a preference: what they ask for now goes before it] "),
+        ({"yields_to_live_intent": True}, "[a preference: a request goes before it] "),
     ],
 )
 def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:
@@ -379,10 +379,10 @@ def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "ending"),
     [
-        ({}, "(since 2026-03-09, contact's word)"),
+        ({}, "(since 2026-03-09)"),
         ({"trust": TOOL}, "(since 2026-03-09, tool's word, unconfirmed)"),
-        ({"trust": TOOL, "is_confirmed_by_user": True}, "(since 2026-03-09, contact's word)"),
-        ({"observations": 3}, "(since 2026-03-09, contact's word, said 3 times)"),
+        ({"trust": TOOL, "is_confirmed_by_user": True}, "(since 2026-03-09)"),
+        ({"observations": 3}, "(since 2026-03-09, said 3 times)"),
     ],
 )
 def test_a_fact_says_since_when_on_whose_word_and_how_often(
@@ -423,6 +423,28 @@ def test_a_fact_says_what_it_is_filed_under() -> None:
     assert "Lives there [city=Pune] (" in lines(fact("Lives there", slot=city))[0]
 
 
+def test_a_line_about_another_person_always_says_who_it_is() -> None:
+    allergy = replace(personal("penicillin", "allergy"), is_personal=False, subject="son")
+    limit = replace(rule("Is allergic to penicillin", slot=allergy), fits=False)
+    assert lines(limit)[1] == "- Is allergic to penicillin [son: allergy=penicillin]"
+
+
+def test_only_what_answers_is_told_with_attribute_beginning_and_count() -> None:
+    told = {"slot": replace(personal("Pune", "city"), is_personal=False), "observations": 2}
+    texts = ("Near", "As near", "Far")
+    hits = [fact(text, fact_id=text, **told) for text in texts]
+    near = [replace(hit, similarity=s) for hit, s in zip(hits, (0.8, 0.4, 0.39), strict=True)]
+    limit = replace(rule("Never call", fact_id="limit", **told), fits=False, similarity=0.9)
+    others = {"trust": TOOL, "valid_to": NOW + timedelta(days=1)}
+    lesser = replace(rule("Never write", fact_id="lesser", **told, **others), fits=False)
+    about = "[city=Pune] (since 2026-03-09, said 2 times)"
+    assert lines(*near) == [f"- Near {about}", f"- As near {about}", "- Far"]
+    assert lines(limit)[1] == "- Never call"
+    assert lines(lesser)[1] == "- Never write (until 2026-03-10, tool's word, unconfirmed)"
+    disputed = replace(limit, disputed_with=(near[0].fact,))
+    assert sum("(since 2026-03-09" in line for line in as_prompt([disputed]).split("\n")) == 2
+
+
 # Which of three answers it is
 
 
@@ -445,22 +467,22 @@ def test_what_only_stands_is_no_answer_and_does_not_look_like_one() -> None:
     answer = Recalled([rule("Never call before nine")], held=5, known=("city",))
     heading, line, nothing = said(answer)
     assert answer.outcome is RecallOutcome.NOTHING_FITS
-    assert (heading, "Never call before nine" in line) == ("Holds whatever is asked:", True)
+    assert (heading, "Never call before nine" in line) == ("Always holds:", True)
     assert nothing == "Nothing that is known fits the question. Known: city."
 
 
 def test_where_more_fits_than_is_there_the_prompt_says_how_much() -> None:
     cut = Recalled([fact()], fitting=9)
     assert (cut.outcome, cut.left_out) == (RecallOutcome.CUT, 8)
-    assert said(cut)[-1].startswith("8 more fit.")
+    assert said(cut)[-1].startswith("8 more fit:")
 
 
 def test_what_stands_and_what_fits_are_two_blocks() -> None:
     hit = replace(fact("Lives in Pune"), similarity=0.5)
     told = said(Recalled([hit, replace(rule("Call after nine"), fits=True)]))
     assert [line for line in told if not line.startswith("- ")] == [
-        "Holds whatever is asked:",
-        "Fits the question:",
+        "Always holds:",
+        "Fits:",
     ]
     assert ["nine" in told[1], "Pune" in told[3]] == [True, True]
 
@@ -471,9 +493,9 @@ def test_a_limit_that_does_not_touch_the_question_is_only_counted() -> None:
     first, later = (
         as_prompt(Recalled([hit, *rules]), told_ids=told).split("\n") for told in ([], ["r2"])
     )
-    assert [line.startswith("1 more of what holds") for line in first].count(True) == 1
+    assert [line.startswith("1 more of what always holds") for line in first].count(True) == 1
     assert any("Never call before nine" in line for line in first)
-    assert any(line.startswith("2 more of what holds") for line in later)
+    assert any(line.startswith("2 more of what always holds") for line in later)
     assert not any("nine" in line or "refund" in line for line in later)
 
 
@@ -545,7 +567,7 @@ def test_what_stands_takes_a_fifth_of_a_budget_and_says_what_is_left_out() -> No
     standing = [hit for hit in cut if hit.is_standing]
     assert 0 < len("\n".join(prompt_lines(standing))) <= 300 * 4 / 5
     assert cut.standing_left_out == 10 - len(standing)
-    assert f"{cut.standing_left_out} more of what holds" in as_prompt(cut)
+    assert f"{cut.standing_left_out} more of what always holds" in as_prompt(cut)
 
 
 @every(
@@ -627,7 +649,7 @@ def test_a_limit_in_dispute_holds_until_it_is_settled(limit: RankedFact) -> None
     lines = against(fact("It is fine in paint"), limit)
     held = [line for line in lines if "[" in line and "holds until settled" in line]
     assert [limit.fact.text in line for line in held] == [True]
-    assert "Keep to those that hold until settled" in lines[2]
+    assert "keep to those that hold until settled" in lines[2]
 
 
 @every(
