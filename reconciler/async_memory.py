@@ -218,6 +218,7 @@ class AsyncContactMemory(AsyncBoundMemory[ContactMemory]):
     recall = awaited(ContactMemory.recall)
     briefing = awaited(ContactMemory.briefing)
     context = awaited(ContactMemory.context)
+    check = awaited(ContactMemory.check)
     value = awaited(ContactMemory.value)
     profile = awaited(ContactMemory.profile)
     history = awaited(ContactMemory.history)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
 from sys import maxsize
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from reconciler.bootstrap.services import Services
     from reconciler.domain.explanation import Explanation
     from reconciler.domain.recalling.briefing import Briefing, Context
+    from reconciler.domain.recalling.checking import ActCheck
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
     from reconciler.domain.records.candidates import Assessment, Candidate, FactEvidence, Turn
@@ -295,9 +296,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: days are not above 0, or too many, or the limit is below 1.
         """
-        is_number = isinstance(days, int | float) and not isinstance(days, bool)
-        if not is_number or not 0 < days <= _DAYS_MAX:
-            raise InvalidRequestError(f"days must be a number above 0, at most {_DAYS_MAX:,}")
+        _check_days("days", days)
         scopes = self._scopes()
         return self._services.records.expiring(scopes, days, at_most(limit))
 
@@ -477,6 +476,17 @@ def _place(after: object, parts: Sequence[str] = _OF_AN_ITEM) -> Any:
     for part in ids:
         check_identifier("after", part, InvalidRequestError)
     return utc("after", at), *ids
+
+
+def _check_days(name: str, days: float) -> None:
+    """Check a number of days.
+
+    Raises:
+        InvalidRequestError: it is not above 0, or too large.
+    """
+    is_number = isinstance(days, int | float) and not isinstance(days, bool)
+    if not is_number or not 0 < days <= _DAYS_MAX:
+        raise InvalidRequestError(f"{name} must be a number above 0, at most {_DAYS_MAX:,}")
 
 
 def checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
@@ -799,6 +809,60 @@ class ContactMemory(BoundMemory):
             if current.attribute == asked.attribute and current.subject in about
         ]
 
+    def check(
+        self,
+        about: str | Sequence[str] = (),
+        *,
+        act: str = "",
+        subject: str | None = None,
+        max_age_days: float | None = None,
+    ) -> ActCheck:
+        """Check before an act whether it may rest on what is known: go, ask or stop, with reasons.
+
+        Ask if a fact is unknown, disputed, unconfirmed, only a tool's word, too old, or changed
+        within the last week, or if a note about it waits for an answer. Stop if a fact has ended,
+        or if a standing limit touches the act. It writes nothing and asks no model.
+
+        Args:
+            about: what the act rests on: attributes by any name that the attribute book knows, and
+                facts by id or handle.
+            act: what is planned, in words, such as "call her on Monday at eight", to find the
+                standing limits; empty to find them by the facts' own words.
+            subject: whom the attributes are about; None for the contact.
+            max_age_days: a fact that was last said longer ago is too old, above 0; None for any.
+
+        Raises:
+            InvalidRequestError: neither ``about`` nor ``act`` is given, or one cannot be used.
+            UnknownFactError: the contact has no fact of that handle.
+        """
+        from reconciler.service.acting import Acting
+
+        if not isinstance(about, Iterable):
+            raise InvalidRequestError("about must be an attribute, a fact's id, or a list of them")
+        names = (about,) if isinstance(about, str) else tuple(about)
+        for name in names:
+            check_text("about", name, TEXT_LENGTH_MAX)
+        if act:
+            check_text("act", act, TEXT_LENGTH_MAX)
+        elif not names:
+            raise InvalidRequestError("say what the act rests on (about), or what it is (act)")
+        if max_age_days is not None:
+            _check_days("max_age_days", max_age_days)
+
+        def subjects(subject: str) -> tuple[str, ...]:
+            meant = self._services.whom(self._scope, subject)
+            return (*meant.subjects, *meant.may_be)
+
+        return self._services.made(Acting).check(
+            self._scope,
+            names,
+            subjects,
+            subject=subject,
+            act=act,
+            max_age=None if max_age_days is None else timedelta(days=max_age_days),
+            confidence_min=self._settings.recall.confidence_min,
+        )
+
     def profile(self) -> list[SlotValue]:
         """The current values of all of a contact's slots, the contact's own first, by attribute.
 
@@ -918,6 +982,7 @@ class ContactMemory(BoundMemory):
         *,
         session_id: str | None = None,
         can_recall: bool = True,
+        can_check: bool = False,
         budget_tokens: int | None = None,
         trusted_tools: Sequence[str] | None = None,
         colleague: str | None = None,
@@ -932,6 +997,7 @@ class ContactMemory(BoundMemory):
                 corroborate each other; with None, all of the agent's notes count as one
                 conversation.
             can_recall: whether there is ``recall_contact``.
+            can_check: whether there is ``check_before_acting``.
             budget_tokens: the most tokens that one recall returns; None for 500.
             trusted_tools: systems of your own, such as ``("erp",)``: what the model notes as the
                 word of one is believed, under the trust of an approved document and with the
@@ -945,7 +1011,7 @@ class ContactMemory(BoundMemory):
         """
         from reconciler.service.tools.agent_tools import BUDGET_TOKENS, AgentTools
 
-        check_flags(can_recall=can_recall)
+        check_flags(can_recall=can_recall, can_check=can_check)
         budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
         services = self._services
         return services.made(
@@ -953,6 +1019,7 @@ class ContactMemory(BoundMemory):
             may_be=lambda subject, said: self._services.whom(self._scope, subject, said).may_be,
             recall=self.recall if can_recall else None,
             briefing=self.briefing,
+            check=self.check if can_check else None,
             scope=self._scope,
             session_id=session_id,
             budget_tokens=positive("budget_tokens", budget),

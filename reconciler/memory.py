@@ -249,6 +249,7 @@ class Memory:
         tenant: str | None = None,
         session_id: str | None = None,
         can_recall: bool = True,
+        can_check: bool = False,
         budget_tokens: int | None = None,
         trusted_tools: Sequence[str] | None = None,
         colleague: str | None = None,
@@ -260,6 +261,7 @@ class Memory:
         return self.contact(agent_id, contact_id, tenant=tenant).tools(
             session_id=session_id,
             can_recall=can_recall,
+            can_check=can_check,
             budget_tokens=budget_tokens,
             trusted_tools=trusted_tools,
             colleague=colleague,

@@ -90,8 +90,8 @@ _new_app = partial(
 
 _GROUPS: Mapping[str, str] = {
     "Start here": "demo add recall history contacts init doctor",
-    "What is known about a contact": "briefing profile value about find evidence decisions explain "
-    "tasks report browser",
+    "What is known about a contact": "briefing profile value check about find evidence decisions "
+    "explain tasks report browser",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve "
     "relate amend revoke revert refusals expiring",
     "Memory for other programs": "mcp serve token",

@@ -22,6 +22,7 @@ from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.rendering import (
     archived_view,
     briefing_view,
+    check_view,
     contacts_view,
     decision_made,
     decisions_view,
@@ -227,6 +228,7 @@ ROWS = (
         value_view,
         help="Show an attribute's current value or values, since when, and its source.",
     ),
+    CommandRow("check", ContactMemory.check, check_view),
     CommandRow(
         "history",
         ContactMemory.history,

@@ -48,6 +48,7 @@ from reconciler.serve.wording import (
 if TYPE_CHECKING:
     from reconciler.domain.explanation import Explanation
     from reconciler.domain.recalling.briefing import Briefing
+    from reconciler.domain.recalling.checking import ActCheck
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
     from reconciler.domain.records.candidates import Assessment, FactEvidence
     from reconciler.domain.records.decisions import Archived, Decision
@@ -526,6 +527,14 @@ def profile_view(values: Sequence[SlotValue], contact: str) -> Text | str:
     if not values:
         return f"No value is known of {contact}."
     return lines((contact, "bold"), *map(value_line, values))
+
+
+def check_view(checked: ActCheck) -> Verbatim:
+    """The answer to a check before an act, and the facts that the act rests on."""
+    answer = checked.as_prompt({fact.fact_id: fact.handle for fact in checked.facts})
+    return Verbatim(
+        "\n".join([answer, *(f"  {fact.handle} {fact.text}" for fact in checked.facts)])
+    )
 
 
 def briefing_view(briefing: Briefing) -> Verbatim:

@@ -110,6 +110,7 @@ def langgraph_tools(
     *,
     tenant: str | None = None,
     can_recall: bool = True,
+    can_check: bool = False,
     budget_tokens: int | None = None,
     trusted_tools: Sequence[str] | None = None,
     with_colleague: bool = False,
@@ -125,6 +126,7 @@ def langgraph_tools(
         memory: the memory; its opener closes it.
         tenant: the tenant; None for the configured one.
         can_recall: whether there is ``recall_contact``.
+        can_check: whether there is ``check_before_acting``.
         budget_tokens: the size of one recall; None for 500.
         trusted_tools: as ``Memory.agent_tools`` takes it.
         with_colleague: whether the model is told that it may note a colleague's word. If one of
@@ -135,6 +137,7 @@ def langgraph_tools(
         memory,
         tenant=tenant,
         can_recall=can_recall,
+        can_check=can_check,
         budget_tokens=budget_tokens,
         trusted_tools=trusted_tools,
     )
@@ -143,6 +146,7 @@ def langgraph_tools(
         "any",
         tenant=tenant,
         can_recall=can_recall,
+        can_check=can_check,
         trusted_tools=trusted_tools,
         colleague="any" if with_colleague else None,
     )

@@ -84,6 +84,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/contacts/{contact_id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check
+         * @description Whether an act may rest on what is known: go, ask or stop, with reasons.
+         */
+        get: operations["check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent_id}/contacts/{contact_id}/sessions": {
         parameters: {
             query?: never;
@@ -801,7 +821,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description The queue of the store, and the decisions of this process, for Prometheus.
+         * @description The queue and health of the store, and this process's decisions, for Prometheus.
          *
          *     They cover all tenants and agents, so the token must be valid for all.
          */
@@ -840,11 +860,33 @@ export interface components {
             name: string;
         };
         /**
+         * ActCheck
+         * @description The answer: go, ask or stop, with the reasons.
+         *
+         *     Attributes:
+         *         advice: the gravest advice of the reasons; go without any.
+         *         reasons: in the order in which was asked, limits last.
+         *         facts: the facts that the act would rest on.
+         */
+        ActCheck: {
+            advice: components["schemas"]["Advice"];
+            /** Reasons */
+            reasons: components["schemas"]["CheckReason"][];
+            /** Facts */
+            facts: components["schemas"]["Fact"][];
+        };
+        /**
          * Action
          * @description What is done: what the reconciler writes, or how the gate disposed of a candidate.
          * @enum {string}
          */
         Action: "ADD" | "UPDATE" | "SKIP" | "ADMIT" | "HOLD" | "REJECT" | "DECLINE" | "WITHDRAW" | "REVOKE" | "RESOLVE" | "REVERT" | "ARCHIVE" | "UNARCHIVE";
+        /**
+         * Advice
+         * @description What to do before an act.
+         * @enum {string}
+         */
+        Advice: "go" | "ask" | "stop";
         /**
          * AmendmentBody
          * @description What is true instead of a fact, or of an attribute's value.
@@ -1004,6 +1046,26 @@ export interface components {
             detail: string;
             /** @default admitted */
             reason: components["schemas"]["GateReason"];
+        };
+        /**
+         * CheckReason
+         * @description Why not to act at once.
+         *
+         *     Attributes:
+         *         about: what was asked about: an attribute or a fact, as the caller named it; "act" for the
+         *             act itself.
+         *         advice: ask or stop.
+         *         reason: a sentence.
+         *         fact_id: the fact that it concerns; None if none is known.
+         */
+        CheckReason: {
+            /** About */
+            about: string;
+            advice: components["schemas"]["Advice"];
+            /** Reason */
+            reason: string;
+            /** Fact Id */
+            fact_id?: string | null;
         };
         /**
          * ClaimOutcome
@@ -3506,6 +3568,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BriefingAnswer"];
+                };
+            };
+            /** @description What is known still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal400"];
+            401: components["responses"]["Refusal401"];
+            403: components["responses"]["Refusal403"];
+            404: components["responses"]["Refusal404"];
+            409: components["responses"]["Refusal409"];
+            413: components["responses"]["Refusal413"];
+            421: components["responses"]["Refusal421"];
+            422: components["responses"]["Refusal422"];
+            429: components["responses"]["Refusal429"];
+            500: components["responses"]["Refusal500"];
+            503: components["responses"]["Refusal503"];
+        };
+    };
+    check: {
+        parameters: {
+            query?: {
+                /** @description What the act rests on: attributes, and facts by id. */
+                on?: string[] | null;
+                /** @description What is planned, in words. */
+                act?: string;
+                /** @description Whom the attributes are about. */
+                subject?: string | null;
+                /** @description How old a fact may be. */
+                max_age_days?: number | null;
+            };
+            header?: {
+                /** @description The ETag of what is known already: 304 if it still holds. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description The agent; the token says which it opens. */
+                agent_id: string;
+                /** @description The contact. */
+                contact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActCheck"];
                 };
             };
             /** @description What is known still holds. */

@@ -108,6 +108,11 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
     return this.caller.get(`${CONTACT}/briefing`, this.ids, { ...options, query });
   }
 
+  /** Whether an act may rest on what is known: go, ask or stop, with reasons. */
+  check(on: string[], options: Omit<Query<"check">, "on"> = {}) {
+    return this.caller.get(`${CONTACT}/check`, this.ids, { ...options, on });
+  }
+
   /** Hands a conversation over; the job says how far its reading has got. */
   submitSession(
     messages: Schemas["MessageBody"][],

@@ -85,6 +85,9 @@ test("what is noted is recalled, and a new value takes the old one's place", asy
   assert.match(prompt, /Lives in Goa\. \[city=Goa\]/);
   assert.equal(facts[0]?.fact.slot?.value, "Goa");
   assert.match((await priya.briefing()).prompt, /Goa/);
+  const { advice, reasons } = await priya.check(["city", "employer"], { act: "Send flowers." });
+  assert.equal(advice, "ask");
+  assert.deepEqual(reasons.map((each) => each.about), ["city", "employer"]);
 });
 
 test("what waits is asked, and answered once", async () => {

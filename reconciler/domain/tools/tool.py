@@ -255,6 +255,7 @@ if TYPE_CHECKING:
 ADD_CONTACT_NOTE = "add_contact_note"
 RECALL_CONTACT = "recall_contact"
 RELATE_CONTACT_NOTE = "relate_contact_note"
+CHECK_BEFORE_ACTING = "check_before_acting"
 
 AGENT_SOURCES: Mapping[str, SourceKind] = {
     "contact": SourceKind.USER_EXPLICIT,

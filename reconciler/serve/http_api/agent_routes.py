@@ -12,6 +12,7 @@ from urllib.parse import quote
 from fastapi import Header, Query, Request, Response
 
 from reconciler.bound_memory import ContactMemory
+from reconciler.domain.recalling.checking import ActCheck
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import check_identifier
 from reconciler.errors import InvalidRequestError
@@ -109,6 +110,20 @@ def briefing(
     """What to know, and what to ask, when a conversation opens."""
     briefed = about.briefing(query, limit=limit)
     return {**briefed.to_dict(), "prompt": briefed.as_prompt()}
+
+
+@routes.answers(_CONTACT + "/check", ActCheck, unless_known=True)
+def check(
+    about: ContactOf,
+    on: Annotated[
+        list[str] | None, Query(description="What the act rests on: attributes, and facts by id.")
+    ] = None,
+    act: Annotated[str, Query(description="What is planned, in words.")] = "",
+    subject: Annotated[str | None, Query(description="Whom the attributes are about.")] = None,
+    max_age_days: Annotated[float | None, Query(description="How old a fact may be.")] = None,
+) -> Any:
+    """Whether an act may rest on what is known: go, ask or stop, with reasons."""
+    return about.check(on or (), act=act, subject=subject, max_age_days=max_age_days)
 
 
 @routes.post(_CONTACT + "/sessions", status_code=202, responses=ok(shapes.JobShape, 202))

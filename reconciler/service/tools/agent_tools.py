@@ -21,15 +21,18 @@ from typing import Any
 from cachetools import LRUCache
 
 from reconciler.domain.recalling.briefing import Briefing
+from reconciler.domain.recalling.checking import ActCheck
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
 from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled, is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Relations
+from reconciler.domain.records.handles import HANDLE_SIGN
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.tools.replies import Shown, ToolReply, reply_about, reply_about_relating
 from reconciler.domain.tools.tool import (
     ADD_CONTACT_NOTE,
+    CHECK_BEFORE_ACTING,
     RECALL_CONTACT,
     RELATE_CONTACT_NOTE,
     Style,
@@ -97,6 +100,8 @@ class AgentTools:
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
         briefing: gives what is known in general, as ``ContactMemory.briefing`` does.
+        check: says whether an act may rest on facts, as ``ContactMemory.check`` does; None if the
+            agent has no tool for it.
         digest: a keyed digest, as ``ContactMemory.digest`` makes.
         scope: the contact's; nothing that a model sends can choose another.
         session_id: the conversation that the agent is in; None files all of its notes in one.
@@ -120,6 +125,7 @@ class AgentTools:
         may_be: Callable[[str, str], Sequence[str]],
         recall: Callable[..., Recalled] | None,
         briefing: Callable[..., Briefing],
+        check: Callable[..., ActCheck] | None,
         digest: Callable[[str], str],
         scope: Scope,
         session_id: str | None,
@@ -136,6 +142,7 @@ class AgentTools:
         self._may_be = may_be
         self._recall = recall
         self._briefing = briefing
+        self._check = check
         self._digest = digest
         self._scope = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
@@ -152,9 +159,12 @@ class AgentTools:
             ADD_CONTACT_NOTE: self._add,
             RELATE_CONTACT_NOTE: self._relate,
             RECALL_CONTACT: self._answer,
+            CHECK_BEFORE_ACTING: self._checked,
         }
         if recall is not None:
             self._tools[RECALL_CONTACT] = tools[RECALL_CONTACT]
+        if check is not None:
+            self._tools[CHECK_BEFORE_ACTING] = tools[CHECK_BEFORE_ACTING]
         self._unsettled: LRUCache[str, tuple[str, Callable[[], datetime]]]
         self._unsettled = LRUCache(_UNSETTLED_MAX)
         self._shown = Shown()
@@ -365,6 +375,17 @@ class AgentTools:
         told = self._tell(recalled)
         return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled, told)))
 
+    def _checked(self, given: dict[str, Any], _: object) -> ToolReply:
+        """Check before an act; a handle names a fact that was shown, even if it has ended since."""
+        assert self._check is not None  # noqa: S101  there is no such tool otherwise
+        named = given.get("about", [])
+        about = [
+            self._shown.fact_id(name) if name.startswith(HANDLE_SIGN) else name
+            for name in ([named] if isinstance(named, str) else named)
+        ]
+        checked = self._check(**given | {"about": about})
+        return ToolReply(text=checked.as_prompt(self._shown.show(checked.fact_ids)))
+
     def _tell(self, recalled: Recalled) -> set[str]:
         """Keep what is told that no budget cuts; gives what the conversation was told before.
 
@@ -394,6 +415,7 @@ _NOTHING_DONE = {
     ADD_CONTACT_NOTE: "Nothing was remembered.",
     RELATE_CONTACT_NOTE: "Nothing was changed.",
     RECALL_CONTACT: "Nothing was recalled.",
+    CHECK_BEFORE_ACTING: "Nothing was checked.",
 }
 
 

@@ -1,0 +1,165 @@
+"""A check before an act: go, ask or stop, with what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler import Memory
+from reconciler.bound_memory import ContactMemory
+from reconciler.domain.recalling.checking import ActCheck
+from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+
+
+class Clock:
+    now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def priya(kept_engine: EngineUnderTest, clock: Clock) -> Iterator[ContactMemory]:
+    arguments = {"embedder": HashingEmbedder(64), **kept_engine.settings_arguments}
+    with Memory.open(clock=clock, **arguments) as memory:
+        yield memory.contact("crm", "priya")
+
+
+def lives_in(contact: ContactMemory, city: str, **given: Any) -> str:
+    decision = contact.note(f"Lives in {city}.", attribute="city", value=city, **given)
+    assert decision.fact_id is not None
+    return decision.fact_id
+
+
+def told(checked: ActCheck) -> tuple[str, list[tuple[str, str]]]:
+    return checked.advice.value, [(each.about, each.reason) for each in checked.reasons]
+
+
+def test_a_plain_fact_of_the_contact_is_a_go(priya: ContactMemory) -> None:
+    fact_id = lives_in(priya, "Pune")
+    checked = priya.check("home city")
+    assert told(checked) == ("go", [])
+    assert [fact.fact_id for fact in checked.facts] == [fact_id]
+    assert told(priya.check([fact_id])) == told(priya.check(checked.facts[0].handle)) == ("go", [])
+
+
+def test_what_is_not_known_is_asked(priya: ContactMemory) -> None:
+    assert told(priya.check("city")) == ("ask", [("city", "nothing is known of it")])
+
+
+def test_a_held_note_and_a_tools_word_are_asked_about(priya: ContactMemory) -> None:
+    priya.note("Lives in Goa.", source_kind="tool_output", attribute="city", value="Goa")
+    reasons = [("city", "nothing is known of it"), ("city", "a note about it waits for an answer")]
+    assert told(priya.check("city")) == ("ask", reasons)
+
+
+def test_an_old_fact_is_asked_about_only_if_its_age_matters(
+    priya: ContactMemory, clock: Clock
+) -> None:
+    lives_in(priya, "Pune")
+    clock.now = NOON + timedelta(days=40)
+    assert told(priya.check("city")) == ("go", [])
+    aged = ("ask", [("city", "it was last said 40 days ago")])
+    assert told(priya.check("city", max_age_days=30)) == aged
+    assert told(priya.check("city", max_age_days=41)) == ("go", [])
+
+
+def test_a_change_of_the_last_week_is_asked_about(priya: ContactMemory, clock: Clock) -> None:
+    lives_in(priya, "Pune")
+    clock.now = NOON + timedelta(days=30)
+    lives_in(priya, "Goa")
+    assert told(priya.check("city")) == ("ask", [("city", "it changed on 2026-04-08")])
+    clock.now += timedelta(days=7)
+    assert told(priya.check("city")) == ("go", [])
+
+
+def test_a_fact_that_has_ended_stops_and_names_what_holds_now(
+    priya: ContactMemory, clock: Clock
+) -> None:
+    old = lives_in(priya, "Pune")
+    clock.now += timedelta(days=1)
+    lives_in(priya, "Goa")
+    clock.now += timedelta(days=1)
+    lives_in(priya, "Delhi")
+    now = 'it has ended; now "Lives in Delhi."'
+    assert told(priya.check([old])) == ("stop", [(old, now)])
+
+
+def test_both_sides_of_a_dispute_are_asked_about(priya: ContactMemory, clock: Clock) -> None:
+    lives_in(priya, "Pune")
+    lives_in(priya, "Goa", source_kind="approved_doc", source_reference="contract 7")
+    facts = [fact for dispute in priya.disputes() for fact in dispute.facts]
+    assert facts, "the document's word is in dispute with the contact's"
+    for fact in facts:
+        assert (fact.fact_id, "it is in dispute") in told(priya.check(fact.fact_id))[1]
+
+
+def test_a_standing_limit_that_touches_the_act_stops(priya: ContactMemory) -> None:
+    lives_in(priya, "Pune")
+    priya.note("Never call before nine.")
+    stop = priya.check(act="Call before nine.")
+    assert told(stop) == (
+        "stop", [("act", 'a standing limit applies: "Never call before nine."')]
+    )  # fmt: skip
+    assert told(priya.check("city", act="Send flowers to Pune.")) == ("go", [])
+
+
+def test_a_subject_of_ones_own_is_asked_about(priya: ContactMemory) -> None:
+    priya.note("Her wife lives in Goa.", subject="wife", attribute="city", value="Goa")
+    assert told(priya.check("city", subject="wife"))[0] == "go"
+    assert told(priya.check("city"))[0] == "ask"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "say what the act rests on"),
+        ({"about": ["city", ""]}, "about"),
+        ({"about": "???"}, "blank"),
+        ({"about": "city", "max_age_days": 0}, "max_age_days must be a number above 0"),
+        ({"about": "city", "act": 7}, "act"),
+        ({"about": 7}, "about must be"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(
+    priya: ContactMemory, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=said):
+        priya.check(**given)
+
+
+def test_another_contacts_fact_is_unknown(priya: ContactMemory, kept_engine: object) -> None:
+    with pytest.raises(UnknownFactError):
+        priya.check("#zzzz")
+
+
+def test_an_agent_checks_with_a_tool_of_its_own_if_its_builder_says_so(
+    priya: ContactMemory,
+) -> None:
+    asked = {"about": ["city"], "act": "Send flowers."}
+    assert "no such tool" in priya.tools().call("check_before_acting", asked).text
+    tools = priya.tools(can_check=True)
+    assert tools.call("check_before_acting", asked).text.startswith("Ask the contact first.")
+    lives_in(priya, "Pune")
+    handle = tools.call("recall_contact", {"attribute": "city"}).text.split("#")[1][:4]
+    go = tools.call("check_before_acting", {"about": f"#{handle}", "act": "Send flowers."})
+    assert go.text == "Go: nothing speaks against it."
+    lives_in(priya, "Goa")
+    stop = tools.call("check_before_acting", {"about": f"#{handle}", "act": "Send flowers."})
+    assert stop.text == (
+        f'Stop: do not do it as planned.\n- #{handle}: it has ended; now "Lives in Goa."'
+    )
+    wrong = tools.call("check_before_acting", {"about": ["#zzzz"], "act": "Send flowers."})
+    assert wrong.is_error
