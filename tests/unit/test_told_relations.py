@@ -128,12 +128,12 @@ CERTIFIED = "Every batch comes with a 3.1 certificate"
             AGENT,
         ),
         ("Wants WhatsApp: asked not to be emailed any more.", "Still wants WhatsApp.", SKIP, AGENT),
-        # A denial that the note puts plainly: a limit, and a rule without its exception.
+        # A denial that the note puts plainly; of a limit it is kept beside.
         (
             "Bars must be no longer than three metres: no forklift. Four-metre ones go back.",
             "Bars must be three metres long at the most, still.",
-            SKIP,
-            AGENT,
+            ADD,
+            DecidedBy.GUARD,
         ),
         (
             "Nobody may enter a flat without 48 hours' notice; the only exception is water.",

@@ -34,7 +34,6 @@ from reconciler.reading.guard import (
     are_in_order,
     denial_in,
     ends,
-    exchange_names,
     find_changes,
     has_many_other_words,
     is_said_of_another,
@@ -315,8 +314,6 @@ def _by_wording(note: Note, seen: RuleInput) -> Verdict | None:
 
 def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
     if are_filed_apart(note, fact) or not rewords(note.text, fact.text):
-        return False
-    if exchange_names(note.text, fact.text):
         return False
     findings = unlike(note, fact, seen)
     has_moved = [each for each in findings if each.kind is Difference.ROLES]

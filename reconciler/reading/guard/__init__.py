@@ -52,7 +52,6 @@ from reconciler.reading.guard.changes import (
 )
 from reconciler.reading.guard.differences import (
     count_stems,
-    exchange_names as _exchange_names,
     find_additions,
     find_alike,
     find_cessation,
@@ -95,7 +94,7 @@ from reconciler.reading.guard.matters import (
     tells_of_end as tells_of_end,
 )
 from reconciler.reading.guard.reading import VALUE_KINDS, Reading, lowered, read
-from reconciler.reading.guard.tokens import pattern_of, tokens_of, words_of
+from reconciler.reading.guard.tokens import pattern_of, tokens_of
 from reconciler.reading.text_reading import read_text
 
 _LONG = 16
@@ -104,9 +103,6 @@ cosine of 0.95 by less than a synonym does in a short text."""
 
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots; none of their restatements has more."""
-
-_DENIED_WORDS_MAX = 2
-"""Words of content of two texts that consist of a word and its denial: "paid", "unpaid"."""
 
 _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
@@ -181,20 +177,13 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     if denied or (is_cut and not share_matter(note, fact)):
         return denied
     new, old = read(note), read(fact)
-    if new.canonical == old.canonical or _share_nothing(new, old):
+    if new.canonical == old.canonical:
         return ()
     finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-2]
     changes = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
     if not changes or any(find_subject(new, old)):
         return ()
     return tuple(each for each in changes if not _is_apart(each, note, fact))
-
-
-def _share_nothing(new: Reading, old: Reading) -> bool:
-    """True if the texts share no word of content, and are more than a word and its denial."""
-    if not new.stems.isdisjoint(old.stems):
-        return False
-    return len((new.stems | old.stems) - words_of("light")) > _DENIED_WORDS_MAX
 
 
 def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
@@ -352,11 +341,6 @@ def brings_another_value(note: str, earlier: str, now: str) -> bool:
         for reading in map(read, (note, earlier, now))
     )
     return bool(named - before - after) and named.isdisjoint(before - after)
-
-
-def exchange_names(note: str, fact: str) -> bool:
-    """True if two names of the same words changed places, each with what is said of it."""
-    return _exchange_names(read(note), read(fact))
 
 
 def tells_of_more(text: str) -> bool:
@@ -525,19 +509,11 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
 def said_plainly(text: str, other: str) -> str:
     """Text with its denials put plainly if the other text puts the same plainly.
 
-    "No longer than three metres" denies nothing of "three metres at the most", nor does "never
-    enter without notice" of "entering needs notice".
+    "Never enter without notice" denies nothing of "entering needs notice".
     """
-    beside = lowered(other)
-    ways = (
-        ("no_more_than", "at_most", "at most"),
-        ("no_less_than", "at_least", "at least"),
-        ("not_without", "requires", _REQUIRED),
-    )
-    for cue, plain, instead in ways:
-        denied = pattern_of(cue)
-        if pattern_of(plain).search(beside) and not denied.search(beside):
-            text = re.sub(denied.pattern, instead, text, flags=re.IGNORECASE)
+    denied, beside = pattern_of("not_without"), lowered(other)
+    if pattern_of("requires").search(beside) and not denied.search(beside):
+        return re.sub(denied.pattern, _REQUIRED, text, flags=re.IGNORECASE)
     return text
 
 

@@ -51,9 +51,6 @@ COSINE_MIN = 0.25
 """Below it two texts that share a word are about different things. Source: as above."""
 
 _FEW = 3
-_PLAIN = 4
-"""Words of content of a sentence that only names who or what something is."""
-
 _SHORT = 6
 """The most words of content in a note that says the same in another order."""
 
@@ -82,11 +79,6 @@ _IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 """Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
-
-_WAY = re.compile(
-    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
-    r"by (?P<way>[\w' -]+)"
-)
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
@@ -151,7 +143,7 @@ def ends(note: str, fact: str) -> bool:
     if _tells_a_wish(note) or are_of_other_people(note, fact):
         return False
     old = read(fact)
-    if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
+    if old.ceased or old.negated or new.subject != old.subject:
         return False
     left_out = words_of_its_own(old, new) - _reworded(old)
     if any(word in left_out for word in map(stem_of, old.names)):
@@ -179,23 +171,17 @@ def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
     both have, it names what the fact does not. How far a thing has come names no other one: "quit
     the current job".
     """
-    cue = pattern_of("cessation").search(note.canonical) if end in note.ceased else None
-    marker = cue.group().split() if cue else end.text.casefold().split()[:1]
-    texts = [token.text.casefold() for token in note.tokens]
-    after = note.tokens[texts.index(marker[0]) + len(marker) :] if marker[0] in texts else ()
-    behind = list(takewhile(lambda token: token.kind != "mark", after))
-    last = max((at for at, token in enumerate(behind) if token.value in fact.stems), default=-1)
+    known, owning = _said(fact), words_of("article", "possessive")
     one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
-    said = _said(fact) | words_of("stage") | _reworded(note)
-    owning = words_of("article", "possessive")
-    return any(
-        (token.text.casefold() in one_of and before.value in owning)
-        or (
-            token.value not in said
-            and (token.kind != "function" or token.value in words_of("part"))
-        )
-        for before, token in pairwise((Token("mark", "", ""), *behind[: last + 1]))
-    )
+    if any(
+        before.value in owning and token.text.casefold() in one_of
+        for before, token in pairwise(note.tokens)
+    ):
+        return True
+    others = words_of("part") - known - {*end.text.casefold().split()}
+    last = max((at for at, stem in enumerate(end.reach) if stem in fact.stems), default=-1)
+    named = (known | words_of("stage") | _reworded(note)).issuperset(end.reach[: last + 1])
+    return not named or not others.isdisjoint(_said(note))
 
 
 def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
@@ -251,18 +237,9 @@ def _head(fact: str) -> tuple[Word, ...]:
 
 
 def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    if any(token.value in words_of("nominative") for token in tokens) or _opens_with_verb(tokens):
+    if any(token.value in words_of("nominative") for token in tokens):
         return ()
     return tuple(_before_the_verb(content_words(tokens)))
-
-
-def _opens_with_verb(tokens: Sequence[Token]) -> bool:
-    """True if a text such as "Pays by card now" leaves out who does it."""
-    first, *others = tokens or [Token("mark", "", "")]
-    if not others or first.kind != "word" or not may_be_verb(first.text):
-        return False
-    second = others[0]
-    return second.value not in words_of("be", "auxiliary") and not may_be_verb(second.text)
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
@@ -313,12 +290,6 @@ def _key(token: Token) -> str:
     return "a" if token.value in words_of("article") else token.value
 
 
-def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
-    """True if the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
-    denied = {stem for denial in fact.negated for stem in denial.reach}
-    return not fact.negated or bool(before and denied and before.isdisjoint(denied))
-
-
 def is_wording_of(
     fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
 ) -> bool:
@@ -348,7 +319,7 @@ def is_wording_of(
 
 
 def rewords(note: str, fact: str) -> bool:
-    """True if both say the same in the same words, in another order or form, or give one answer.
+    """True if both say the same in the same words, in another order or form.
 
     "Their CRM is HubSpot", "HubSpot is the CRM that they use". If a finding tells them apart, the
     rule asks.
@@ -356,8 +327,6 @@ def rewords(note: str, fact: str) -> bool:
     new, old = read(note), read(fact)
     if new.degrees.keys() != old.degrees.keys():
         return False
-    if _are_one_answer(note, fact):
-        return True
     telling = function_words() - words_of("article", "possessive")
     here, there = (_said(reading) & telling for reading in (new, old))
     # One says "to", "must" or "us", the other "from", "can" or "him"; one left out tells little.
@@ -370,12 +339,12 @@ def rewords(note: str, fact: str) -> bool:
 
 
 def are_in_order(note: str, fact: str) -> bool:
-    """True if both have their words in one order, days aside, or give one answer."""
+    """True if both have their words in one order, days aside."""
     here, there = (
         [word.stem for word in read(text).words if word.kind != "weekday"] for text in (note, fact)
     )
     kept = [stem for stem in here if stem in there]
-    return kept == [stem for stem in there if stem in here] or _are_one_answer(note, fact)
+    return kept == [stem for stem in there if stem in here]
 
 
 def _own(of: Reading, other: Reading) -> set[str]:
@@ -528,13 +497,6 @@ def differ_in_head(note: str, fact: str) -> bool:
     return here is not None and there is not None and here.head != there.head
 
 
-def _are_one_answer(one: str, other: str) -> bool:
-    """True if both give one head one name and say no more: "her lead is Jo", "Jo is her lead"."""
-    here, there = _frame(one), _frame(other)
-    is_plain = max(len(read(text).words) for text in (one, other)) <= _PLAIN
-    return is_plain and here is not None and here == there
-
-
 class Frame(NamedTuple):
     """A plain sentence: the stems before its "is", and those of the names and values behind it."""
 
@@ -574,12 +536,11 @@ def _is_named(words: str) -> bool:
 def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """True if the note tells a change and differs from the fact only in the new part.
 
-    "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
-    again" beside "drinks no coffee".
+    "She has three children now" beside "has two children", "the new boss is Eva".
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
+    if answer_one_question(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     new, old = read(note), read(fact)
@@ -601,36 +562,6 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     aside = {token.value for token in tokens_of(said)} | _cues(note) | words_of("measure")
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
-
-
-def _goes_another_way(note: str, fact: str) -> bool:
-    """True if the note puts another way behind the "by" of the fact: "pays by card now".
-
-    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
-    """
-    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
-    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
-        return False
-    if pattern_of("addition").search(read(note).canonical):
-        return False
-    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
-    done = _content(here["done"])
-    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
-    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
-
-
-def _undoes(note: str, fact: str) -> bool:
-    """True if the note affirms, in the same words, what the fact denies."""
-    old = read(fact)
-    if len(old.negated) != 1 or old.ceased:
-        return False
-    for clause in map(read, _CLAUSE.findall(note)):
-        if clause.negated or clause.ceased or clause.subject != old.subject:
-            continue
-        aside = _cues(clause.canonical)
-        if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
-            return True
-    return False
 
 
 @remembered

@@ -24,7 +24,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, combinations, pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from reconciler.frozen import in_order
@@ -576,10 +576,6 @@ def _from_the_end(pairs: list[_Pair], extreme: Callable[[int, int], int]) -> lis
     return list(accumulate((pair.there for pair in reversed(pairs)), extreme))[::-1]
 
 
-_NAMES_MAX = 8
-"""Names that are compared two by two; bounds the time for a text of names."""
-
-
 def find_more(new: Reading, old: Reading) -> Iterator[Finding]:
     """What only one text tells of one more: "another dog", "ten more chairs", "a second key"."""
     here, there = (pattern_of("one_more").search(each.canonical) for each in (new, old))
@@ -616,24 +612,6 @@ def find_parts(new: Reading, old: Reading) -> Iterator[Finding]:
     in_note, in_fact = _parted(new, old), _parted(old, new)
     if in_note or in_fact:
         yield _word(in_note, in_fact)
-
-
-def exchange_names(new: Reading, old: Reading) -> bool:
-    """True if two names changed places, each with what is said of it.
-
-    "The manager is Tom, the assistant is Ben" is no answer that "the manager is Ben, the assistant
-    is Tom" only words otherwise.
-    """
-    if new.stems != old.stems or len(new.names) < 2:
-        return False
-    here, there = _said_of_names(new), _said_of_names(old)
-    names = sorted(here.keys() & there.keys())[:_NAMES_MAX]
-    return any(
-        bool(here[one] and here[other])
-        and here[one] != here[other]
-        and (here[one], here[other]) == (there[other], there[one])
-        for one, other in combinations(names, 2)
-    )
 
 
 def _word(in_note: str, in_fact: str) -> Finding:
@@ -679,19 +657,3 @@ def _parted(of: Reading, other: Reading) -> str:
         for part, word in parts
         if word.stem in other.stems and part.stem not in other.stems
     )
-
-
-def _said_of_names(reading: Reading) -> dict[str, frozenset[str]]:
-    """By name, the other words of its clause; a name that stands in two clauses is left out."""
-    stems = {word.stem for word in reading.words if folded(word.text) in reading.names}
-    clauses: list[set[str]] = [set()]
-    for token in reading.tokens:
-        if token.text.casefold() == "and" or token.value in words_of("clause_mark", "supposition"):
-            clauses.append(set())
-        elif token.kind == "word":
-            clauses[-1].add(token.value)
-    said: dict[str, list[frozenset[str]]] = {}
-    for clause in clauses:
-        for name in clause & stems:
-            said.setdefault(name, []).append(frozenset(clause - {name}))
-    return {name: each[0] for name, each in said.items() if len(each) == 1}
