@@ -264,8 +264,7 @@ def load_prices(provider: str, model: str) -> dict[str, float]:
         ConfigurationError: the installation lacks the list.
     """
     prices = _parsed(*_shipped("prices.toml"))
-    of_vendor = prices.get("openai" if provider == "decisions" else provider, {})
-    price = of_vendor.get(re.sub(r"-(\d{8}|\d{4}-\d\d-\d\d)$", "", model))
+    price = prices.get(provider, {}).get(re.sub(r"-(\d{8}|\d{4}-\d\d-\d\d)$", "", model))
     if price is None:
         return {}
     return {f"usd_per_million_{name}_tokens": price[name] for name in ("input", "output")}

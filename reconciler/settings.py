@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -73,7 +74,7 @@ _USUAL_MODELS = {
     "openai": "gpt-6-luna",
     "decisions": "gpt-6-luna",
 }
-"""The smallest current model of each provider; in autumn 2026 OpenAI's decisions know no other."""
+"""The smallest current model of each provider; ``_as_named_now`` says what "decisions" is."""
 
 PROVIDERS_OF_NAMES = {"minilm": "packaged", "noop": "none"}
 """Of an embedder: which names of models belong to which provider; any other is a model's own."""
@@ -256,7 +257,18 @@ class EmbedderSettings(_ModelSettings, frozen=True):
         return self
 
 
-JudgeProvider = Literal["anthropic", "openai", "decisions", "packaged"]
+JudgeProvider = Literal["anthropic", "openai", "packaged"]
+
+
+def _as_named_now(provider: Any) -> Any:
+    """An older file may name the protocol of typed choices, which is not spoken any more."""
+    if provider != "decisions":
+        return provider
+    _log.warning(
+        "arbiter.provider 'decisions' is gone, and 'openai' is used in its place, which asks for "
+        "an answer in words: set that, and a base_url that does not end in /systemone"
+    )
+    return "openai"
 
 
 class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
@@ -264,7 +276,7 @@ class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
 
     mode: Literal["auto", "keyed", "off"] = "auto"
     reach: Cosine | Literal["calibrated", "band"] = "calibrated"
-    provider: JudgeProvider = "anthropic"
+    provider: Annotated[JudgeProvider, BeforeValidator(_as_named_now)] = "anthropic"
     first: Literal["none", "packaged"] = "none"
     timeout_seconds: Seconds = 10.0
     retries_max: Quantity = 1

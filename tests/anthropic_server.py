@@ -249,7 +249,7 @@ EXTRACTOR_REPLIES: Mapping[str, Reply] = {
 """What an extractor may meet with, by label; each does what it says to any request."""
 
 
-PATHS = {"anthropic": "", "openai": "/v1", "decisions": "/v1/systemone", "openai-decisions": "/v1"}
+PATHS = {"anthropic": "", "openai": "/v1"}
 """What follows the server's address in the base URL of each provider."""
 
 

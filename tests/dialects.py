@@ -11,16 +11,12 @@ from typing import Any
 
 __all__ = ["data_of", "events_of", "fault_of", "reply_in", "schema_of", "system_of"]
 
-CHAT, DECISIONS, SYSTEM_ONE = "/v1/chat/completions", "/v1/decisions", "/v1/systemone"
+CHAT = "/v1/chat/completions"
 _FINISHED = {"end_turn": "stop", "tool_use": "tool_calls", "refusal": "content_filter"}
 
 
 def data_of(path: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON about note and facts, or about a session."""
-    if path == SYSTEM_ONE:
-        return dict(body["state"])
-    if path == DECISIONS:
-        return _unfenced(body["input"])
     first = next(each for each in body["messages"] if each["role"] == "user")
     return _unfenced(first["content"])
 
@@ -29,10 +25,6 @@ def system_of(path: str, body: Mapping[str, Any]) -> str:
     """What the model is told, whatever the data."""
     if path == CHAT:
         return str(body["messages"][0]["content"])
-    if path == DECISIONS:
-        return str(body["questions"][0]["instructions"])
-    if path == SYSTEM_ONE:
-        return str(body["questions"]["relation"]["instructions"])
     return "".join(block["text"] for block in body["system"])
 
 
@@ -54,8 +46,6 @@ def reply_in(path: str, body: bytes) -> bytes:
         return body
     if path == CHAT:
         return json.dumps(_completion(message)).encode()
-    if path in {DECISIONS, SYSTEM_ONE}:
-        return json.dumps(_decision(path, message)).encode()
     return body
 
 
@@ -88,16 +78,11 @@ def events_of(body: bytes) -> bytes:
 
 def fault_of(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> str | None:
     """Why the real API would reject a request in one of the other protocols, or None."""
-    wanted = {
-        CHAT: {"model", "messages"},
-        DECISIONS: {"model", "input", "questions"},
-        SYSTEM_ONE: {"model", "state", "questions"},
-    }
-    if path not in wanted:
+    if path != CHAT:
         return f"no such path {path}"
     if not headers.get("authorization", "").startswith("Bearer "):
         return "no credentials"
-    missing = wanted[path] - set(body)
+    missing = {"model", "messages"} - set(body)
     return f"{sorted(missing)}: field required" if missing else None
 
 
@@ -128,28 +113,3 @@ def _completion(message: Mapping[str, Any]) -> dict[str, Any]:
 def _call(block: Mapping[str, Any]) -> dict[str, Any]:
     function = {"name": block["name"], "arguments": json.dumps(block["input"])}
     return {"id": block["id"], "type": "function", "function": function}
-
-
-def _decision(path: str, message: Mapping[str, Any]) -> dict[str, Any]:
-    answer = _choice(message)
-    if path == SYSTEM_ONE:
-        answers: Any = {"relation": answer}
-    else:
-        listed = [{"value": v, "probability": p} for v, p in answer["probabilities"].items()]
-        answers = [answer | {"name": "relation", "probabilities": listed}]
-    return {"model": "m", "answers": answers, "usage": message.get("usage")}
-
-
-def _choice(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The choice that says the same as an answer in words; for no answer, one of nothing."""
-    if message["stop_reason"] == "refusal":
-        return {"type": "refusal", "probabilities": {}}
-    try:
-        said = json.loads(_said(message) or "")
-        relation, sure = said["relation"], said["confidence"]
-        option = relation if said["target"] is None else f"{relation}_{said['target']}"
-        option = "none" if relation == "unrelated" else option
-    except (ValueError, KeyError, TypeError):
-        return {"type": "choice", "choice": "", "probabilities": {}}
-    rest = {"none" if option != "none" else "coexists": 1 - sure}
-    return {"type": "choice", "choice": option, "probabilities": {option: sure} | rest}

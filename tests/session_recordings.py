@@ -20,7 +20,6 @@ from typing import Any
 from reconciler.adapters.model_extractor import ModelExtractor
 from reconciler.adapters.structured_calls import (
     Connection,
-    Correction,
     Question,
     Reply,
     Vendor,
@@ -160,7 +159,7 @@ class _Recordings:
         self._question = question
         return self
 
-    async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
+    async def reply(self, data: Mapping[str, Any]) -> Reply:
         assert self._question is not None
         schema = self._question.answer.model_json_schema()
         asked = Asked(self._question.prompt.text, schema, data)

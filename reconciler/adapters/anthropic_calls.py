@@ -8,12 +8,11 @@ from pydantic import BaseModel
 
 from reconciler.adapters.structured_calls import (
     Connection,
-    Correction,
     Data,
     Question,
     Reply,
     Vendor,
-    conversation,
+    fenced,
     opened,
     usage_of,
 )
@@ -47,8 +46,8 @@ class _Client:
             open_telemetry=False,
         )
 
-    async def reply(self, data: Data, correction: Correction | None) -> Reply:
-        request = self._request(data, correction)
+    async def reply(self, data: Data) -> Reply:
+        request = self._request(data)
         # Not messages.parse: it fails on the words of a refusal before we can recognise the
         # refusal.
         raw = await self._client.messages.with_raw_response.create(**request)
@@ -61,7 +60,7 @@ class _Client:
             cut_off=stopped if stopped not in {"end_turn", "refusal"} else None,
         )
 
-    def _request(self, data: Data, correction: Correction | None) -> dict[str, Any]:
+    def _request(self, data: Data) -> dict[str, Any]:
         return {
             "model": self._model,
             "max_tokens": self._question.answer_tokens_max,
@@ -74,7 +73,7 @@ class _Client:
                     "cache_control": {"type": "ephemeral"},
                 }
             ],
-            "messages": conversation(data, correction),
+            "messages": [fenced(data)],
             "output_config": {"format": {"type": "json_schema", "schema": self._schema}},
         }
 

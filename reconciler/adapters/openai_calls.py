@@ -1,35 +1,28 @@
-"""OpenAI's chat completions and decisions, by its SDK: only the protocols of ``structured_calls``.
+"""OpenAI's chat completions, by its SDK: only the protocol of ``structured_calls``.
 
 Many servers speak it, each with its own gaps. If a server rejects a dispensable part of a request
 by name, the rest of the session leaves it out.
-
-Typed choices: OpenAI's ``POST /decisions`` and System One's ``POST /systemone`` ask the same in
-different spellings. The last part of the base URL selects one.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field
 
 from reconciler.adapters.structured_calls import (
     Connection,
-    Correction,
     Data,
     Question,
     Reply,
     Vendor,
-    conversation,
     fenced,
     opened,
     usage_of,
 )
-from reconciler.frozen import in_order
 
 if TYPE_CHECKING:
     import openai
@@ -121,11 +114,11 @@ class _Client:
             parts["reasoning_effort"] = "low"
         self._dispensable = Dispensable(parts)
 
-    async def reply(self, data: Data, correction: Correction | None) -> Reply:
+    async def reply(self, data: Data) -> Reply:
         completion = _Completion.model_validate_json(
             await self._dispensable.reply(
                 lambda: self._client.chat.completions.with_raw_response.create(
-                    **self._request(data, correction)
+                    **self._request(data)
                 )
             )
         )
@@ -141,9 +134,9 @@ class _Client:
     async def close(self) -> None:
         await self._client.close()
 
-    def _request(self, data: Data, correction: Correction | None) -> dict[str, Any]:
+    def _request(self, data: Data) -> dict[str, Any]:
         told = {"role": "system", "content": self._prompt_with_schema()}
-        turns = [told, *conversation(data, correction)]
+        turns = [told, fenced(data)]
         return {"model": self._model, "messages": turns, **self._dispensable.parts}
 
     def _prompt_with_schema(self) -> str:
@@ -172,104 +165,3 @@ openai_vendor = partial(
 
 OPENAI = openai_vendor(speaks="a chat completion", open=_Client)
 """OpenAI's models, and others behind ``POST /chat/completions``."""
-
-
-_SYSTEM_ONE = "systemone"
-_NAME = "relation"
-"""The name of the only question."""
-
-Options = Mapping[str, str]
-"""The options, each with its meaning."""
-
-
-class _Probability(BaseModel):
-    value: str
-    probability: float
-
-
-def _by_option(given: Any) -> Any:
-    """Probabilities by their options, also of a list that names both."""
-    if not isinstance(given, list):
-        return given
-    return {one.value: one.probability for one in map(_Probability.model_validate, given)}
-
-
-class Choice(BaseModel):
-    """The chosen option, and how probable each one is."""
-
-    model_config = ConfigDict(allow_inf_nan=False)
-
-    type: Literal["choice"]
-    choice: str
-    probabilities: Annotated[dict[str, float], BeforeValidator(_by_option)]
-
-    @model_validator(mode="after")
-    def _is_told(self) -> Choice:
-        if not 0 <= self.probabilities.get(self.choice, -1) <= 1:
-            raise ValueError("the choice has no probability from 0 to 1")
-        return self
-
-
-def decisions(options_of: Callable[[Data], Options]) -> Vendor:
-    """A model that chooses between options, with a probability for each, by OpenAI's SDK.
-
-    Args:
-        options_of: gives the options for the data.
-    """
-
-    def open_choice(connection: Connection, question: Question[Any]) -> _Choosing:
-        base_url, _, last = (connection.base_url or "").rstrip("/").rpartition("/")
-        is_system_one = last == _SYSTEM_ONE
-        where = replace(connection, base_url=base_url) if is_system_one else connection
-        return _Choosing(
-            open_client(where), is_system_one, connection.model, question.prompt.text, options_of
-        )
-
-    return openai_vendor(
-        speaks="an answer to a typed choice",
-        hint="a base_url that ends in /systemone is asked in System One's words, others in "
-        "OpenAI's",
-        open=open_choice,
-    )
-
-
-class _Chosen(BaseModel):
-    answers: Annotated[list[dict[str, Any]], Field(min_length=1)] | dict[str, dict[str, Any]]
-    usage: Any = None
-
-
-@in_order
-class _Choosing:
-    """The client of both spellings. An answer without words needs no second try."""
-
-    client: openai.AsyncOpenAI
-    is_system_one: bool
-    model: str
-    instructions: str
-    options_of: Callable[[Data], Options]
-
-    async def reply(self, data: Data, correction: Correction | None) -> Reply:  # noqa: ARG002
-        options = self.options_of(data)
-        asked: dict[str, Any] = {"type": "choice", "instructions": self.instructions}
-        body: dict[str, Any] = {"model": self.model}
-        if self.is_system_one:
-            path, asked["criteria"] = f"/{_SYSTEM_ONE}", dict(options)
-            body |= {"state": dict(data), "questions": {_NAME: asked}}
-        else:
-            choices = [{"value": option, "description": text} for option, text in options.items()]
-            path, asked = "/decisions", asked | {"name": _NAME, "choices": choices}
-            body |= {"input": fenced(data), "questions": [asked]}
-        sent: object = await self.client.post(path, body=body, cast_to=object)
-        reply = _Chosen.model_validate(sent)
-        listed = reply.answers
-        answer = listed[0] if isinstance(listed, list) else listed.get(_NAME, {})
-        usage = usage_of(reply.usage)
-        if answer.get("type") == "refusal":
-            return Reply(text="", usage=usage, is_refusal=True)
-        choice = Choice.model_validate(answer)
-        if choice.choice not in options:
-            raise ValueError("the choice is none of the options")
-        return Reply(text=choice.model_dump_json(), usage=usage)
-
-    async def close(self) -> None:
-        await self.client.close()

@@ -1,7 +1,7 @@
 """Structured calls to a model: one question, one answer of a given shape, before a deadline.
 
-Here: the client's thread, the deadline, the second try after an unreadable answer, the class of
-every failure, reading a prompt and fencing data. Never here: a vendor's protocol, which is in
+Here: the client's thread, the deadline, the class of every failure, reading a prompt and fencing
+data. Never here: a vendor's protocol, which is in
 ``anthropic_calls`` and ``openai_calls``; nor the question and the meaning of an answer, which each
 adapter knows.
 
@@ -44,9 +44,6 @@ WAIT_SECONDS_MAX = 3600.0
 
 _GRACE_SECONDS = 0.5
 """The delay after a deadline until which the event loop must report it, or it counts as stuck."""
-
-_SAID_LENGTH_MAX = 4000
-"""Characters of an unreadable answer that its model is shown again."""
 
 WITHOUT_A_MODEL = "arbiter.mode 'off' and extractor.mode 'explicit'"
 """The settings for working without a model that judges or reads."""
@@ -140,14 +137,6 @@ class Question(Generic[AnswerT]):
     failures: Failures
 
 
-@in_order
-class Correction:
-    """An unreadable answer of a model, and the reason."""
-
-    said: str
-    fault: str
-
-
 @frozen
 class Reply:
     """A server's reply, in no protocol.
@@ -175,8 +164,8 @@ class Closable(Protocol):
 class Client(Closable, Protocol):
     """A connection to a model that answers."""
 
-    async def reply(self, data: Data, correction: Correction | None) -> Reply:
-        """Model's answer to the data; with a correction, its second try.
+    async def reply(self, data: Data) -> Reply:
+        """Model's answer to the data.
 
         Raises:
             ValueError: the server's reply does not follow the protocol.
@@ -315,8 +304,7 @@ class ClientCalls(Generic[ClientT]):
 class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
     """Asks one question of different data, from any thread.
 
-    After an unreadable answer the question is asked once more, with the fault, before the same
-    deadline.
+    An unreadable answer is a failure: who asks tries again later, or decides without it.
 
     Args:
         vendor: defines the protocol that is spoken.
@@ -340,30 +328,14 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
         return self.call(lambda client: self._answer_to(client, data))
 
     async def _answer_to(self, client: Client, data: Data) -> tuple[AnswerT, Usage | None]:
-        reply = await client.reply(data, None)
-        try:
-            return self._read(reply), reply.usage
-        except UnreadableAnswerError as error:
-            said = reply.text.strip()[:_SAID_LENGTH_MAX]
-            if not said:
-                raise
-            correction = Correction(said, str(error))
-        again = await client.reply(data, correction)
-        return self._read(again), summed([reply.usage, again.usage])
-
-    def _read(self, reply: Reply) -> AnswerT:
-        """Answer that a reply holds.
-
-        Raises:
-            UnreadableAnswerError: the reply holds no answer.
-        """
+        reply = await client.reply(data)
         if reply.is_refusal:
             raise self._failures.refused("the model declined to answer")
         if reply.cut_off is not None:
             raise UnreadableAnswerError(f"the answer was cut off ({reply.cut_off})")
         if not reply.text.strip():
             raise self._failures.refused("the model answered nothing")
-        return read_answer(reply.text, self._question.answer)
+        return read_answer(reply.text, self._question.answer), reply.usage
 
 
 class ClientThread(Generic[ClientT]):
@@ -412,24 +384,13 @@ class ClientThread(Generic[ClientT]):
         self._loop.stop()
 
 
-def conversation(data: Data, correction: Correction | None) -> list[dict[str, str]]:
-    """Turns that follow the prompt, in the words of both chat protocols."""
-    turns = [{"role": "user", "content": fenced(data)}]
-    if correction is not None:
-        again = (
-            f"This cannot be used: {correction.fault}. Answer again, with the JSON object alone."
-        )
-        turns += [
-            {"role": "assistant", "content": correction.said},
-            {"role": "user", "content": again},
-        ]
-    return turns
+def fenced(data: Data) -> dict[str, str]:
+    """The turn that follows the prompt, in the words of both chat protocols.
 
-
-def fenced(data: Data) -> str:
-    """Data as JSON between tags; no text in it can close a string or a tag."""
+    It has the data as JSON between tags; no text in it can close a string or a tag.
+    """
     text = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
-    return f"<data>\n{text}\n</data>"
+    return {"role": "user", "content": f"<data>\n{text}\n</data>"}
 
 
 def filed(slot: Slot | None) -> dict[str, str]:

@@ -263,10 +263,6 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
 
         file = chosen.model if chosen.provider == provider else None
         return PackagedArbiter(Path(file).expanduser(), digest=None) if file else PackagedArbiter()
-    if provider == "decisions":
-        from reconciler.adapters.model_arbiter import DecisionsArbiter
-
-        return DecisionsArbiter(_connection(chosen))
     from reconciler.adapters.model_arbiter import ModelArbiter
 
     return ModelArbiter(_vendor(provider), _connection(chosen))

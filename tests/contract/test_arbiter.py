@@ -1,8 +1,8 @@
 """The obligations of the arbiter port, each by its number in ``reconciler/ports/arbiter.py``.
 
 The adapters of all providers talk real HTTP to a server on the loopback; the public double keeps
-the same promises where they make sense for it. What is asked and answered in words is tried on
-those that do so, and what one provider alone has, on that one. Nothing here reaches a paid model.
+the same promises where they make sense for it. What one provider alone has is tried on that one.
+Nothing here reaches a paid model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.anthropic_calls import ANTHROPIC
-from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, DecisionsArbiter, ModelArbiter
+from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, ModelArbiter
 from reconciler.adapters.openai_calls import OPENAI
 from reconciler.adapters.structured_calls import Connection
 from reconciler.domain.reconciling.rule import check_judgement
@@ -85,12 +85,8 @@ Scripted = Callable[[Judgement | ArbiterError], Arbiter]
 PROVIDERS: dict[str, Callable[[Connection], Arbiter]] = {
     "anthropic": lambda where: ModelArbiter(ANTHROPIC, where),
     "openai": lambda where: ModelArbiter(OPENAI, where),
-    "decisions": DecisionsArbiter,
 }
 each_provider = pytest.mark.parametrize("provider", PROVIDERS, indirect=True, scope="module")
-in_words = pytest.mark.parametrize(
-    "provider", ["anthropic", "openai"], indirect=True, scope="module"
-)
 
 
 SCOPE = Scope(tenant="tenant-id", agent_id="agent-id", contact_id="contact-id")
@@ -120,9 +116,8 @@ def judge(
 
 
 def refines(made: Judgement) -> bool:
-    """Whether the server answers it; a typed choice cannot give reasons."""
-    is_choice = made.reasoning == "a typed choice: refines_1 at 0.85, next none at 0.15"
-    return replace(made, reasoning=REFINES.reasoning if is_choice else made.reasoning) == REFINES
+    """Whether the server answers it."""
+    return made == REFINES
 
 
 def judge_within(arbiter: Arbiter, seconds: float) -> Judgement:
@@ -182,7 +177,7 @@ def build(arbiter: Arbiter, server: AnthropicServer, provider: str) -> Iterator[
 
 @pytest.fixture(params=["anthropic", "openai", "scripted"])
 def that_answers(request: pytest.FixtureRequest, server: AnthropicServer) -> Iterator[Scripted]:
-    """Makes an arbiter, of each kind that answers in words, that meets with that answer."""
+    """Makes an arbiter, of each kind, that meets with that answer."""
     with ExitStack() as stack:
 
         def _build(outcome: Judgement | ArbiterError) -> Arbiter:
@@ -483,7 +478,7 @@ def test_2_from_when_a_note_holds_is_told_apart_from_when_it_was_said(
     assert (sent["said_on"], sent["true_since"]) == ("2026-03-09", "2025-02-02")
 
 
-@in_words
+@each_provider
 def test_2_no_id_and_no_cosine_is_sent(server: AnthropicServer, arbiter: Arbiter) -> None:
     others = {
         "session_id": "session-id",
@@ -555,7 +550,7 @@ def test_3_the_prompt_is_the_same_for_every_note(server: AnthropicServer, arbite
         "Zoë 🌱 prefers 中文",
     ],
 )
-@in_words
+@each_provider
 def test_3_no_text_gets_out_of_its_string(
     server: AnthropicServer, arbiter: Arbiter, text: str
 ) -> None:
@@ -612,7 +607,7 @@ REFUSALS = {
 
 
 @every("reply", BAD_ANSWERS.values())
-@in_words
+@each_provider
 def test_4_an_answer_that_was_not_asked_for_is_none(
     server: AnthropicServer, arbiter: Arbiter, reply: Reply
 ) -> None:
@@ -633,7 +628,7 @@ def test_4_an_answer_that_was_not_asked_for_is_none(
         ("dropped", ArbiterUnavailableError),
     ],
 )
-@in_words
+@each_provider
 def test_4_every_kind_of_failure_has_its_error(
     server: AnthropicServer, arbiter: Arbiter, label: str, error: type[ArbiterError]
 ) -> None:
@@ -644,7 +639,7 @@ def test_4_every_kind_of_failure_has_its_error(
 
 
 @every("reply", REFUSALS.values())
-@in_words
+@each_provider
 def test_4_a_refusal_is_told_apart(server: AnthropicServer, arbiter: Arbiter, reply: Reply) -> None:
     server.answers(reply)
 
@@ -727,7 +722,7 @@ def test_4_a_wrong_answer_comes_back_as_it_was_given(
 
 
 @pytest.mark.parametrize("label", REPLIES)
-@in_words
+@each_provider
 def test_4_what_is_well_formed_is_used_and_nothing_else(
     server: AnthropicServer, build: Build, label: str
 ) -> None:
@@ -753,7 +748,7 @@ def test_4_kinds_of_content_that_nobody_asked_for_are_passed_over(
     assert judge(arbiter) == replace(REFINES, usage=None)
 
 
-@in_words
+@each_provider
 def test_4_whitespace_around_an_answer_is_harmless(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:
@@ -797,7 +792,7 @@ def test_input_from_the_apis_cache_counts_as_input(
         {"input_tokens": "many", "output_tokens": 1},
     ],
 )
-@in_words
+@each_provider
 def test_a_count_that_makes_no_sense_spoils_no_answer(
     server: AnthropicServer, arbiter: Arbiter, counted: object
 ) -> None:
@@ -846,7 +841,7 @@ def test_what_will_not_get_better_is_asked_once(
     assert len(server.requests) == 1
 
 
-@in_words
+@each_provider
 def test_the_schema_asks_for_reasoning_before_the_verdict(
     server: AnthropicServer, arbiter: Arbiter
 ) -> None:

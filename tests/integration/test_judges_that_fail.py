@@ -113,7 +113,7 @@ def test_an_answer_that_is_too_unsure_was_given_and_is_not_asked_for_again(
 
 
 def test_a_provider_that_nobody_knows_is_refused_by_its_name() -> None:
-    with pytest.raises(ConfigurationError, match=r"arbiter\.provider.*anthropic.*decisions"):
+    with pytest.raises(ConfigurationError, match=r"arbiter\.provider.*anthropic.*packaged"):
         load_settings(arbiter={"provider": "oracle"})
 
 

@@ -300,7 +300,7 @@ def test_a_models_key_and_address_are_those_of_its_provider(
 
 @pytest.mark.parametrize(
     ("provider", "model"),
-    [("anthropic", "claude-haiku-4-5"), ("openai", "gpt-6-luna"), ("decisions", "gpt-6-luna")],
+    [("anthropic", "claude-haiku-4-5"), ("openai", "gpt-6-luna")],
 )
 def test_each_provider_has_a_model_of_its_own_unless_one_is_set(provider: str, model: str) -> None:
     assert load_settings(arbiter={"provider": provider}).arbiter.chosen_model == model
@@ -318,7 +318,6 @@ def test_each_provider_has_a_model_of_its_own_unless_one_is_set(provider: str, m
         ({"model": "gpt-6-luna"}, (None, None)),
         ({"provider": "openai"}, (0.1, 0.5)),
         ({"provider": "openai", "model": "gpt-6-luna-2026-09-22"}, (0.1, 0.5)),
-        ({"provider": "decisions"}, (0.1, 0.5)),
         ({"provider": "openai", "base_url": "http://127.0.0.1:1/v1"}, (None, None)),
         ({"base_url": "http://127.0.0.1:1", "usd_per_million_input_tokens": 0}, (0, None)),
         ({"usd_per_million_output_tokens": 7}, (1, 7)),
@@ -332,13 +331,13 @@ def test_prices_follow_the_model_at_its_vendor_unless_they_are_set(
 
 
 def test_every_usual_model_has_a_listed_price() -> None:
-    for provider in ("anthropic", "openai", "decisions"):
+    for provider in ("anthropic", "openai"):
         assert load_prices(
             provider, load_settings(arbiter={"provider": provider}).arbiter.chosen_model
         )
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai", "decisions"])
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
 def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> None:
     for given in ({"api_key": "sk-test"}, {"base_url": "http://127.0.0.1:1"}):
         arbiter = build_arbiter(load_settings(arbiter={"provider": provider, **given}))
@@ -355,7 +354,7 @@ def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> N
         ({"arbiter": {"mode": "off"}}, None),
         ({"arbiter": {"mode": "off", "api_key": "sk-test"}}, None),
         ({"arbiter": {"mode": "auto", "api_key": "sk-test"}}, "anthropic"),
-        ({"arbiter": {"mode": "auto", "provider": "decisions", "api_key": "k"}}, "decisions"),
+        ({"arbiter": {"mode": "auto", "provider": "openai", "api_key": "k"}}, "openai"),
         # Its first layers are the packaged embedder's: nothing is fetched for it.
         ({"arbiter": {"mode": "auto"}, "embedder": {"provider": "none"}}, None),
         ({"arbiter": {"mode": "auto"}, "embedder": {"model": "BAAI/bge-m3"}}, None),
@@ -435,15 +434,21 @@ def test_the_doctor_shows_an_address_without_what_may_be_a_key(given: str, shown
 
 
 def test_a_provider_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(
-        ConfigurationError, match="'anthropic', 'openai', 'decisions' or 'packaged'"
-    ):
+    with pytest.raises(ConfigurationError, match="'anthropic', 'openai' or 'packaged'"):
         load_settings(arbiter={"provider": "mistral"})
 
 
-def test_sessions_are_not_read_by_a_typed_choice() -> None:
-    with pytest.raises(ConfigurationError, match=r"extractor\.provider"):
-        load_settings(extractor={"provider": "decisions"})
+def test_a_judge_by_typed_choices_is_the_one_in_words_and_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    chosen = load_settings(arbiter={"provider": "decisions"}).arbiter
+    assert (chosen.provider, chosen.has_model, chosen.chosen_model) == (
+        "openai",
+        True,
+        "gpt-6-luna",
+    )
+    assert "arbiter.provider 'decisions' is gone" in caplog.text
 
 
 def test_neo4j_username_wins_over_neo4j_user(monkeypatch: pytest.MonkeyPatch) -> None:
