@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +9,6 @@ import anthropic
 import pytest
 
 from reconciler import Memory
-from reconciler.adapters.anthropic_tools import anthropic_functions
 from tests.anthropic_server import AnthropicServer, message, tool_call
 
 ADD, RECALL = "add_contact_note", "recall_contact"
@@ -101,25 +99,3 @@ def test_the_loop_that_the_documents_show_ends_with_the_fact_remembered(
     # The history of such a loop, SDK objects and all, is a session like any other.
     job_id = memory.contact("crm", "alice").submit_session("chat-1", messages)
     assert memory.contact("crm", "alice").job(job_id).state == "waiting"
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_sdks_tool_runner_calls_the_tools_by_itself(
-    memory: Memory, server: AnthropicServer, client: anthropic.Anthropic
-) -> None:
-    tools = memory.agent_tools("crm", "alice", session_id="chat-1")
-    runner = client.beta.messages.tool_runner(
-        model="claude-test",
-        max_tokens=500,
-        tools=anthropic_functions(tools, strict=True),
-        messages=ASKED,
-        thread=False,  # the loopback keeps nothing between two requests
-    )
-    last = runner.until_done()
-    assert [block.text for block in last.content if block.type == "text"] == ["Noted."]
-    check(results(server), memory)
-    sent = server.requests[0].body["tools"]
-    assert [each["strict"] for each in sent] == [True, True, True]
-    assert json.dumps(sent, sort_keys=True) == json.dumps(
-        tools.definitions(strict=True), sort_keys=True
-    )

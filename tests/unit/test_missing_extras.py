@@ -56,7 +56,6 @@ def test_the_mcp_server_without_its_sdk_says_what_to_install() -> None:
     [
         ("anthropic", "claude", "anthropic"),
         ("openai", "openai", "openai"),
-        ("decisions", "openai", "openai"),
     ],
 )
 def test_a_judge_without_its_sdk_says_what_to_install(
@@ -75,16 +74,6 @@ def test_an_embedder_without_its_sdk_says_what_to_install(monkeypatch: pytest.Mo
     with pytest.raises(ConfigurationError, match="set embedder") as raised:
         build_embedder(settings)
     assert str(raised.value).endswith(command_for("openai"))
-
-
-def test_anthropics_tool_runner_without_its_sdk_says_what_to_install() -> None:
-    tried = "import sys; sys.modules['anthropic'] = None; "
-    tried += "from reconciler.adapters.anthropic_tools import anthropic_functions"
-    done = subprocess.run(
-        [sys.executable, "-c", tried], capture_output=True, text=True, check=False
-    )
-    assert "ConfigurationError: anthropic_functions needs" in done.stderr
-    assert command_for("claude") in done.stderr
 
 
 def test_another_model_names_the_extras_own_version() -> None:
