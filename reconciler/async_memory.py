@@ -1,17 +1,18 @@
 """The asynchronous facade: ``Memory``, for programs with an event loop. Decides nothing.
 
 Each call is that of ``Memory``, made in a thread: it keeps its name, arguments, documentation
-and its errors. A test holds each class here to the one that it stands for. A call that began is
-finished even if no caller awaits it any more, so that no lock is left behind and no write is half
-done.
+and its errors. The calls are made here from those of the synchronous classes; type checkers read
+them in ``async_parts.pyi``, which ``tools/export_async.py`` writes. A call that began is finished
+even if no caller awaits it any more, so that no lock is left behind and no write is half done.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import datetime
@@ -30,9 +31,7 @@ from typing import (
     Unpack,
 )
 
-from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
-from reconciler.domain.records.notes import Scope
-from reconciler.domain.tasks.tasks import TaskState, WorkingMemory
+from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.errors import ConfigurationError, GraphClosedError, ReconcilerError
 from reconciler.forks import Maker
 from reconciler.memory import Memory, class_call
@@ -50,11 +49,9 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 P = ParamSpec("P")
 S = TypeVar("S")
-A = TypeVar("A")
-Call = Callable[Concatenate[Any, P], R]
-"""A call of an object, which is its first argument."""
 
-Awaited = Call[P, Coroutine[Any, Any, R]]
+AT_ONCE = {"contact", "agent", "tools", "agent_tools", "definitions"}
+"""Calls that never block, because they only bind, or make something up: they are not awaited."""
 
 
 class AsyncPart(Generic[S]):
@@ -69,208 +66,94 @@ class AsyncPart(Generic[S]):
         self._threads = threads
         self._sync = sync
 
-
-def awaited(
-    call: Call[P, R],
-) -> Awaited[P, R]:
-    """An asynchronous form of a call: it is made in a thread."""
-
-    @wraps(call)
-    async def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._threads.run(call, self._sync, *args, **kwargs)
-
-    return made
-
-
-def streamed(
-    call: Call[P, Iterator[R]],
-) -> Call[P, AsyncIterator[R]]:
-    """An asynchronous form of a call that returns an iterator: both run in a thread."""
-
-    @wraps(call)
-    def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
-        return self._threads.stream(call, self._sync, *args, **kwargs)
-
-    return made
-
-
-def at_once(call: Call[P, R]) -> Call[P, R]:
-    """A call that never blocks, made as it is."""
-
-    @wraps(call)
-    def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return call(self._sync, *args, **kwargs)
-
-    return made
-
-
-def bound(kind: Callable[[Threads, S], A], call: Call[P, S]) -> Call[P, A]:
-    """A call that never blocks and returns a part of the memory: the part is asynchronous."""
-
-    @wraps(call)
-    def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> A:
-        return kind(self._threads, call(self._sync, *args, **kwargs))
-
-    return made
-
-
-def handed_out(kind: Callable[[Threads, S], A], call: Call[P, S]) -> Awaited[P, A]:
-    """A call, made in a thread, that returns a part of the memory: the part is asynchronous."""
-
-    @wraps(call)
-    async def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> A:
-        return kind(self._threads, await self._threads.run(call, self._sync, *args, **kwargs))
-
-    return made
-
-
-class AsyncTaskMemory(AsyncPart[TaskMemory]):
-    """The calls of ``TaskMemory``, awaited."""
-
-    load = awaited(TaskMemory.load)
-    mark_done = awaited(TaskMemory.mark_done)
-    set_blocker = awaited(TaskMemory.set_blocker)
-    checkpoint = awaited(TaskMemory.checkpoint)
-    resume = awaited(TaskMemory.resume)
-
-
-class AsyncMemoryContext(AsyncPart[MemoryContext]):
-    """The calls of ``MemoryContext``, awaited."""
-
-    deciding = awaited(MemoryContext.deciding)
-    tool_returned = awaited(MemoryContext.tool_returned)
-    observed = awaited(MemoryContext.observed)
-    succeed = awaited(MemoryContext.succeed)
-    fail = awaited(MemoryContext.fail)
-    interrupt = awaited(MemoryContext.interrupt)
-    resume = awaited(MemoryContext.resume)
-    recall = awaited(MemoryContext.recall)
-    recall_about = awaited(MemoryContext.recall_about)
-    procedures = awaited(MemoryContext.procedures)
-    episodes = awaited(MemoryContext.episodes)
-    log_episode = awaited(MemoryContext.log_episode)
-    propose_durable = awaited(MemoryContext.propose_durable)
-    propose_procedure = awaited(MemoryContext.propose_procedure)
-    propose_reflection = awaited(MemoryContext.propose_reflection)
-    commit = awaited(MemoryContext.commit)
-
-    @property
-    def state(self) -> TaskState:
-        """Where the task stands in this process."""
-        return self._sync.state
-
-    @property
-    def working(self) -> WorkingMemory:
-        """The task's working memory in this process."""
-        return self._sync.working
-
-    @property
-    def task_memory(self) -> AsyncTaskMemory:
-        """The task's own record."""
-        return AsyncTaskMemory(self._threads, self._sync.task_memory)
-
-
-class AsyncAgentTools(AsyncPart[AgentTools]):
-    """The calls of ``AgentTools``, awaited; ``definitions`` waits for nothing."""
-
-    definitions = at_once(AgentTools.definitions)
-    call = awaited(AgentTools.call)
-
-    @property
-    def scope(self) -> Scope:
-        """Tenant, agent and contact that the tools are bound to."""
-        return self._sync.scope
-
-
-class AsyncView(AsyncPart[S]):
-    """A memory, or a part of it that is bound to an agent or a contact."""
-
     async def run(
         self, call: Callable[Concatenate[S, P], R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """A function over the synchronous part, such as one of ``reconciler.ops``, in a thread."""
         return await self._threads.run(call, self._sync, *args, **kwargs)
 
-
-class AsyncBoundMemory(AsyncView[S]):
-    """The calls of ``BoundMemory``, awaited."""
-
-    recall_about = awaited(BoundMemory.recall_about)
-    decisions = awaited(BoundMemory.decisions)
-    all_decisions = streamed(BoundMemory.all_decisions)
-    refusals = awaited(BoundMemory.refusals)
-    pending = awaited(BoundMemory.pending)
-    disputes = awaited(BoundMemory.disputes)
-    expiring = awaited(BoundMemory.expiring)
-    rejudge = streamed(BoundMemory.rejudge)
-    archive = awaited(BoundMemory.archive)
-    erasures = awaited(BoundMemory.erasures)
-    tasks = awaited(BoundMemory.tasks)
-    jobs = awaited(BoundMemory.jobs)
-    check_known = awaited(BoundMemory.check_known)
+    def _given_out(self, value: Any) -> Any:
+        """What a call returns; a part of the memory is asynchronous, too."""
+        form = _FORMS.get(type(value))
+        return form(self._threads, value) if form else value
 
 
-class AsyncContactMemory(AsyncBoundMemory[ContactMemory]):
-    """The calls of ``ContactMemory``, awaited; ``tools`` waits for nothing."""
-
-    version = awaited(ContactMemory.version)
-    note = awaited(ContactMemory.note)
-    recall = awaited(ContactMemory.recall)
-    briefing = awaited(ContactMemory.briefing)
-    context = awaited(ContactMemory.context)
-    check = awaited(ContactMemory.check)
-    value = awaited(ContactMemory.value)
-    profile = awaited(ContactMemory.profile)
-    history = awaited(ContactMemory.history)
-    evidence = awaited(ContactMemory.evidence)
-    evidence_about = awaited(ContactMemory.evidence_about)
-    relate = awaited(ContactMemory.relate)
-    tools = bound(AsyncAgentTools, ContactMemory.tools)
-    submit_session = awaited(ContactMemory.submit_session)
-    session = awaited(ContactMemory.session)
-    task = handed_out(AsyncMemoryContext, ContactMemory.task)
-    job = awaited(ContactMemory.job)
-    retry = awaited(ContactMemory.retry)
-    confirm = awaited(ContactMemory.confirm)
-    reject = awaited(ContactMemory.reject)
-    withdraw = awaited(ContactMemory.withdraw)
-    resolve = awaited(ContactMemory.resolve)
-    amend = awaited(ContactMemory.amend)
-    revoke = awaited(ContactMemory.revoke)
-    revert = awaited(ContactMemory.revert)
-    unarchive = awaited(ContactMemory.unarchive)
-    forget = awaited(ContactMemory.forget)
-    propose = awaited(ContactMemory.propose)
-    commit = awaited(ContactMemory.commit)
-    decision = awaited(ContactMemory.decision)
-    explain = awaited(ContactMemory.explain)
-    correct = awaited(ContactMemory.correct)
-    digest = awaited(ContactMemory.digest)
-
-    @property
-    def scope(self) -> Scope:
-        """Tenant, agent and contact that every call is bound to."""
-        return self._sync.scope
+_FORMS: dict[type, type[AsyncPart[Any]]] = {}
 
 
-class AsyncAgentMemory(AsyncBoundMemory[AgentMemory]):
-    """The calls of ``AgentMemory``, awaited; ``contact`` waits for nothing."""
+def awaits(kind: type) -> Callable[[type[AsyncPart[Any]]], type[AsyncPart[Any]]]:
+    """A decorator: gives a class the public calls and properties of a synchronous one."""
 
-    contact = bound(AsyncContactMemory, AgentMemory.contact)
-    contacts = awaited(AgentMemory.contacts)
-    find = awaited(AgentMemory.find)
-    submit_session = awaited(AgentMemory.submit_session)
-    check_policy = awaited(AgentMemory.check_policy)
+    def filled(form: type[AsyncPart[Any]]) -> type[AsyncPart[Any]]:
+        _FORMS[kind] = form
+        for name, held in inspect.getmembers_static(kind):
+            is_call = inspect.isfunction(held) or isinstance(held, property)
+            if is_call and not name.startswith("_"):
+                setattr(form, name, _form_of(held))
+        return form
 
-    @property
-    def agent_id(self) -> str:
-        """The agent that every call is bound to."""
-        return self._sync.agent_id
+    return filled
 
-    @property
-    def tenant(self) -> str:
-        """The tenant that every call is bound to."""
-        return self._sync.tenant
+
+def _form_of(held: Any) -> Any:
+    """Asynchronous form of a call or a property, with its documentation."""
+    if isinstance(held, property):
+        read: Any = held.fget
+        return property(lambda part: part._given_out(read(part._sync)), doc=held.__doc__)
+
+    def at_once(self: AsyncPart[Any], /, *args: Any, **kwargs: Any) -> Any:
+        return self._given_out(held(self._sync, *args, **kwargs))
+
+    def streamed(self: AsyncPart[Any], /, *args: Any, **kwargs: Any) -> Any:
+        return self._threads.stream(held, self._sync, *args, **kwargs)
+
+    async def awaited(self: AsyncPart[Any], /, *args: Any, **kwargs: Any) -> Any:
+        return self._given_out(await self._threads.run(held, self._sync, *args, **kwargs))
+
+    if held.__name__ in AT_ONCE:
+        return wraps(held)(at_once)
+    return wraps(held)(streamed if is_streamed(held.__annotations__["return"]) else awaited)
+
+
+def is_streamed(returned: str) -> bool:
+    """True if a call returns an iterator, by its annotation: it is iterated in a thread."""
+    return returned.startswith("Iterator[")
+
+
+if TYPE_CHECKING:  # what a type checker sees, written by tools/export_async.py
+    from reconciler.async_parts import (
+        AsyncAgentMemory as AsyncAgentMemory,
+        AsyncAgentTools as AsyncAgentTools,
+        AsyncContactMemory as AsyncContactMemory,
+        AsyncMemoryContext as AsyncMemoryContext,
+        AsyncTaskMemory as AsyncTaskMemory,
+        AwaitedMemory,
+    )
+else:
+
+    @awaits(TaskMemory)
+    class AsyncTaskMemory(AsyncPart):
+        """The calls of ``TaskMemory``, awaited."""
+
+    @awaits(MemoryContext)
+    class AsyncMemoryContext(AsyncPart):
+        """The calls of ``MemoryContext``, awaited."""
+
+    @awaits(AgentTools)
+    class AsyncAgentTools(AsyncPart):
+        """The calls of ``AgentTools``, awaited; ``definitions`` waits for nothing."""
+
+    @awaits(ContactMemory)
+    class AsyncContactMemory(AsyncPart):
+        """The calls of ``ContactMemory``, awaited; ``tools`` waits for nothing."""
+
+    @awaits(AgentMemory)
+    class AsyncAgentMemory(AsyncPart):
+        """The calls of ``AgentMemory``, awaited; ``contact`` waits for nothing."""
+
+    @awaits(Memory)
+    class AwaitedMemory(AsyncPart):
+        """The calls of ``Memory``, awaited; ``AsyncMemory`` opens and closes it."""
 
 
 THREADS_MAX = 16
@@ -442,7 +325,7 @@ def _page_of(iterator: Iterator[R]) -> list[R]:
     return list(islice(iterator, _PAGE))
 
 
-class AsyncMemory(AsyncView[Memory]):
+class AsyncMemory(AwaitedMemory):
     """An open memory for a program with an event loop: the calls of ``Memory``, awaited.
 
     Example::
@@ -472,28 +355,6 @@ class AsyncMemory(AsyncView[Memory]):
     ) -> None:
         super().__init__(threads if isinstance(threads, Threads) else Threads(threads), memory)
         self._closing_seconds_max = closing_seconds_max
-
-    contact = bound(AsyncContactMemory, Memory.contact)
-    agent = bound(AsyncAgentMemory, Memory.agent)
-    agent_tools = bound(AsyncAgentTools, Memory.agent_tools)
-    add_contact_note = awaited(Memory.add_contact_note)
-    warm_up = awaited(Memory.warm_up)
-    describe = awaited(Memory.describe)
-    import_notes = awaited(Memory.import_notes)
-    agents = awaited(Memory.agents)
-    erasures = awaited(Memory.erasures)
-    finish_erasures = awaited(Memory.finish_erasures)
-    jobs = awaited(Memory.jobs)
-    queue = awaited(Memory.queue)
-    drain = awaited(Memory.drain)
-    worker = awaited(Memory.worker)
-    start_worker = awaited(Memory.start_worker)
-    stop_workers = awaited(Memory.stop_workers)
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that this memory was opened with."""
-        return self._sync.settings
 
     @class_call
     def open(

@@ -121,7 +121,7 @@ def test_of_the_servers_only_the_operators_part_takes_an_answer_down(answer: str
 
 def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
-        *{"reconciler.bound_memory", "reconciler.async_memory"},
+        "reconciler.bound_memory",
         "reconciler.entrypoints.commands",
         "reconciler.serve.http_api.operator_routes",
         "reconciler.serve.operator_page.acts",
@@ -130,7 +130,7 @@ def test_only_an_operators_call_amends() -> None:
 
 def test_only_a_persons_call_forgets() -> None:
     assert _callers("forget") == {
-        *{"reconciler.bound_memory", "reconciler.async_memory"},
+        "reconciler.bound_memory",
         "reconciler.entrypoints.commands",
         "reconciler.serve.http_api.operator_routes",
         "reconciler.serve.operator_page.acts",

@@ -48,7 +48,7 @@ MAY_IMPORT = {
     },
     "bound_memory": CORE - {"memory"},
     "memory": CORE,
-    "async_memory": {"forks", *CORE},
+    "async_memory": {"forks", "async_parts", *CORE},
     "ops": {"ops", "adapters", "config_files", "queries", "resources", *CORE},
     "integrations": {"integrations", *CORE},
     "serve": {"serve", "ops", "config_files", "job_context", *CORE},

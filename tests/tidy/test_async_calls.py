@@ -18,6 +18,7 @@ from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
 from tests.tables import every
+from tools.export_async import TARGET, as_text
 
 MADE = {
     Memory: AsyncMemory,
@@ -53,6 +54,10 @@ def test_a_call_is_that_of_the_same_name_and_is_awaited(kind: type) -> None:
         )
         is_streamed = str(inspect.signature(function).return_annotation).startswith("Iterator[")
         assert inspect.iscoroutinefunction(call) is (name not in AT_ONCE and not is_streamed), name
+
+
+def test_a_type_checker_sees_the_calls_as_they_are_made() -> None:
+    assert TARGET.read_text(encoding="utf-8") == as_text()
 
 
 def test_opening_takes_what_the_opening_of_a_memory_takes() -> None:
