@@ -1,16 +1,13 @@
 """The arbiter that asks a model. Its prompt: ``config/prompts/arbiter.md``.
 
-Here: the data sent about a note and its neighbours, and the meaning of an answer. Recordings answer
-for a model in the demo and in tests, to exactly the same questions.
+Here: the data sent about a note and its neighbours, and the meaning of an answer.
 ``reconciler.adapters.structured_calls`` makes, bounds and translates the calls.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -158,60 +155,3 @@ def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
 
 def _circumstances(holds_from: datetime, source: SourceKind, slot: Slot | None) -> dict[str, str]:
     return {"true_since": day_of(holds_from), "source": str(source), **filed(slot)}
-
-
-_DAYS = ("said_on", "true_since")
-
-
-def key_of_question(prompt: str, schema: object, data: object) -> str:
-    """Hash of all known inputs of a model's answer."""
-    asked = json.dumps([prompt, schema, data], sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(asked.encode()).hexdigest()[:32]
-
-
-def answers_in(lines: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Answers by the key of their question, out of JSON lines with ``key`` and ``answer``."""
-    told = (json.loads(line) for line in lines)
-    return {line["key"]: line["answer"] for line in told}
-
-
-class RecordedArbiter:
-    """Judges by recorded answers, and collects the questions without one.
-
-    Args:
-        answers: by the key of their question.
-        first_day: the day from which days were counted when the answers were recorded, for notes
-            that are replayed on other days; None if the questions hold the days themselves.
-    """
-
-    name = "recorded/arbiter"
-
-    def __init__(
-        self, answers: Mapping[str, Mapping[str, Any]], first_day: date | None = None
-    ) -> None:
-        self._answers = answers
-        self._first_day = first_day
-        self.asked = 0
-        self.missing: dict[str, dict[str, Any]] = {}
-        self.used: set[str] = set()
-
-    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """Recorded answer; see ``Arbiter.judge``."""
-        self.asked += 1
-        data = data_of(note, neighbours)
-        for part in (data["note"], *data["facts"]):
-            part |= {name: self._day(part[name]) for name in _DAYS if name in part}
-        key = key_of_question(arbiter_prompt().text, ANSWER_SHAPE.model_json_schema(), data)
-        if key not in self._answers:
-            self.missing[key] = data
-            raise ArbiterAnswerError(f"no answer is recorded for question {key}")
-        self.used.add(key)
-        return judgement_of(ANSWER_SHAPE.model_validate(self._answers[key]))
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-    def _day(self, day: str) -> str:
-        if self._first_day is None:
-            return day
-        return f"day {(date.fromisoformat(day) - self._first_day).days}"

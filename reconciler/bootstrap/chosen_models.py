@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain, repeat
@@ -275,18 +275,6 @@ def build_first_arbiter(settings: Settings) -> Arbiter | None:
     from reconciler.adapters.packaged_arbiter import PackagedArbiter
 
     return PackagedArbiter(reads_all=True)
-
-
-def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:
-    """An arbiter that answers from recordings, which count days from the first one.
-
-    Args:
-        lines: the recordings, a JSON object each.
-        first_day: day 0 of the recorded notes.
-    """
-    from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
-
-    return RecordedArbiter(answers_in(lines), first_day)
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:

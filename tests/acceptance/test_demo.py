@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from reconciler import Decision, Memory, ops
-from reconciler.adapters import model_arbiter
-from reconciler.adapters.model_arbiter import RecordedArbiter, answers_in
-from reconciler.entrypoints import demo
-from reconciler.entrypoints.demo import DEMO_AGENT, first_day, run_demo
+from reconciler.domain.records.decisions import Judgement
+from reconciler.entrypoints.demo import (
+    DEMO_AGENT,
+    RecordedJudge,
+    _lines_of,
+    first_day,
+    run_demo,
+)
 
 NEVER_LEFT_BESIDE = (
     ("Needs SSO", "Needs single sign-on"),
@@ -27,17 +33,17 @@ NEVER_LEFT_BESIDE = (
 
 
 class Shown:
-    """A run of the demo: what it printed, its decisions, and its judge."""
+    """A run of the demo: what it printed, its decisions, and its judge's answers."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.judges: list[RecordedArbiter] = []
+        self.answered: list[Judgement] = []
+        judge = RecordedJudge.judge
 
-        class Watched(RecordedArbiter):
-            def __init__(given, *arguments: object) -> None:  # noqa: N805
-                super().__init__(*arguments)  # type: ignore[arg-type]
-                self.judges.append(given)
+        def watched(given: RecordedJudge, *asked: Any) -> Judgement:
+            self.answered.append(judge(given, *asked))
+            return self.answered[-1]
 
-        monkeypatch.setattr(model_arbiter, "RecordedArbiter", Watched)
+        monkeypatch.setattr(RecordedJudge, "judge", watched)
         console = Console(width=200, record=True, file=StringIO())
         self.decisions: list[Decision] = run_demo(console, path)
         self.text = console.export_text()
@@ -61,9 +67,9 @@ def live_texts(path: Path) -> str:
 
 
 def test_every_question_has_a_recorded_answer_and_every_answer_its_question(judged: Shown) -> None:
-    [judge] = judged.judges
-    assert judge.missing == {}
-    assert judge.used == set(answers_in(demo._lines_of("demo_answers.jsonl")))
+    assert not any(decision.opinion.error for decision in judged.decisions)
+    recorded = {json.loads(line)["answer"]["reasoning"] for line in _lines_of("demo_answers.jsonl")}
+    assert {answer.reasoning for answer in judged.answered} == recorded
     assert "recorded: a language model gave them once" in judged.text
 
 
