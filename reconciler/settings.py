@@ -7,11 +7,10 @@ that is set to nothing counts as unset.
 
 from __future__ import annotations
 
-import difflib
 import logging
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -486,9 +485,8 @@ def _described(problem: ErrorDetails) -> str:
         return f"""{name}: give a list; in the environment as JSON: {variable}='["one", "two"]'"""
     if problem["type"] != "extra_forbidden":
         return f"{name or 'settings'}: {problem['msg']}"
-    hint = _nearest(name, _names(), 0.6)
     where = f" (the variable {variable})" if variable in map(str.upper, os.environ) else ""
-    return f"{name} is not a setting{where}{hint}"
+    return f"{name} is not a setting{where}; config/reconciler.toml lists all"
 
 
 def _is_unknown(variable: str) -> bool:
@@ -504,14 +502,7 @@ def _is_unknown(variable: str) -> bool:
 @cache
 def _warn_of(variable: str) -> None:
     """Say it once in a process."""
-    hint = _nearest(variable.upper(), map(_variable_of, _names()), 0.8)
-    _log.warning("%s is not a setting and has no effect%s", variable, hint)
-
-
-def _nearest(name: str, known: Iterable[str], cutoff: float) -> str:
-    """The question whether a known name was meant; empty where none is like it."""
-    nearest = difflib.get_close_matches(name, [*known], n=1, cutoff=cutoff)
-    return f"; did you mean {nearest[0]}?" if nearest else ""
+    _log.warning("%s is not a setting and has no effect", variable)
 
 
 @cache

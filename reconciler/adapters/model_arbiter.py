@@ -6,7 +6,8 @@ Here: the data sent about a note and its neighbours, and the meaning of an answe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -155,3 +156,27 @@ def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
 
 def _circumstances(holds_from: datetime, source: SourceKind, slot: Slot | None) -> dict[str, str]:
     return {"true_since": day_of(holds_from), "source": str(source), **filed(slot)}
+
+
+class RecordedArbiter:
+    """Gives recorded answers to the recorded questions, by their texts, and to no other.
+
+    Args:
+        lines: a JSON object each, with the texts of ``note`` and ``facts``, and the ``answer``.
+    """
+
+    name = "recorded/arbiter"
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        told = map(json.loads, lines)
+        self._answers = {(line["note"], *line["facts"]): line["answer"] for line in told}
+
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
+        """Recorded answer; see ``Arbiter.judge``."""
+        answer = self._answers.get((note.text, *(fact.text for fact in neighbours)))
+        if answer is None:
+            raise ArbiterAnswerError(f"no answer is recorded about {note.text!r}")
+        return judgement_of(_Answer.model_validate(answer))
+
+    def close(self) -> None:
+        """Nothing to close."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -275,6 +275,13 @@ def build_first_arbiter(settings: Settings) -> Arbiter | None:
     from reconciler.adapters.packaged_arbiter import PackagedArbiter
 
     return PackagedArbiter(reads_all=True)
+
+
+def build_recorded_arbiter(lines: Iterable[str]) -> Arbiter:
+    """An arbiter that answers from recordings, a JSON object each."""
+    from reconciler.adapters.model_arbiter import RecordedArbiter
+
+    return RecordedArbiter(lines)
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:

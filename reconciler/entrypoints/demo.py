@@ -7,23 +7,19 @@ recordings: a language model once gave them to exactly these questions.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
 from rich.console import Console
 from rich.text import Text
 
 from reconciler import ops
-from reconciler.bootstrap.chosen_models import build_embedder
-from reconciler.domain.records.decisions import Decision, Judgement
-from reconciler.domain.records.facts import Neighbour
+from reconciler.bootstrap.chosen_models import build_embedder, build_recorded_arbiter
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import Note
 from reconciler.entrypoints.rendering import (
     contacts_view,
     decision_line,
@@ -32,7 +28,6 @@ from reconciler.entrypoints.rendering import (
     panel,
     ranked_facts,
 )
-from reconciler.errors import ArbiterAnswerError
 from reconciler.memory import Memory
 from reconciler.settings import load_settings
 
@@ -52,26 +47,6 @@ _CLOSING_WORDS = (
     "such a note replaces, repeats or completes the other: connect one as docs/judges.md says, "
     "for example by the extra claude and ANTHROPIC_API_KEY."
 )
-
-
-class RecordedJudge:
-    """Gives recorded answers to the recorded questions, and to no other."""
-
-    name = "recorded/arbiter"
-
-    def __init__(self) -> None:
-        lines = map(json.loads, _lines_of("demo_answers.jsonl"))
-        self._answers = {(line["note"], *line["facts"]): line["answer"] for line in lines}
-
-    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """Recorded answer; see ``Arbiter.judge``."""
-        answer = self._answers.get((note.text, *(fact.text for fact in neighbours)))
-        if answer is None:
-            raise ArbiterAnswerError(f"no answer is recorded about {note.text!r}")
-        return TypeAdapter(Judgement).validate_python(answer)
-
-    def close(self) -> None:
-        """Nothing to close."""
 
 
 class _Clock:
@@ -101,11 +76,12 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
     where: dict[str, Any] = {} if path is None else {"graph": "embedded", "embedded_path": path}
     settings, clock = load_settings(**where), _Clock()
     morning = datetime.combine(first_day(), time(9), UTC)
+    judge = build_recorded_arbiter(_lines_of("demo_answers.jsonl"))
     notes = [json.loads(line) for line in _lines_of("demo_notes.jsonl")]
     contact_ids = list(dict.fromkeys(note["contact_id"] for note in notes))
     with (
         closing(build_embedder(settings)) as embedder,
-        Memory.open(settings, embedder=embedder, arbiter=RecordedJudge(), clock=clock) as memory,
+        Memory.open(settings, embedder=embedder, arbiter=judge, clock=clock) as memory,
     ):
         with console.status(f"Loading the model {ops.model_move(memory).model} …"):
             seconds = memory.warm_up()

@@ -14,14 +14,9 @@ import pytest
 from rich.console import Console
 
 from reconciler import Decision, Memory, ops
+from reconciler.adapters.model_arbiter import RecordedArbiter
 from reconciler.domain.records.decisions import Judgement
-from reconciler.entrypoints.demo import (
-    DEMO_AGENT,
-    RecordedJudge,
-    _lines_of,
-    first_day,
-    run_demo,
-)
+from reconciler.entrypoints.demo import DEMO_AGENT, _lines_of, first_day, run_demo
 
 NEVER_LEFT_BESIDE = (
     ("Needs SSO", "Needs single sign-on"),
@@ -37,13 +32,13 @@ class Shown:
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answered: list[Judgement] = []
-        judge = RecordedJudge.judge
+        judge = RecordedArbiter.judge
 
-        def watched(given: RecordedJudge, *asked: Any) -> Judgement:
+        def watched(given: RecordedArbiter, *asked: Any) -> Judgement:
             self.answered.append(judge(given, *asked))
             return self.answered[-1]
 
-        monkeypatch.setattr(RecordedJudge, "judge", watched)
+        monkeypatch.setattr(RecordedArbiter, "judge", watched)
         console = Console(width=200, record=True, file=StringIO())
         self.decisions: list[Decision] = run_demo(console, path)
         self.text = console.export_text()

@@ -503,9 +503,9 @@ def test_a_refused_secret_is_not_shown_either() -> None:
         ({"arbiter": {"timeout_seconds": 0}}, r"arbiter\.timeout_seconds: "),
         (
             {"reconcile": {"cosine_ad_max": 0.8}},
-            r"reconcile\.cosine_ad_max is not a setting; did you mean reconcile\.cosine_add_max\?",
+            r"reconcile\.cosine_ad_max is not a setting; config/reconciler\.toml lists all",
         ),
-        ({"tennant": "acme"}, r"tennant is not a setting; did you mean tenant\?"),
+        ({"tennant": "acme"}, r"tennant is not a setting"),
     ],
 )
 def test_a_value_that_cannot_work_is_refused_by_the_settings_name(
@@ -578,21 +578,16 @@ def test_settings_cannot_be_changed_afterwards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "hint"),
-    [
-        ("RECONCILER_EMBEDER__MODEL", "; did you mean RECONCILER_EMBEDDER__MODEL?"),
-        ("reconciler_tenant_id", "; did you mean RECONCILER_TENANT?"),
-        ("RECONCILER_ZZZ", ""),
-    ],
+    "variable", ["RECONCILER_EMBEDER__MODEL", "reconciler_tenant_id", "RECONCILER_ZZZ"]
 )
-def test_a_variable_that_is_no_setting_is_warned_of_once_with_the_nearest_name(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, variable: str, hint: str
+def test_a_variable_that_is_no_setting_is_warned_of_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, variable: str
 ) -> None:
     monkeypatch.setenv(variable, "x")
     for _ in range(2):
         load_settings()
     assert [each.getMessage() for each in caplog.records] == [
-        f"{variable} is not a setting and has no effect{hint}"
+        f"{variable} is not a setting and has no effect"
     ]
 
 
@@ -608,12 +603,11 @@ def test_no_setting_is_warned_of(
     assert not caplog.records
 
 
-def test_a_misspelt_variable_in_a_group_is_named_with_the_nearest_setting(
+def test_a_misspelt_variable_in_a_group_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("RECONCILER_LOG__FORMT", "json")
-    said = r"RECONCILER_LOG__FORMT\); did you mean log\.format\?"
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError, match=r"the variable RECONCILER_LOG__FORMT\)"):
         load_settings()
 
 
