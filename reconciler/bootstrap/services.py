@@ -5,11 +5,11 @@ Each part is imported when it is built, so that a command that only reads loads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from operator import attrgetter
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
-    from reconciler.service.writing.relating import IdleRejudging, Rejudging, Relating
+    from reconciler.service.writing.relating import Rejudging, Relating
     from reconciler.service.writing.write_gate import NoteReader, WriteGate
     from reconciler.settings import Settings
 
@@ -641,30 +641,4 @@ def build_worker(
         policy=chosen,
         poll_seconds=chosen.poll_seconds,
         on_stage=on_stage,
-        on_idle=_when_idle(services),
     )
-
-
-def _when_idle(services: Services) -> Callable[[], None]:
-    """A worker's idle task; made when a worker first has no job, so never for ``drain``."""
-    made = cache(partial(_idle_rejudging, services))
-
-    def step() -> None:
-        if (idle := made()) is not None:
-            idle.step()
-
-    return step
-
-
-def _idle_rejudging(services: Services) -> IdleRejudging | None:
-    """Asks the arbiter about decisions that wait for it; None without an arbiter."""
-    from reconciler.service.writing.relating import IdleRejudging
-
-    if services.rejudging is None:
-        return None
-
-    def scopes() -> Iterator[Scope]:
-        for tenant, agent_id in services.contact_store.list_agents():
-            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
-
-    return IdleRejudging(services.rejudging, scopes, services.clock)

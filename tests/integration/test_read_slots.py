@@ -172,23 +172,3 @@ def test_lines_of_an_import_are_read_too(memory: Memory) -> None:
         lines = [json.dumps({"text": text}) for text in CITY]
         assert memory.import_notes(lines, agent_id="crm", contact_id="priya").errors == []
         assert live(memory) == [CITY[1]]
-
-
-@pytest.mark.on_neo4j_too
-def test_an_older_fact_without_a_slot_ends_by_a_note_with_one(
-    kept_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def opened() -> Memory:
-        return Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments)
-
-    with opened() as memory, monkeypatch.context() as before:
-        before.setattr("reconciler.reading.values.slot_reading.SlotReader.read", _unread)
-        [old] = tell(memory, CITY[:1])
-    assert old.note.slot is None
-    with opened() as memory:
-        [new] = tell(memory, CITY[1:])
-    assert (new.decided_by, new.superseded_ids) == ("slot", (old.fact_id,))
-
-
-def _unread(*_: object) -> None:
-    """As it was before slots were read."""

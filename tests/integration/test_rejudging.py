@@ -10,13 +10,12 @@ from itertools import count
 import pytest
 
 from reconciler import Decision, Memory
-from reconciler.bootstrap.services import build_worker
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
-from reconciler.domain.records.notes import Note, Scope
+from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
-from reconciler.service.writing.relating import IdleRejudging, Rejudged, Upheld
+from reconciler.service.writing.relating import Rejudged, Upheld
 from reconciler.settings import load_settings
 from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
@@ -175,43 +174,3 @@ def test_without_a_judge_there_is_an_error_that_says_so(kept_engine: EngineUnder
         pytest.raises(InvalidRequestError, match="no arbiter is configured"),
     ):
         memory.contact(*CRM).rejudge()
-
-
-@pytest.mark.on_neo4j_too
-def test_an_idle_worker_asks_about_each_contact_in_turn(shop: ShopWithJudge) -> None:
-    worker = build_worker(shop.memory._services)
-    shop.says.append(REPLACES)
-    worker.on_idle()
-    assert shop.live == {NEW}
-
-
-def test_a_worker_that_is_never_idle_makes_nothing_for_idle_times(
-    shop: ShopWithJudge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[object] = []
-    monkeypatch.setattr(IdleRejudging, "__init__", lambda *parts: made.append(parts))
-    shop.memory.drain()
-    assert made == []
-    with pytest.raises(AttributeError):  # nothing is in it, and it was made
-        shop.memory.worker().on_idle()
-    assert len(made) == 1
-
-
-def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: ShopWithJudge) -> None:
-    now = NOON
-    services = shop.memory._services
-    scopes = [Scope(shop.memory.settings.tenant, *CRM)]
-    idle = IdleRejudging(services.rejudging, lambda: iter(scopes), lambda: now)
-    asked = []
-    for _ in range(3 * 60):
-        shop.says = [AWAY]
-        idle.step()
-        asked += [now] * (not shop.says)
-        now += timedelta(minutes=1)
-    minutes = [(at - NOON) / timedelta(minutes=1) for at in asked]
-    assert minutes == [0, 21, 62, 143]
-
-
-def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(kept_engine: EngineUnderTest) -> None:
-    with Memory.open(**kept_engine.settings_arguments) as memory:
-        assert build_worker(memory._services).on_idle() is None

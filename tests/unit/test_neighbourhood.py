@@ -13,7 +13,6 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from reconciler import Action, Fact, Note, Scope
-from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.reconciling.restating import observed
@@ -363,25 +362,6 @@ def test_what_answered_before_a_write_answers_as_before() -> None:
     update = {"action": Action.UPDATE, "targets": ("0",)}
     known.apply(add(7, at_cosine(0.9), fact_id="new", **update))
     assert (asked_of(before, vector), recalled(known, vector)) == (["0"], ["new"])
-
-
-def test_a_slot_that_only_the_words_gave_away_is_compared_and_not_recalled() -> None:
-    told = fact("told", text="Lives in Goa.", slot=None)
-    book = load_attribute_book(None)
-    vector = np.asarray(EAST, dtype=np.float32)
-    known = Neighbourhood(7, [told], vector[None, :], attributes=lambda: book)
-    [seen_] = known.look(said(slot=city("Pune")), vector, NOON)[1]
-    [found] = known.recallable().answer(RecallQuery(""), EVERYTHING, BY_CLOSENESS, NOON, 5)
-    assert (seen_.slot is None, found.fact) == (False, told)
-
-
-def test_an_older_fact_whose_words_give_the_slot_away_comes_before_nearer_ones() -> None:
-    nearer = [fact(str(number)) for number in range(NEIGHBOUR_COUNT_MAX)]
-    held = np.asarray([*[EAST] * len(nearer), at_cosine(0.0)], dtype=np.float32)
-    told = fact("told", text="Lives in Goa.", slot=None)
-    book = load_attribute_book(None)
-    known = Neighbourhood(7, [*nearer, told], held, attributes=lambda: book)
-    assert "told" in seen(known, note=said(slot=city("Pune")))
 
 
 def taken_over(

@@ -9,7 +9,6 @@ import pytest
 
 from reconciler import Scope
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.reconciling.verdicts import filed
 from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError
@@ -18,7 +17,6 @@ from reconciler.reading.guard import find_differences
 from reconciler.reading.values.attribute import Attribute
 from reconciler.reading.values.slot_reading import TEXT_LENGTH_MAX
 from reconciler.service.writing.doors import note_of
-from tests.commits import committed
 
 BOOK = load_attribute_book(None)
 PRIYA = Scope("acme", "crm", "priya")
@@ -399,22 +397,6 @@ def test_a_subject_that_the_words_contradict_is_left_alone() -> None:
 
 def test_the_note_says_from_which_words_its_slot_was_read() -> None:
     assert note("She's living in Pune now.").slot_read_from == "She's living in Pune now."
-
-
-# Facts that were kept without a slot
-
-
-def test_the_words_of_an_older_fact_give_it_the_slot_that_it_lacks() -> None:
-    made = committed(PRIYA, 0, text="Lives in Pune.").fact
-    assert made is not None
-    assert made.slot is None
-    assert filed(made, BOOK, ["priya"]).slot == slot("Lives in Pune.")
-
-
-def test_what_stands_for_a_number_is_no_value_of_an_older_fact() -> None:
-    made = committed(PRIYA, 0, text="My phone number is [phone:0123456789ab].").fact
-    assert made is not None
-    assert filed(made, BOOK, ["priya"]) == made
 
 
 # What a profile shows and nothing is decided by

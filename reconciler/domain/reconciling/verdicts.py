@@ -18,7 +18,6 @@ from reconciler.domain.records.facts import Fact, Neighbour, Relations
 from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen, in_order
 from reconciler.reading.findings import Difference, Finding
@@ -47,7 +46,6 @@ from reconciler.reading.guard import (
 )
 from reconciler.reading.guard.reading import folded, read
 from reconciler.reading.kinds import Category
-from reconciler.reading.sensitive_data import TOKEN
 
 NEIGHBOUR_COUNT_MAX = 10
 """Facts that are compared: those that share the note's slot first, then the nearest."""
@@ -83,22 +81,6 @@ def neighbour_of(fact: Fact, cosine: float, **flags: bool) -> Neighbour:
     """
     own: dict[str, Any] = {name: getattr(fact, name) for name in _OF_FACT}
     return Neighbour(cosine=cosine, **(own | flags))
-
-
-def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) -> Fact:
-    """Fact; if it was stored without a slot, with the slot that is read from its words.
-
-    A token for a sensitive value is no value that can be compared with a note's.
-
-    Args:
-        fact: the stored fact.
-        attributes: the book with the phrasings to read.
-        names: the contact's known names.
-    """
-    slot, words = attributes.filled(fact.slot, fact.text, names)
-    if words is None or slot is None or TOKEN.fullmatch(slot.value or ""):
-        return fact
-    return replace(fact, slot=slot)
 
 
 def is_rival(note: Note, fact: Fact) -> bool:

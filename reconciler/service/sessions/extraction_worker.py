@@ -71,7 +71,6 @@ class ExtractionWorker:
         poll_seconds: how long to wait if no job is due.
         clock: the time now, UTC-aware.
         on_stage: told at each stage of a job; for tests, which may end the process there.
-        on_idle: called whenever no job is due; it must be quick.
     """
 
     session_store: SessionStore
@@ -82,7 +81,6 @@ class ExtractionWorker:
     poll_seconds: float
     clock: Callable[[], datetime]
     on_stage: Callable[[Stage], None] = lambda _: None
-    on_idle: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         self._stopping = threading.Event()
@@ -102,8 +100,6 @@ class ExtractionWorker:
         while not self._stopping.is_set():
             try:
                 job = self.work_once()
-                if job is None:
-                    self.on_idle()
                 if complaint:
                     _LOG.info("jobs can be taken again")
                 complaint = ""

@@ -33,7 +33,6 @@ from reconciler.domain.recalling.recallable import Recallable, Told, told
 from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.reconciling.verdicts import (
     NEIGHBOUR_COUNT_MAX,
-    filed,
     is_rival,
     neighbour_of,
     neighbours_of,
@@ -61,8 +60,6 @@ _WORDS_COUNT_MAX = 3
 """Facts that a judge is shown for their words, at any distance in meaning."""
 _SAME_QUESTION_MAX = 3
 """Facts that a judge is shown because they answer the same question as the note."""
-_READ_COUNT_MAX = 100
-"""The nearest facts without a slot that are read when a note with a slot comes; each once."""
 
 
 class Neighbourhood:
@@ -78,7 +75,7 @@ class Neighbourhood:
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
         conflicts: the pairs of facts in dispute, by id.
         linked_ids: the facts with a link of a dispute, also of one that was settled.
-        attributes: gives the reader of slots, for a fact that was kept without one.
+        attributes: gives the book, by which notes are placed.
         numbers: what ranks the facts, where that is known.
         texts: their search texts, where those are known.
         called: what the contact is called.
@@ -111,11 +108,6 @@ class Neighbourhood:
         self._loaded = facts
         self._facts: dict[str, Fact | int] = dict(self._places)  # one that changed, or its place
         self._conflicts = OpenConflicts(conflicts, linked_ids)
-        names = self._numbers["attribute"].tolist()
-        self._unread = {
-            other for other, name in zip(self._rows, names, strict=True) if name is None
-        }
-        self._filed: dict[str, Fact] = {}  # those with words that gave away a slot that is not kept
         self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
         self._words = WordIndex(Told(facts) if texts is None else texts)
         self.sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
@@ -147,8 +139,6 @@ class Neighbourhood:
                 numbers=self._numbers[kept],
                 called=self._called,
             )
-            copy._unread &= self._unread
-            copy._filed = dict(self._filed)
             copy.sessions, copy._marked_to = self.sessions, self._marked_to
             copy._conflicts = self._conflicts.copy()
             copy.forgotten = self.forgotten
@@ -229,7 +219,7 @@ class Neighbourhood:
             others_of = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
             return {
                 fact_id: tuple(
-                    self._read_fact(other_id) for other_id in others if other_id in self._facts
+                    self._kept_fact(other_id) for other_id in others if other_id in self._facts
                 )
                 for fact_id, others in others_of.items()
                 if others
@@ -276,7 +266,7 @@ class Neighbourhood:
             alike = self._alike(note, now) if is_wide else set()
             named = {self._places[fact_id] for fact_id in named_ids if fact_id in self._places}
             rows += sorted((alike | named) - {*rows})
-            looked_at = [self._read_fact(self._rows[row]) for row in rows]
+            looked_at = [self._kept_fact(self._rows[row]) for row in rows]
             neighbours = [
                 neighbour_of(
                     fact,
@@ -291,7 +281,7 @@ class Neighbourhood:
                 )
             ]
             kept = neighbours_of(note, neighbours, named_ids)
-            facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
+            facts = {neighbour.fact_id: self._kept_fact(neighbour.fact_id) for neighbour in kept}
             return self.version, kept, facts
 
     def is_told_since(self, said_at: datetime) -> bool:
@@ -328,10 +318,6 @@ class Neighbourhood:
 
     def _knows(self, fact: Fact | None) -> bool:
         return fact is not None and fact.fact_id in self._places
-
-    def _read_fact(self, fact_id: str) -> Fact:
-        """Fact; if it is kept without a slot, with the one that was read from its words."""
-        return self._filed.get(fact_id) or self._kept_fact(fact_id)
 
     def _kept_fact(self, fact_id: str) -> Fact:
         """Fact as it is kept."""
@@ -379,8 +365,6 @@ class Neighbourhood:
         fact = self._kept_fact(fact_id) if fact_id in self._facts else None
         if fact is not None and fact.expires_at is not None:
             self._facts[fact_id] = replace(fact, state=FactState.EXPIRED)
-            if fact_id in self._filed:
-                self._filed[fact_id] = replace(self._filed[fact_id], state=FactState.EXPIRED)
             self._marked_to = max(self._marked_to, fact.expires_at)
 
     def _add(self, fact: Fact, vector: Floats) -> None:
@@ -468,14 +452,7 @@ class Neighbourhood:
         """Best of the wanted rows: rivals first, then the nearest; the older one in a tie."""
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
-        nearest = _nearest(closeness, np.flatnonzero(wanted), _READ_COUNT_MAX)
-        # The slots of facts that were kept without one, before slots were read.
-        unread = self._unread.intersection(self._rows[row] for row in nearest)
-        for fact_id in unread:
-            names = (note.contact_name, note.scope.contact_id)
-            self._filed[fact_id] = filed(self._kept_fact(fact_id), self._attributes(), names)
-            self._file(self._filed[fact_id])
-        self._unread -= unread
+        nearest = _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         # The facts that the note's slot decides about, for this question.
         rivals = sorted(
             row
@@ -490,12 +467,14 @@ class Neighbourhood:
         """Rows of all facts that answer a question."""
         if self._by_question is None:
             self._by_question = defaultdict(set)
-            for fact_id in self._facts.keys() - self._unread:
-                self._file(self._read_fact(fact_id))
+            names = self._numbers["attribute"][: len(self._rows)].tolist()
+            for fact_id, name in zip(self._rows, names, strict=True):
+                if fact_id and name is not None:
+                    self._file(self._kept_fact(fact_id))
         return [self._places[fact_id] for fact_id in self._by_question.get(question, ())]
 
     def _fact_of(self, row: int) -> Fact:
-        return self._read_fact(self._rows[row])
+        return self._kept_fact(self._rows[row])
 
     def _file(self, fact: Fact) -> None:
         """Index the fact under the question that its slot answers."""
@@ -504,10 +483,9 @@ class Neighbourhood:
 
     def _unfile(self, fact_id: str) -> None:
         """Remove the fact from the index: it ends, or gets another slot."""
-        slot = self._read_fact(fact_id).slot
+        slot = self._kept_fact(fact_id).slot
         if self._by_question is not None and slot is not None and slot.key is not None:
             self._by_question[slot.question].discard(fact_id)
-        self._filed.pop(fact_id, None)
 
     def _cosines(self, rows: list[int], vector: Floats) -> list[float]:
         """The exact cosines. Single precision is off by some 1e-7, which matters at a bound."""
@@ -554,7 +532,7 @@ class Neighbourhoods:
         embedding_model: facts of another model are not compared.
         facts_max: facts that are kept of all contacts, some 2.5 kB each, and one more for each
             contact. 0 keeps none. A contact with more facts than this is not kept.
-        attributes: gives the reader of slots, for facts that were kept without one.
+        attributes: gives the book, by which notes are placed.
         forgotten: gives a contact's version, and the words forgotten then or since; None if
             nothing is ever forgotten.
     """

@@ -14,9 +14,9 @@ lost between them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -474,7 +474,6 @@ _ANY = Scope("any", "any", "any")
 
 
 _SAYS_SAME = (Relation.SAME, Relation.REFINES)
-_PAUSE, _PAUSE_MAX = timedelta(minutes=10), timedelta(days=1)
 
 
 class Upheld(StrEnum):
@@ -542,14 +541,13 @@ class Rejudging:
     policy: ReconcilePolicy
     clock: Clock
 
-    def run(self, scopes: Iterable[Scope], *, is_patient: bool = True) -> Iterator[Rejudged]:
+    def run(self, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
         """Result of each unjudged decision about these contacts, the newest first.
 
-        A fact that a newer one ends needs no question of its own.
+        Waits for the budget. A fact that a newer one ends needs no question of its own.
 
         Args:
             scopes: the contacts.
-            is_patient: wait for the arbiter's budget; else decisions beyond it stay unjudged.
         """
         for scope in scopes:
             made = [
@@ -565,25 +563,19 @@ class Rejudging:
                 facts = self.neighbourhoods.current(scope)  # each time: a judgement may end facts
                 vector = facts.vector_of(decision.fact_id or "")
                 if vector is not None:
-                    yield self._rejudged(decision, facts, vector, is_patient)
+                    yield self._rejudged(decision, facts, vector)
 
     def _id_of(self, decision: Decision) -> str:
         return self.decision_ids.of_key(decision.scope, _key_of(decision))
 
-    def _rejudged(
-        self,
-        decision: Decision,
-        facts: Neighbourhood,
-        vector: Floats,
-        is_patient: bool,
-    ) -> Rejudged:
+    def _rejudged(self, decision: Decision, facts: Neighbourhood, vector: Floats) -> Rejudged:
         is_ending = decision.action is Action.UPDATE
         shown = self._ended(decision) if is_ending else self._beside(decision, facts, vector)
         if not shown:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why="nothing is near it")
         note = decision.note
         asked = note.no_earlier_than(fact.valid_from for fact in shown)
-        opinion = self.arbitration.ask(asked, shown, is_patient=is_patient)
+        opinion = self.arbitration.ask(asked, shown, is_patient=True)
         if opinion.judgement is None:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
         if opinion.judgement.relation is Relation.UNSURE:
@@ -639,46 +631,6 @@ class Rejudging:
         )
         rejudged = replace(_amended(decision, judgement, made), became=became)
         return rejudged if why is None else replace(rejudged, why=why)
-
-
-class IdleRejudging:
-    """Rejudging while a worker has nothing else to do: one contact at a time, never waiting.
-
-    After all contacts it pauses, for ten minutes at first. The pause doubles, up to a day, as long
-    as nothing can be judged. So an arbiter that is unreachable or answers nonsense costs little.
-
-    Args:
-        rejudging: asks the arbiter.
-        scopes: all contacts of the store; read again for each pass.
-        clock: the time now, UTC-aware.
-    """
-
-    def __init__(
-        self,
-        rejudging: Rejudging,
-        scopes: Callable[[], Iterator[Scope]],
-        clock: Clock,
-    ) -> None:
-        self._rejudging = rejudging
-        self._scopes = scopes
-        self._clock = clock
-        self._left = scopes()
-        self._is_judged = False
-        self._pause = _PAUSE
-        self._due_at: datetime | None = None
-
-    def step(self) -> None:
-        """Judge the unjudged decisions about the next contact, or do nothing during a pause."""
-        if self._due_at is not None:
-            if self._clock() < self._due_at:
-                return
-            self._left, self._due_at, self._is_judged = self._scopes(), None, False
-        if (scope := next(self._left, None)) is None:
-            self._pause = _PAUSE if self._is_judged else min(2 * self._pause, _PAUSE_MAX)
-            self._due_at = self._clock() + self._pause
-            return
-        for rejudged in self._rejudging.run([scope], is_patient=False):
-            self._is_judged |= rejudged.became is not Upheld.UNJUDGED
 
 
 def _amended(decision: Decision, judgement: Judgement, amendment: Decision) -> Rejudged:
