@@ -25,7 +25,6 @@ from reconciler.domain.reconciling.verdicts import (
     match_of,
     named_of,
     sparing,
-    with_value_named,
     without_loss,
 )
 from reconciler.domain.records.decisions import Verdict
@@ -307,7 +306,7 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findin
 
     Of two counts of one thing the later one holds.
     """
-    note, value = with_value_named(note), (note.slot and note.slot.value) or ""
+    value = (note.slot and note.slot.value) or ""
     denials = denials_of(note, fact, policy)
     if any(denial.is_change for denial in denials) or (
         denials and denies_value(note.text, value) != denies_value(fact.text, value)

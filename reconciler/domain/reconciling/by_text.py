@@ -6,7 +6,6 @@ back or names as over.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from reconciler.domain.reconciling.verdicts import (
@@ -19,7 +18,6 @@ from reconciler.domain.reconciling.verdicts import (
     kept_apart,
     listed,
     match_of,
-    may_both_hold,
     unlike,
     update,
 )
@@ -32,12 +30,12 @@ from reconciler.reading.findings import Difference
 from reconciler.reading.guard import (
     answers_anew,
     are_in_order,
+    are_two_things,
     denial_in,
     ends,
     find_changes,
     has_many_other_words,
     is_said_of_another,
-    is_wording_of,
     leaves_words_out,
     moves_another,
     names_before,
@@ -83,7 +81,8 @@ def _filed_apart(note: Note, seen: RuleInput) -> Verdict | None:
         return None
     # One answer to two questions, such as a consent to either, leaves nothing to ask.
     values = {slot.value_key for slot in (note.slot, nearest.slot) if slot}
-    is_asked = len(values - {None}) > 1 and not may_both_hold(note, nearest)
+    is_two = are_two_things(note.text, nearest.text)
+    is_asked = len(values - {None}) > 1 and not is_two
     reason = f"{cosine_of(nearest)}, yet filed under another attribute"
     return _left_open(
         replace(add(DecidedBy.MIDPOINT, reason), conflicts=(nearest,) if is_asked else ())
@@ -146,7 +145,7 @@ def _beside(note: Note, seen: RuleInput, decided_by: DecidedBy, where: str) -> V
         if seen.policy.guard
         and candidate.cosine >= min(LINK_COSINE_MIN, seen.policy.cosine_add_max)
         and (findings := find_changes(note.text, candidate.text))
-        and not may_both_hold(note, candidate)
+        and not are_two_things(note.text, candidate.text)
     }
     findings = next(iter(changes.values()), ())
     reason = f"{cosine_of(seen.nearest)}, {where}{listed(findings)}"
@@ -258,19 +257,15 @@ def _by_change(note: Note, seen: RuleInput) -> Verdict | None:
     over = [fact for fact in near if fact.fact_id in seen.taken_back or _is_over(note, fact)]
     if not over:
         return None
-    targets = (
-        *over,
-        *(fact for fact in near if fact not in over and _ends_too(note, fact, over, seen)),
-    )
-    quoted = f'"{targets[0].text}"'
+    quoted = f'"{over[0].text}"'
     return Verdict(
         Action.UPDATE,
         DecidedBy.CHANGE,
         f"{TAKES_BACK} {quoted}"
-        if targets[0].fact_id in seen.taken_back
+        if over[0].fact_id in seen.taken_back
         else f"it says that {quoted} has ended",
-        targets=targets,
-        can_be_arbitrated=seen.is_asked or targets[0].cosine >= seen.policy.cosine_add_max,
+        targets=tuple(over),
+        can_be_arbitrated=seen.is_asked or over[0].cosine >= seen.policy.cosine_add_max,
     )
 
 
@@ -288,15 +283,6 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
     if not tells_of_change(note.text):
         return False
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
-
-
-def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: RuleInput) -> bool:
-    """True if the fact only says in other words what the note ends."""
-    told = {
-        "is_near": fact.cosine >= seen.policy.cut,
-        "is_contradicted": bool(find_changes(note.text, fact.text)),
-    }
-    return any(is_wording_of(fact.text, ended.text, note.text, **told) for ended in over)
 
 
 def _by_wording(note: Note, seen: RuleInput) -> Verdict | None:

@@ -15,7 +15,6 @@ from reconciler.domain.reconciling.verdicts import (
     news_of,
     repeating,
     sparing,
-    with_value_named,
     without_loss,
 )
 from reconciler.domain.records.decisions import Verdict
@@ -192,9 +191,8 @@ def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None
     """
     if not seen.policy.guard or not verdict.is_replacement:
         return None
-    said = with_value_named(note).text
-    taken_back = {fact for fact in verdict.targets if takes_back(said, fact.text)}
-    never = {fact for fact in verdict.targets if denies_ever(said, fact.text)}
+    taken_back = {fact for fact in verdict.targets if takes_back(note.text, fact.text)}
+    never = {fact for fact in verdict.targets if denies_ever(note.text, fact.text)}
     corrected = {fact for fact in verdict.targets if _corrects(note, fact)}
     voided = tuple(fact for fact in verdict.targets if fact in taken_back | never | corrected)
     is_revoked = taken_back == {*verdict.targets} and not verdict.conflicts

@@ -7,7 +7,6 @@ Neighbours: which facts a note is decided on. Pure; cosines come from elsewhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap, takewhile
@@ -16,7 +15,7 @@ from typing import Any
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Relations
 from reconciler.domain.records.kinds import Action, DecidedBy
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, SlotMatch, compare_slots
+from reconciler.domain.records.notes import Note, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen, in_order
@@ -26,7 +25,6 @@ from reconciler.reading.guard import (
     are_two_things,
     denies_value,
     denies_value_ever,
-    differ_only_in,
     find_changes,
     find_differences,
     find_losses,
@@ -35,10 +33,7 @@ from reconciler.reading.guard import (
     is_english,
     is_repeated_in,
     may_be_asked,
-    named_in,
-    names_before,
     says_it_changed,
-    share_a_word,
     shared_words,
     tell_of_other_matters,
     tells_of_change,
@@ -130,42 +125,8 @@ def are_filed_apart(note: Note, fact: Neighbour) -> bool:
 
     Then no cosine makes them the same: "Yes, that is fine." answers any question.
     """
-    return note.slot_read_from is None and len(_attributes(note, fact)) > 1
-
-
-def _attributes(note: Note, fact: Neighbour) -> tuple[str, ...]:
-    """Attributes of both, the note's first, each once."""
-    named = (slot.attribute for slot in (note.slot, fact.slot) if slot)
-    return tuple(dict.fromkeys(filter(None, named)))
-
-
-def may_both_hold(note: Note, fact: Neighbour) -> bool:
-    """True if note and fact are about two matters, so that there is nothing to ask."""
-    return _are_two_questions(note, fact) or are_two_things(note.text, fact.text)
-
-
-def _are_two_questions(note: Note, fact: Neighbour) -> bool:
-    """True if the caller gave the note another attribute than the fact's, so that both hold.
-
-    Not if one name is a part of the other ("films", "films_watched"), or only the answer differs
-    ("has a dog", "has no dog"). Nor if the note tells of a change of the fact's attribute, and does
-    not name its own: "the new credit limit, with our terms" changes no terms.
-    """
-    if not are_filed_apart(note, fact):
-        return False
-    here, there = (set(attribute.split("_")) for attribute in _attributes(note, fact))
-    new, old = (slot.value_key for slot in (note.slot, fact.slot) if slot)
-    if here <= there or there <= here or new in (None, old):
-        return False
-    value = (fact.slot and fact.slot.value) or ""
-    if denies_value(note.text, value) or names_before(note.text, value):
-        return False
-    names_its_own = all(share_a_word(note.text, name) for name in here - there)
-    names_the_other = share_a_word(note.text, " ".join(there - here))
-    if names_the_other and not names_its_own and tells_of_change(note.text):
-        return False
-    findings = find_differences(note.text, fact.text)
-    return not differ_only_in(findings, note.text, fact.text)
+    named = {slot.attribute for slot in (note.slot, fact.slot) if slot and slot.attribute}
+    return note.slot_read_from is None and len(named) > 1
 
 
 def neighbours_of(
@@ -186,20 +147,18 @@ def neighbours_of(
         The neighbours that the decision keeps, nearest first.
     """
     alike = [neighbour for neighbour in seen if are_of_one_kind(note, neighbour)]
-    ordered: Sequence[Neighbour] = sorted(alike, key=lambda neighbour: -neighbour.cosine)
-    matches = [compare_slots(note.slot, neighbour.slot) for neighbour in ordered]
-    live = [place for place, neighbour in enumerate(ordered) if not neighbour.is_expired]
-    near = [place for place, match in enumerate(matches) if match is not SlotMatch.APART]
-    kept = set(live[:_NEAREST_COUNT])
-    kept |= set([place for place in near if not ordered[place].is_expired][:_NEAREST_COUNT])
-    kept |= set([place for place in near if ordered[place].is_expired][:_EXPIRED_COUNT])
-    kept |= {place for place in near if matches[place] is not SlotMatch.UNKNOWN}
-    kept |= {
-        place
-        for place, neighbour in enumerate(ordered)
-        if neighbour.fact_id in named_ids or neighbour.shares_words
-    }
-    return tuple(ordered[place] for place in sorted(kept))
+    ordered = sorted(alike, key=lambda neighbour: -neighbour.cosine)
+    matches = {fact.fact_id: compare_slots(note.slot, fact.slot) for fact in ordered}
+    live = [fact for fact in ordered if not fact.is_expired]
+    near = [fact for fact in ordered if matches[fact.fact_id] is not SlotMatch.APART]
+    kept = [
+        *live[:_NEAREST_COUNT],
+        *[fact for fact in near if not fact.is_expired][:_NEAREST_COUNT],
+        *[fact for fact in near if fact.is_expired][:_EXPIRED_COUNT],
+        *(fact for fact in near if matches[fact.fact_id] is not SlotMatch.UNKNOWN),
+    ]
+    kept_ids = {*named_ids, *(fact.fact_id for fact in kept)}
+    return tuple(fact for fact in ordered if fact.fact_id in kept_ids or fact.shares_words)
 
 
 LINK_COSINE_MIN = 0.45
@@ -478,18 +437,12 @@ def kept_apart(note: Note, target: Neighbour, findings: Findings, why: str) -> V
 
 def is_conflict(note: Note, fact: Neighbour, findings: Findings) -> bool:
     """True if a reader of both would ask which one holds."""
-    return may_be_asked(note.text, fact.text, findings) and not may_both_hold(note, fact)
+    return may_be_asked(note.text, fact.text, findings) and not are_two_things(note.text, fact.text)
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
     """Neighbours in order, live ones before expired ones."""
     return sorted(neighbours, key=lambda neighbour: neighbour.is_expired)
-
-
-def with_value_named(note: Note) -> Note:
-    """Note with its slot's value in place of a word that stands for it, such as "there"."""
-    value = (note.slot and note.slot.value) or ""
-    return replace(note, text=named_in(note.text, value))
 
 
 def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
@@ -588,26 +541,18 @@ def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | No
     """
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
-    matter = _matter(note)
     for fact in seen.neighbours:
         if fact.is_expired:
             continue
-        if seen.judgement is None and says_it_changed(matter, fact.text, fact.cosine):
+        if seen.judgement is None and says_it_changed(note.text, fact.text, fact.cosine):
             why = f'it says that it is a change, maybe of "{fact.text}"'
         elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
             why = f'it answers the question that "{fact.text}" answers'
         else:
             continue
-        if match_of(note, fact) is not SlotMatch.APART and not may_both_hold(note, fact):
+        if match_of(note, fact) is not SlotMatch.APART and not are_two_things(note.text, fact.text):
             return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
-
-
-def _matter(note: Note) -> str:
-    """The note without the name of whom it is about: that two facts share it is no matter."""
-    if note.slot is None or note.slot.subject == CONTACT_SUBJECT:
-        return note.text
-    return re.sub(re.escape(note.slot.subject), "", note.text, flags=re.IGNORECASE)
 
 
 LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
