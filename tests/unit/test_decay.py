@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.recalling.decay import faded, strength, strength_of
+from reconciler.domain.recalling.decay import faded
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.ranking import holding, numbers_of, strengths
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
@@ -29,6 +29,16 @@ def fact(fact_id: str = "a", **given: Any) -> Fact:
     usual: dict[str, Any] = {"text": "Likes tea", "observations": 1, "importance": 0.5}
     times = dict.fromkeys(("recorded_at", "valid_from", "last_confirmed_at"), LONG_AGO)
     return Fact(fact_id=fact_id, **usual | times | {"trust": SourceKind.OPERATOR} | given)
+
+
+def strength(importance: float, age_days: float, recall_count: int, policy: DecayPolicy) -> float:
+    said_at = NOON - timedelta(days=age_days)
+    one = fact(importance=importance, last_confirmed_at=said_at, recall_count=recall_count)
+    return strength_of(one, NOON, policy)
+
+
+def strength_of(one: Fact, now: datetime, policy: DecayPolicy) -> float:
+    return float(strengths(numbers_of([one]), policy, now)[0])
 
 
 def test_what_was_said_just_now_is_whole_and_half_is_left_after_a_half_life() -> None:
@@ -99,14 +109,6 @@ def test_the_most_faded_comes_first() -> None:
 def test_exactly_at_the_floor_a_fact_stays() -> None:
     at_floor = DecayPolicy(floor=strength_of(fact(), NOON, POLICY))
     assert faded([fact()], [], NOON, at_floor) == []
-
-
-@given(SHARES, st.floats(0, 3000), TIMES)
-def test_many_facts_fade_as_one_does(importance: float, days: float, times: int) -> None:
-    said_at = NOON - timedelta(days=days)
-    one = fact(importance=importance, last_confirmed_at=said_at, recall_count=times)
-    [left] = strengths(numbers_of([one]), POLICY, NOON)
-    assert left == pytest.approx(strength_of(one, NOON, POLICY))
 
 
 def test_what_is_left_of_a_fact_ranks_it_where_the_settings_say_so() -> None:

@@ -6,43 +6,16 @@ falls below a floor is archived; saying it again makes it live again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from reconciler.domain.recalling.ranking import numbers_of, strengths
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.policies import DecayPolicy
 from reconciler.reading.kinds import Category, RecallSemantics
 
-_DAY = timedelta(days=1)
 _PROTECTED_KINDS = frozenset({Category.DECISION, Category.PROCEDURE})
 _BINDING = frozenset({RecallSemantics.CONSTRAINT, RecallSemantics.NEGATIVE})
-
-
-def strength(importance: float, age_days: float, recall_count: int, policy: DecayPolicy) -> float:
-    """Strength of a fact, in [0, 1]: 1 when it is said, and half of it after each half-life.
-
-    The half-life doubles if importance rises from 0.5 to 1, halves if it falls from 0.5 to 0, and
-    grows by its own length with each doubling of the number of recalls.
-
-    Args:
-        importance: 0 to 1.
-        age_days: since it was last said; below 0 counts as 0.
-        recall_count: how often it was recalled, 0 or more.
-        policy: the half-life of a fact of importance 0.5 that was never recalled.
-
-    A fact that was said six sessions ago and never recalled is worth less than one that was said
-    last week and recalled since. The numbers are ours.
-    """
-    use = 1 + math.log2(1 + recall_count)
-    half_life = policy.half_life_days * 2 ** (2 * importance - 1) * use
-    return float(0.5 ** (max(age_days, 0.0) / half_life))
-
-
-def strength_of(fact: Fact, now: datetime, policy: DecayPolicy) -> float:
-    """Strength of a fact at a time (UTC)."""
-    age_days = (now - fact.last_confirmed_at) / _DAY
-    return strength(fact.importance, age_days, fact.recall_count, policy)
 
 
 def is_protected(fact: Fact) -> bool:
@@ -69,13 +42,14 @@ def faded(
         policy: the half-life and the floor.
     """
     waiting = set(disputed_ids)
-    facts_faded = [
+    may_fade = [
         fact
         for fact in facts
         if fact.as_of(now).is_told()
         and not fact.is_upcoming(now)
         and fact.fact_id not in waiting
         and not is_protected(fact)
-        and strength_of(fact, now, policy) < policy.floor
     ]
-    return sorted(facts_faded, key=lambda fact: (strength_of(fact, now, policy), fact.fact_id))
+    left = zip(strengths(numbers_of(may_fade), policy, now).tolist(), may_fade, strict=True)
+    weak = [(share, fact.fact_id, fact) for share, fact in left if share < policy.floor]
+    return [fact for *_, fact in sorted(weak, key=lambda one: one[:2])]

@@ -14,11 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.reconciling.reverting import fact_written_by, order_of
+from reconciler.domain.reconciling.reverting import (
+    fact_written_by,
+    facts_before,
+    links_before,
+    order_of,
+)
 from reconciler.domain.records.candidates import EvidenceTurn, FactEvidence, TakenBy
-from reconciler.domain.records.decisions import Decision, Undo
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
-from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import Category
 
@@ -112,9 +117,6 @@ def _newest_last(links: list[Supersession], by_id: dict[str, Fact]) -> list[Supe
     return sorted(links, key=lambda link: (by_id[link.old_id].valid_from, link.at))
 
 
-_NOTHING = Undo(before=())
-
-
 @frozen
 class HeldFacts:
     """A contact's facts, and the links between them.
@@ -177,24 +179,14 @@ def _was_true(fact: Fact, at: datetime) -> bool:
 
 def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
     """Facts before a decision; all later decisions must be undone already."""
-    undo, written_id = decision.undo or _NOTHING, fact_written_by(decision)
-    ended_ids, before = set(decision.superseded_ids), {e.fact_id: e for e in undo.before}
-
-    def as_before(fact: Fact) -> Fact:
-        if fact.fact_id in ended_ids:
-            fact = replace(fact, state=FactState.LIVE, is_void=False, valid_to=None)
-        standing = before.get(fact.fact_id)
-        return fact if standing is None else fact.standing_as(standing)
-
-    facts = tuple(
-        as_before(known_fact) for known_fact in known.facts if known_fact.fact_id != written_id
-    )
-    links = [e for e in known.links if e.old_id not in ended_ids and e not in undo.linked]
-    links += [link for link in undo.unlinked if link not in links]
-    pairs = {conflict.pair: conflict for conflict in (*known.conflicts, *undo.conflicts)}
+    written_id, facts = fact_written_by(decision), {fact.fact_id: fact for fact in known.facts}
+    facts |= {fact.fact_id: fact for fact in facts_before(decision, facts)}
+    facts.pop(written_id or "", None)
+    links = (e for e in links_before(decision, known.links) if written_id != e.new_id)
+    pairs = {e.pair: e for e in (*known.conflicts, *decision.changes.conflicts)}
     return HeldFacts(
-        facts=facts,
-        links=tuple(link for link in links if written_id not in (link.new_id, link.old_id)),
+        facts=tuple(facts.values()),
+        links=tuple(links),
         conflicts=tuple(e for e in pairs.values() if written_id not in e.pair),
     )
 

@@ -6,7 +6,7 @@ now is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -180,30 +180,6 @@ def reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
     return shares
 
 
-def best_first(
-    rows: Rows, joined: Scores, said_at: NDArray[np.int64], count: int
-) -> Iterator[Rows]:
-    """Rows in pages, the nearest first; among equals the one said last.
-
-    Nearly always the first page is enough, so the others are not sorted before they are asked for.
-
-    Args:
-        rows: of facts.
-        joined: how near each of them is, shape (rows,).
-        said_at: when each was said last, shape (rows,).
-        count: how many a page holds.
-    """
-    start = 0
-    if len(rows) > count:
-        least = np.partition(joined, -count)[-count]
-        top = np.flatnonzero(joined >= least)
-        yield rows[top[np.lexsort((-said_at[top], -joined[top]))]][:count]
-        start = count
-    ordered = rows[np.lexsort((-said_at, -joined))]
-    for first in range(start, len(ordered), count):
-        yield ordered[first : first + count]
-
-
 def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Scores:
     """Recency of each fact: half as much after each half-life; 1 for one that lies ahead."""
     age = np.maximum(_microseconds(now) - numbers["last_confirmed_at"], 0)
@@ -238,7 +214,13 @@ def recency_among(
 
 
 def strengths(numbers: Numbers, decay: DecayPolicy, now: datetime) -> Scores:
-    """Strength of each fact; ``domain.recalling.decay`` for many."""
+    """Strength of each fact, in [0, 1]: 1 when it is said, and half of it after each half-life.
+
+    The half-life doubles if importance rises from 0.5 to 1, halves if it falls from 0.5 to 0, and
+    grows by its own length with each doubling of the number of recalls. A fact that was said six
+    sessions ago and never recalled is worth less than one that was said last week and recalled
+    since. The numbers are ours.
+    """
     age_days = (_microseconds(now) - numbers["last_confirmed_at"]) / _MICROSECONDS_PER_DAY
     use = 1 + np.log2(1 + numbers["recall_count"])
     half_lives = decay.half_life_days * 2 ** (2 * numbers["importance"] - 1) * use

@@ -23,7 +23,6 @@ from reconciler.domain.recalling.ranking import (
     Numbers,
     Rows,
     Scores,
-    best_first,
     cosines_to,
     holding,
     is_ahead,
@@ -473,8 +472,11 @@ class _Closeness:
             joined = joined + (1 - self.unread) * ranks
         if self.asked is not None:  # what is clearly asked for comes before what is near
             joined = joined + _ASKED_RANKS * self.asked[rows] / how.ranking.rank_constant
-        said_at = numbers["last_confirmed_at"][rows]
-        yield from best_first(rows, joined, said_at, how.ranking.chosen_at_once)
+        # Among equals the one said last comes first.
+        order = np.lexsort((-numbers["last_confirmed_at"][rows], -joined))
+        count = how.ranking.chosen_at_once
+        for first in range(0, len(rows), count):
+            yield rows[order[first : first + count]]
 
 
 def _standing_order(ranked: RankedFact) -> tuple[float, datetime, str]:

@@ -103,8 +103,8 @@ def reversal(
     rested: dict[Resting, int] = {}
     for decision in undone:
         _check_can_be_undone(decision)
-        after |= {fact.fact_id: fact for fact in _facts_before(decision, after)}
-        after_links = _links_before(decision, after_links)
+        after |= {fact.fact_id: fact for fact in facts_before(decision, after)}
+        after_links = links_before(decision, after_links)
         for tie, step in _rests_before(decision):
             rested[tie] = rested.get(tie, 0) + step
         after_pairs |= {conflict.pair: conflict for conflict in decision.changes.conflicts}
@@ -174,19 +174,21 @@ def _check_can_be_undone(decision: Decision) -> None:
         )
 
 
-def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fact]:
+def facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fact]:
     """Facts that a decision wrote, ended or counted, as they were without it."""
     written_id = fact_written_by(decision)
-    if written_id is not None:
+    if written_id is not None and written_id in facts:
         written = facts[written_id]
         yield replace(written, state=FactState.REVOKED, is_void=True, valid_to=written.valid_from)
-    for ended_id in decision.superseded_ids:
+    for ended_id in facts.keys() & decision.superseded_ids:
         yield replace(facts[ended_id], state=FactState.LIVE, is_void=False, valid_to=None)
     for standing in decision.changes.before:
-        yield facts[standing.fact_id].standing_as(standing)
+        if standing.fact_id in facts:
+            yield facts[standing.fact_id].standing_as(standing)
 
 
-def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Supersession]:
+def links_before(decision: Decision, links: Sequence[Supersession]) -> list[Supersession]:
+    """Supersessions as they were without a decision."""
     # A fact is superseded by at most one other, so the ended fact names the link.
     ended = {*decision.superseded_ids, fact_written_by(decision)}
     undo = decision.changes

@@ -210,7 +210,7 @@ class LiveDoor:
             ends=_listed("ends", ends),
             both_hold=_listed("both_hold", both_hold),
         )
-        return self._with_ids(scope, given)
+        return given.renamed({name: self.fact_id(scope, name) for name in given.named_ids})
 
     def fact_id(self, scope: Scope, name: str) -> str:
         """Id of the fact that is named by its id or its handle.
@@ -220,17 +220,6 @@ class LiveDoor:
         """
         is_handle = isinstance(name, str) and name.startswith(HANDLE_SIGN)
         return named_by(name, [*self.live(scope)]) if is_handle else name
-
-    def _with_ids(self, scope: Scope, given: Relations) -> Relations | None:
-        """Relations with every fact by its id.
-
-        Raises:
-            As ``relations``.
-        """
-        if not any(name.startswith(HANDLE_SIGN) for name in given.named_ids):
-            return given
-        known = [*self.live(scope)]
-        return given.renamed({name: named_by(name, known) for name in given.named_ids})
 
     def with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
         """Candidate with its effects on facts, and with its end.
