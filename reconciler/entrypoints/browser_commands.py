@@ -1,15 +1,13 @@
-"""The command that gives Neo4j Browser the pack: style, guide and saved queries.
+"""The command that serves Neo4j Browser the pack: style and guide.
 
-It writes them as files, or serves them as a page. The parts lie in ``browser/``. The server
-listens on the loopback only and serves only these files: Neo4j Browser fetches them from the page
-that it runs in.
+The parts lie in ``browser/``. The server listens on the loopback only and serves only these files:
+Neo4j Browser fetches them from the page that it runs in.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -19,17 +17,15 @@ from urllib.parse import urlsplit
 
 import typer
 
-from reconciler.entrypoints.options import AsJson, Overwrite, Tenant, show
+from reconciler.entrypoints.options import AsJson, Tenant, show
 from reconciler.entrypoints.rendering import as_it_is
 from reconciler.entrypoints.serving import stop_signals
-from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.errors import ConfigurationError
 from reconciler.frozen import frozen
-from reconciler.reading.named_secrets import without_secrets
 from reconciler.resources import resource_path
 
 _BROWSER_PORT = 7474
 _POLL_SECONDS = 0.2
-_BASE_URL = "http://127.0.0.1:8474/"
 PACK_HOST = "127.0.0.1"
 _TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(io|com)")
 """Pages that may read the pack: a Browser on this machine, or the one of Neo4j."""
@@ -39,70 +35,23 @@ def browser(
     agent: str = "demo",
     contact: str = "dana",
     tenant: Tenant = None,
-    write: Path | None = None,
-    base_url: str = _BASE_URL,
     port: Annotated[int, typer.Option(min=0, max=65535)] = 8474,
-    open_: bool = False,
-    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Serve style, guide and queries to Neo4j Browser until Ctrl-C, or write them to files.
+    """Serve style, guide and queries to Neo4j Browser until Ctrl-C.
 
     Options:
         agent: the agent that the guide's queries ask about.
         contact: the contact that the guide's queries ask about.
-        write: write the files into this folder instead of serving them.
-        base_url: with --write: the address that the files will be served from.
         port: the port on 127.0.0.1; 0 picks a free one.
-        open_: also open Neo4j Browser.
     """
     from reconciler.settings import load_settings
 
     whose = (agent, contact, tenant or load_settings().tenant)
-    if write is not None:
-        made = _write(write, _checked(base_url), whose, overwrite=overwrite)
-        told = _links(base_url) | {"files": [without_secrets(str(path)) for path in made]}
-        where = without_secrets(str(write))
-        show(as_json, told, lambda _: as_it_is(f"{len(made)} files in {where}.\n{_text(told)}"))
-        return
     with stop_signals() as asked, serving_pack(port, *whose) as base:
-        told = _links(base)
-        show(as_json, told, lambda _: as_it_is(f"{_text(told)}\n\nCtrl-C ends it."))
-        if open_:
-            webbrowser.open(told["browser"])
+        show(as_json, _links(base), lambda told: as_it_is(f"{_text(told)}\n\nCtrl-C ends it."))
         while not asked.wait(_POLL_SECONDS):  # an endless wait would let no handler run
             pass
-
-
-def _write(
-    folder: Path, base_url: str, whose: tuple[str, str, str], *, overwrite: bool
-) -> list[Path]:
-    """Writes the files; none of them if one exists and may not be replaced."""
-    from reconciler.ops.store_backups import write_new
-
-    files = {folder / name: content for name, content in pack_files(base_url, *whose).items()}
-    there = next((path for path in files if path.exists()), None)
-    if there is not None and not overwrite:
-        raise ConfigurationError(
-            f"{there} already exists; name another folder, or give --overwrite"
-        )
-    try:
-        (folder / "queries").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f"{folder} cannot be written: {error.strerror}") from error
-    for path, content in files.items():
-        write_new(path, content, overwrite=overwrite)
-    return list(files)
-
-
-def _checked(base_url: str) -> str:
-    split = urlsplit(base_url)
-    if split.scheme not in {"http", "https"} or not split.hostname or not base_url.endswith("/"):
-        raise InvalidRequestError(
-            f"--base-url {base_url!r} is not a folder's address; give one such as "
-            "https://host/pack/"
-        )
-    return base_url
 
 
 def _links(base_url: str) -> dict[str, Any]:
@@ -130,8 +79,8 @@ def _text(told: dict[str, Any]) -> str:
         f"In the Browser of the newer images:\n  {told['new_guide']}\n"
         "The server must allow the host, in neo4j.conf; then a login does all three:\n"
         f"{conf}\nThe same for Docker:\n{docker}\n"
-        "Aura takes no guide from elsewhere: import the files of `reconciler browser --write "
-        "FOLDER`, queries/*.cypher, as saved queries."
+        "Aura takes no guide from elsewhere: import these as saved queries:\n"
+        f"  {resource_path('browser') / 'queries'}/*.cypher"
     )
 
 
@@ -203,8 +152,6 @@ def pack_files(
         for name, made_by in files.items()
     }
     made["style.grass"] = (folder / "style.grass").read_bytes()
-    for query in queries:
-        made[f"queries/{query.name}.cypher"] = f"// {query.title}\n{query.text}\n".encode()
     return made
 
 

@@ -13,7 +13,6 @@ import os
 import random
 import shutil
 import sys
-import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,7 @@ EXIT_CODES = set(range(7))
 _RUNS_OF_A_STORE = 25
 _LOOKS_EVERY = 5
 
-WHERES = ("out", "write", "folder", "name", "tokens", "hash_key_file")
+WHERES = ("out", "folder", "name", "tokens", "hash_key_file")
 FILES = ("file", "pairs", "tls_certificate", "tls_key", "tokens")
 NUMBERS = st.one_of(
     st.integers(-2, 100).map(str),
@@ -74,7 +73,6 @@ KINDS: dict[str, st.SearchStrategy[str]] = {
     "model": st.sampled_from(("noop", "nothing/there", "")),
     "state": st.sampled_from(("done", "dead", "open", "x")),
     "source_kind": st.sampled_from(("user_explicit", "tool_output", "x")),
-    "base_url": st.sampled_from(("https://host/pack/", "http://[", "ftp://x/", "https://\udcff/")),
 }
 NAMES = st.sampled_from(
     ("notes.jsonl", "all.jsonl", "memory.zip", "chat.json", "bent", "mem0.json")
@@ -196,7 +194,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
         patch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
         patch.setenv("RECONCILER_EMBEDDED_PATH", str(folder / "work" / "store" / "memory.lbug"))
         patch.setenv("COLUMNS", "80")
-        patch.setattr(webbrowser, "open", lambda *_: True)
         patch.setattr(serving.StopSignals, "wait", lambda *_: True)
         patch.setattr(http_door, "serve_http", lambda *_: None)
         patch.setattr(protocol, "serve_stdio", lambda *_: None)
