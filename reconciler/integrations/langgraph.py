@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import groupby, islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -27,8 +26,6 @@ try:
         BaseStore,
         GetOp,
         Item,
-        ListNamespacesOp,
-        MatchCondition,
         Op,
         PutOp,
         Result,
@@ -67,7 +64,6 @@ Namespace = tuple[str, ...]
 _RUNS_MAX = 1_000
 _SHOWN = "reconciler_shown"
 """Where a message of facts keeps their ids; it is sent to no model."""
-_CONTACTS_AT_ONCE = 100
 _NAMESPACE_LABELS = 2
 _VALUE_KEYS = (
     *("text", "source_kind", "subject", "attribute", "value", "single_valued", "importance"),
@@ -223,18 +219,16 @@ class ReconcilerStore(BaseStore):
 
     ``put``: the value has ``text``, and may have ``source_kind``, ``subject``, ``attribute``,
         ``value``, ``single_valued``, ``importance``, ``category`` and ``topic``. The same value
-        put again under the same key, while it holds, is written once; put after another value, or
-        after a ``delete``, it is said again. It reads the contact's whole history. ``index`` is
+        put again under the same key, while it holds, is written once; put after another value it
+        is said again. It reads the contact's whole history. ``index`` is
         ignored.
     ``get``: the present value under the key, or of the fact with that id; None if it ended, waits
         for a yes, or was said before under another key. It reads the contact's whole history.
     ``search``: recalls, within one namespace. Keys are ids of facts. Standing constraints come with
         the first page, beyond the limit. A filter compares ``attribute``, ``category``, ``topic``
         and ``subject`` with one value each.
-    ``delete``: ends the values under the key, older ones too, in the name of ``deletes_as``;
-        without that it is refused, because no agent may end facts. Nothing is erased;
-        ``ContactMemory.forget`` does that.
-    ``list_namespaces``: an agent's contacts; the prefix names the agent.
+    ``delete`` is refused, because no agent may end facts; ``ContactMemory.revoke`` ends one.
+    ``list_namespaces`` is refused; ``AgentMemory.contacts`` lists an agent's contacts.
 
     Args:
         memory: the memory; its opener closes it.
@@ -242,12 +236,11 @@ class ReconcilerStore(BaseStore):
             written.
         tenant: the tenant; None for the configured one.
         session_id: the conversation under which values are filed; None for one per UTC day.
-        deletes_as: the person who answers for a ``delete``, which ends facts; None refuses it.
         on_decision: called with the decision about every value that was put, since ``put`` returns
             nothing.
     """
 
-    __slots__ = ("_deletes_as", "_memory", "_on_decision", "_session_id", "_source_kind", "_tenant")
+    __slots__ = ("_memory", "_on_decision", "_session_id", "_source_kind", "_tenant")
 
     def __init__(
         self,
@@ -256,14 +249,12 @@ class ReconcilerStore(BaseStore):
         source_kind: AnySourceKind,
         tenant: str | None = None,
         session_id: str | None = None,
-        deletes_as: str | None = None,
         on_decision: Callable[[Decision], None] = lambda _: None,
     ) -> None:
         self._memory = memory
         self._source_kind = source_kind
         self._tenant = tenant
         self._session_id = session_id
-        self._deletes_as = deletes_as
         self._on_decision = on_decision
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
@@ -284,17 +275,20 @@ class ReconcilerStore(BaseStore):
     def _result(self, op: Op) -> Result:
         if isinstance(op, PutOp):
             if op.value is None:
-                self._delete(op)
-            else:
-                self._put(op, op.value)
+                raise InvalidRequestError(
+                    "this store deletes nothing: no agent may end a fact; call "
+                    "ContactMemory.revoke or ContactMemory.forget"
+                )
+            self._put(op, op.value)
             return None
         if isinstance(op, GetOp):
             return self._get(op.namespace, op.key)
         if isinstance(op, SearchOp):
             return list(self._search(op))
-        if isinstance(op, ListNamespacesOp):
-            return self._list_namespaces(op)
-        raise InvalidRequestError(f"there is no operation {type(op).__name__}")
+        raise InvalidRequestError(
+            f"this store has no operation {type(op).__name__}; Memory.agent(…).contacts() lists "
+            "an agent's contacts"
+        )
 
     def _about(self, namespace: Namespace) -> ContactMemory:
         return self._memory.contact(*_contact(namespace), tenant=self._tenant)
@@ -353,57 +347,13 @@ class ReconcilerStore(BaseStore):
                 f"a filter compares {', '.join(_FILTERS)} with one string each; leave out "
                 f"{wrong[0]!r}"
             )
-        _check_counts(op)
+        positive("limit", op.limit)
+        positive("offset", op.offset, least=0)
         recalled = about.recall(op.query or "", limit=op.limit + op.offset, **asked)
         chosen = [hit for hit in recalled if not hit.is_standing]
         standing = [hit for hit in recalled if hit.is_standing and op.offset == 0]
         for hit in (*chosen[op.offset : op.offset + op.limit], *standing):
             yield _found(hit, op.namespace_prefix)
-
-    def _delete(self, op: PutOp) -> None:
-        if self._deletes_as is None:
-            raise InvalidRequestError(
-                "this store deletes nothing: no agent may end a fact. Give it deletes_as "
-                "with an operator's name, or call ContactMemory.revoke or ContactMemory.forget"
-            )
-        fact = self._fact(op.namespace, op.key)
-        while fact is not None:
-            self._about(op.namespace).revoke(
-                fact.fact_id, by=self._deletes_as, reason="deleted from the store"
-            )
-            # A fact that a revocation brings back goes, too, if it was put under this key.
-            fact = self._fact(op.namespace, op.key)
-            if fact is not None and op.key not in fact.tags:
-                fact = None
-
-    def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
-        _check_counts(op)
-        conditions = op.match_conditions or ()
-        prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
-        agents = {path[0] for path in prefixes if path and path[0] != "*"}
-        if len(agents) != 1:
-            raise InvalidRequestError(
-                "list_namespaces lists an agent's contacts: give prefix=(agent_id,)"
-            )
-        agent_id = unquote(agents.pop())
-        namespaces = (contact_namespace(agent_id, each) for each in self._contact_ids(agent_id))
-        matching = (
-            namespace
-            for namespace in namespaces
-            if all(map(partial(_matches, namespace), conditions))
-        )
-        # Equal ones come one after another: nothing but the agent's own can come twice.
-        cut = (each for each, _ in groupby(namespace[: op.max_depth] for namespace in matching))
-        return list(islice(cut, op.offset, op.offset + op.limit))
-
-    def _contact_ids(self, agent_id: str) -> Iterator[str]:
-        """The contacts' ids, read page by page: a few namespaces need not wait for all contacts."""
-        after = None
-        while page := self._memory.agent(agent_id, tenant=self._tenant).contacts(
-            after=after, limit=_CONTACTS_AT_ONCE
-        ):
-            yield from (contact.contact_id for contact in page)
-            after = page[-1].contact_id
 
 
 def _named(given: Mapping[str, Any], name: str) -> str:
@@ -465,18 +415,6 @@ def _key_after(about: ContactMemory, op: PutOp, fact_id: str, value: Mapping[str
     return f"store-{about.digest(said)}"
 
 
-def _check_counts(op: SearchOp | ListNamespacesOp) -> None:
-    """Check that limits and offsets are whole numbers.
-
-    Raises:
-        InvalidRequestError: one is not, or is too small.
-    """
-    positive("limit", op.limit)
-    positive("offset", op.offset, least=0)
-    if isinstance(op, ListNamespacesOp) and op.max_depth is not None:
-        positive("max_depth", op.max_depth)
-
-
 def _value(fact: Fact) -> dict[str, Any]:
     slot = fact.slot
     filed = (
@@ -502,11 +440,3 @@ def _found(hit: RankedFact, namespace: Namespace) -> SearchItem:
         updated_at=fact.last_confirmed_at,
         score=hit.score,
     )
-
-
-def _matches(namespace: Namespace, condition: MatchCondition) -> bool:
-    path = condition.path
-    if len(path) > len(namespace):
-        return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
-    return all(wanted in ("*", label) for label, wanted in zip(part, path, strict=True))

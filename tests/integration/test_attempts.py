@@ -339,14 +339,10 @@ def test_a_task_a_job_and_a_session_of_anybody_find_nothing_of_the_victims(
 def test_no_namespace_of_a_graph_is_taken_for_another(world: World, attempts: Attempts) -> None:
     fact_id = world.ids["fact_id"][0]
     for scope in scopes_near(VICTIM):
-        store = ReconcilerStore(
-            world.memory, source_kind="user_explicit", tenant=scope.tenant, deletes_as="olga"
-        )
+        store = ReconcilerStore(world.memory, source_kind="user_explicit", tenant=scope.tenant)
         whose = contact_namespace(scope.agent_id, scope.contact_id)
         attempts.silent("LangGraph", repr(store.get(whose, fact_id)), repr(scope))
         attempts.silent("LangGraph", repr(store.search(whose, query="city")), repr(scope))
-        store.delete(whose, fact_id)  # to delete what is not there is no mistake to LangGraph
-        attempts.silent("LangGraph", "", repr(scope))
     world.check_unchanged(own=False)
 
 
