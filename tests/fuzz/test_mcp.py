@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from reconciler.domain.records.handles import handle_of
 from reconciler.serve.access.grants import Grant
-from reconciler.serve.mcp_server.desk import Desk, UnknownNameError
+from reconciler.serve.mcp_server.desk import Desk
 from tests.fuzz.bench import Bench
 from tests.fuzz.bending import bent, bent_bytes
 from tests.fuzz.texts import JSON_VALUES, TEXTS, sometimes
@@ -73,19 +72,6 @@ def asked(call: tuple[Grant, str, dict[str, Any]], bench: Bench) -> None:
 
 def test_a_tools_call_is_answered_in_words(bench: Bench) -> None:
     each_of(10, "MCP tools", calls(bench), lambda call: asked(call, bench))
-
-
-def opened(topic: str, grant: Grant, bench: Bench) -> None:
-    def look(memory: Any) -> None:
-        with contextlib.suppress(UnknownNameError):
-            Desk(memory).opening(grant, "open_conversation", {"contact_id": topic, "topic": topic})
-
-    bench.attempt("MCP prompts", look)
-
-
-def test_a_prompt_is_given_or_unknown(bench: Bench) -> None:
-    inputs = st.tuples(TEXTS, st.sampled_from(GRANTS))
-    each_of(10, "prompts", inputs, lambda given: opened(*given, bench))
 
 
 # Over HTTP

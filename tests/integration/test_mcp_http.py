@@ -179,8 +179,7 @@ def test_nothing_that_an_operator_is_told_is_another_tenants(
         asked: dict[str, dict[str, str]] = {name: {} for name in names}
         asked["evidence"] = {"about": "city"}
         told = [(await called(tool, given)(client))[0] for tool, given in asked.items()]
-        prompt = await client.get_prompt("open_conversation")
-        return "\n".join([*told, prompt.messages[0].content.text])  # type: ignore[union-attr]
+        return "\n".join(told)
 
     text = server.asked(theirs, everything)
     assert "Pune" not in text
@@ -393,23 +392,6 @@ def test_wrong_tokens_are_slowed_down_and_a_good_one_still_let_in(server: HttpSe
     statuses = [server.post(Authorization=f"Bearer wrong{n}").status_code for n in range(12)]
     assert statuses == [401] * 10 + [429] * 2
     assert "Pune" not in server.asked(server.token(granted()), called(RECALL, PRIYA))[0]
-
-
-def test_the_prompt_opens_a_conversation_with_what_is_known_and_what_to_ask(
-    server: HttpServer, memory: Memory
-) -> None:
-    memory.add_contact_note("crm", "priya", "Lives in Pune.")
-    _held(memory)
-    token = server.token(granted())
-
-    async def opened(client: Client) -> str:
-        [prompt] = (await client.list_prompts()).prompts
-        found = await client.get_prompt(prompt.name, {"contact_id": "priya"})
-        return found.messages[0].content.text  # type: ignore[union-attr]
-
-    text = server.asked(token, opened)
-    assert "Lives in Pune." in text
-    assert "window seats" in text.partition("Not settled yet")[2]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
 
 HAND_OVER = "hand_over_session"
-OPENING = "open_conversation"
 JsonObject = dict[str, Any]
 
 
@@ -53,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownNameError(Exception):
-    """This client has no such tool or prompt; another one may."""
+    """This client has no such tool; another one may."""
 
 
 class Desk:
@@ -113,43 +112,6 @@ class Desk:
             return ToolReply(text=_handed_over(about, grant.session_id, given))
         tools = self._tools_of(*whose, tenant=grant.tenant, session_id=grant.session_id)
         return tools.call(name, given)
-
-    def prompts(self, grant: Grant) -> list[JsonObject]:
-        """The one prompt: what to know and to ask when a conversation opens."""
-        arguments, one_of = [], f"One of {', '.join(grant.agent_ids)}."
-        if len(grant.agent_ids) > 1:
-            arguments.append(_argument("agent_id", one_of, True))
-        if grant.contact_id is None:
-            about = "The contact whom the conversation is with."
-            arguments.append(_argument("contact_id", about, True))
-        arguments.append(_argument("topic", "What the conversation is about, in words.", False))
-        return [
-            {
-                "name": OPENING,
-                "title": "Open a conversation",
-                "description": "What to know about a contact, and what to ask, as one talks to "
-                "them.",
-                "arguments": arguments,
-            }
-        ]
-
-    def opening(self, grant: Grant, name: str, arguments: Mapping[str, str]) -> str:
-        """Text of the prompt.
-
-        Raises:
-            UnknownNameError: there is no such prompt.
-            InvalidRequestError: an argument is missing or cannot be used.
-            ReconcilerError: the memory could not be read.
-        """
-        if name != OPENING:
-            raise UnknownNameError(name)
-        contact_id = grant.contact(arguments.get("contact_id"))
-        if contact_id is None:
-            raise InvalidRequestError("contact_id is missing: say with whom the conversation is")
-        agent_id = grant.agent(arguments.get("agent_id"))
-        about = self._memory.contact(agent_id, contact_id, tenant=grant.tenant)
-        briefing = about.briefing(arguments.get("topic") or "")
-        return f"{_AGENTS}\n\n{briefing.as_prompt()}"
 
 
 def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
@@ -220,7 +182,3 @@ def _message(number: int, given: object) -> JsonObject:
         if not isinstance(value, str):
             raise InvalidRequestError(f"message {number}: {name} must be a string")
     return given
-
-
-def _argument(name: str, about: str, is_required: bool) -> JsonObject:
-    return {"name": name, "description": about, "required": is_required}

@@ -41,7 +41,6 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from reconciler.domain.records.notes import storable
-from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.serve.access.grants import Grant
 from reconciler.serve.mcp_server.desk import Desk, UnknownNameError
 
@@ -70,11 +69,6 @@ class Calls:
             raise MCPError(
                 INVALID_PARAMS, f"there is no {str(error)[:_NAME_LENGTH_MAX]!r} here"
             ) from None
-        except InvalidRequestError as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from None
-        except ReconcilerError as error:
-            _log.warning("a call failed: %s", error)
-            raise MCPError(INTERNAL_ERROR, "the memory does not answer") from None
         except Exception:  # noqa: BLE001  its text must not reach a client
             _log.exception("a call failed with an unexpected error")
             raise MCPError(INTERNAL_ERROR, "internal error") from None
@@ -113,14 +107,6 @@ def mcp_server(
             content=[types.TextContent(type="text", text=reply.text)], is_error=reply.is_error
         )
 
-    async def list_prompts(ctx: Any, _: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult.model_validate({"prompts": desk.prompts(grant_of(ctx))})
-
-    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        asked = partial(desk.opening, grant_of(ctx), params.name, params.arguments or {})
-        said = types.TextContent(type="text", text=await calls.run(asked))
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=said)])
-
     return Server(
         "reconciler",
         version=metadata.version("graph-memory-reconciler"),
@@ -128,8 +114,6 @@ def mcp_server(
         instructions=instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
     )
 
 
