@@ -16,7 +16,7 @@ import anyio
 import httpx2
 import pytest
 
-from reconciler import Memory
+from reconciler import ContactMemory, Memory
 from reconciler.errors import GraphUnavailableError
 from reconciler.service import records
 from reconciler.service.stores import rows
@@ -240,10 +240,8 @@ def test_a_correction_ends_what_is_known(
     noted(agent, PUNE)
     moved = noted(agent, GOA)["decision_id"]
     at = f"{PRIYA}/decisions/{moved}"
-    known = {"If-None-Match": anna.get(at).headers["etag"]}
-    assert anna.get(at, headers=known).status_code == 304
     memory.contact("crm", "priya").correct(moved, "coexists")
-    assert done(anna.get(at, headers=known))["correction"] == "coexists"
+    assert done(anna.get(at))["correction"] == "coexists"
     noted(agent, PUNE)  # what decides on the version goes on
 
 
@@ -255,17 +253,6 @@ def test_metrics_are_for_a_token_of_the_whole_store(memory: Memory, api: Api) ->
         assert "--metrics-port" in problem(anna.get("/metrics"), 403, "not-granted")
     with api.client(granted("operator", contact_id="priya")) as anna:
         problem(anna.get("/metrics"), 403, "not-granted")
-
-
-def test_what_is_known_is_not_sent_again_until_it_changes(
-    agent: httpx2.Client, anna: httpx2.Client
-) -> None:
-    noted(agent, PUNE)
-    known = {"If-None-Match": anna.get(f"{PRIYA}/profile").headers["etag"]}
-    answer = anna.get(f"{PRIYA}/profile", headers=known)
-    assert (answer.status_code, answer.content) == (304, b"")
-    noted(agent, GOA)
-    assert done(anna.get(f"{PRIYA}/profile", headers=known))[0]["value"] == "Goa"
 
 
 def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client) -> None:
@@ -354,14 +341,6 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
 def test_a_parameter_that_cannot_be_used_is_refused(still_api: Api, path: str, wrong: str) -> None:
     with still_api.client(granted("operator")) as anna:
         assert wrong in problem(anna.get(path), 422, "invalid-request")
-
-
-def test_any_version_is_known_only_of_what_exists(anna: httpx2.Client) -> None:
-    noted(anna, PUNE)
-    known = {"If-None-Match": "*"}
-    assert anna.get(f"{PRIYA}/profile", headers=known).status_code == 304
-    for part in (f"facts/{NOWHERE}/evidence", f"decisions/{NOWHERE}"):
-        assert anna.get(f"{PRIYA}/{part}", headers=known).status_code == 404
 
 
 OPERATORS = [
@@ -562,10 +541,10 @@ def test_a_fault_is_logged_without_its_words(
     memory: Memory, agent: httpx2.Client, caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", fail)
+    monkeypatch.setattr(ContactMemory, "recall", fail)
     problem(agent.get(f"{PRIYA}/recall"), 500, "fault")
     assert "KeyError" in caplog.text
     assert "Hunter2" not in caplog.text
@@ -622,7 +601,7 @@ def test_the_document_describes_each_field_of_a_note_and_each_filter(still_api: 
     fields = document["components"]["schemas"]["NoteBody"]["properties"]
     recall = document["paths"]["/v1/agents/{agent_id}/contacts/{contact_id}/recall"]["get"]
     filters = {each["name"]: each for each in recall["parameters"]}
-    nothing_said = {"query", "limit", "budget_tokens", "as_of", "valid_at", "If-None-Match"}
+    nothing_said = {"query", "limit", "budget_tokens", "as_of", "valid_at"}
     described = {**fields, **{k: v for k, v in filters.items() if k not in nothing_said}}
     assert [name for name, field in described.items() if not field.get("description")] == []
 
@@ -651,10 +630,10 @@ def test_a_token_that_comes_too_often_is_told_when_to_come_again(
 def test_a_memory_that_does_not_answer_is_told_without_its_address(
     memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise GraphUnavailableError("bolt://10.0.0.7 is away")
 
-    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", fail)
+    monkeypatch.setattr(ContactMemory, "recall", fail)
     monkeypatch.setattr(memory._services.binding_store.graph, "describe", fail)
     answer = agent.get(f"{PRIYA}/recall")
     told = problem(answer, 503, "graph-unavailable")
@@ -718,12 +697,12 @@ def _hanging(
     """Let each recall wait until the event is set; the semaphore counts those that wait."""
     is_over, waiting = threading.Event(), threading.Semaphore(0)
 
-    def hang(*_: object) -> None:
+    def hang(*_: object, **__: object) -> None:
         waiting.release()
         is_over.wait(60)
         raise GraphUnavailableError("away")
 
-    monkeypatch.setattr(type(memory._services.fact_store), "contact_version", hang)
+    monkeypatch.setattr(ContactMemory, "recall", hang)
     return is_over, waiting
 
 

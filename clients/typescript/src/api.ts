@@ -3497,10 +3497,7 @@ export interface operations {
                 as_of?: string | null;
                 valid_at?: string | null;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -3519,13 +3516,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RecallAnswer"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -3547,10 +3537,7 @@ export interface operations {
                 query?: string;
                 limit?: number | null;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -3569,13 +3556,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["BriefingAnswer"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -4019,10 +3999,7 @@ export interface operations {
     get_contact: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -4042,13 +4019,6 @@ export interface operations {
                     "application/json": components["schemas"]["Contact"];
                 };
             };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
             403: components["responses"]["Refusal403"];
@@ -4065,10 +4035,7 @@ export interface operations {
     profile: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -4087,13 +4054,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SlotValue"][];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -4113,10 +4073,7 @@ export interface operations {
             query?: {
                 subject?: string | null;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 attribute: string;
                 /** @description The agent; the token says which it opens. */
@@ -4136,13 +4093,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SlotValue"][];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -4167,10 +4117,7 @@ export interface operations {
                 /** @description At most this many. */
                 limit?: number;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -4189,13 +4136,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["FactHistoryPage"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -4216,10 +4156,7 @@ export interface operations {
                 /** @description As the memory was then. */
                 at?: string | null;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 fact_id: string;
                 /** @description The agent; the token says which it opens. */
@@ -4240,13 +4177,6 @@ export interface operations {
                     "application/json": components["schemas"]["FactHistory"];
                 };
             };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
             403: components["responses"]["Refusal403"];
@@ -4263,10 +4193,7 @@ export interface operations {
     fact_evidence: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 fact_id: string;
                 /** @description The agent; the token says which it opens. */
@@ -4286,13 +4213,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["FactEvidence"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -4320,10 +4240,7 @@ export interface operations {
                 since?: string | null;
                 until?: string | null;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -4343,13 +4260,6 @@ export interface operations {
                     "application/json": components["schemas"]["DecisionPage"];
                 };
             };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
             403: components["responses"]["Refusal403"];
@@ -4366,10 +4276,7 @@ export interface operations {
     get_decision: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 decision_id: string;
                 /** @description The agent; the token says which it opens. */
@@ -4390,13 +4297,6 @@ export interface operations {
                     "application/json": components["schemas"]["Decision"];
                 };
             };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
             403: components["responses"]["Refusal403"];
@@ -4413,10 +4313,7 @@ export interface operations {
     explain: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 decision_id: string;
                 /** @description The agent; the token says which it opens. */
@@ -4436,13 +4333,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Explanation"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -4629,10 +4519,7 @@ export interface operations {
                 /** @description At most this many. */
                 limit?: number;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -4651,13 +4538,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["PendingPage"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];
@@ -4680,10 +4560,7 @@ export interface operations {
                 /** @description At most this many. */
                 limit?: number;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -4702,13 +4579,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["DisputePage"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];

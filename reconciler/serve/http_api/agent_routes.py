@@ -92,7 +92,7 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
     return None
 
 
-@routes.answers(_CONTACT + "/recall", shapes.RecallAnswer, unless_known=True)
+@routes.answers(_CONTACT + "/recall", shapes.RecallAnswer)
 def recall(
     about: ContactOf,
     asked: Annotated[RecallParameters, Query()],
@@ -101,7 +101,7 @@ def recall(
     return shapes.recall_of(about.recall(**given(asked)))
 
 
-@routes.answers(_CONTACT + "/briefing", shapes.BriefingAnswer, unless_known=True)
+@routes.answers(_CONTACT + "/briefing", shapes.BriefingAnswer)
 def briefing(
     about: ContactOf,
     query: Annotated[str, Query(description="What the conversation is about.")] = "",

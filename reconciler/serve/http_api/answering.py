@@ -8,13 +8,12 @@ A place is the position at which a list continues, in the form for an address.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial, wraps
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.responses import Response
@@ -117,9 +116,6 @@ After = Annotated[
     Query(max_length=500, description="`next` of the page before; nothing for the first."),
 ]
 Limit = Annotated[int, Query(ge=1, le=_PAGE_MAX, description="At most this many.")]
-IfNoneMatch = Annotated[
-    str | None, Header(description="The ETag of what is known already: 304 if it still holds.")
-]
 
 
 async def known_parameters_only(request: Request) -> None:
@@ -208,60 +204,19 @@ class Routes(APIRouter):
             dependencies=[Depends(each) for each in (*checks, known_parameters_only)],
         )
 
-    def answers(
-        self, path: str, shape: Any, method: str = "GET", *, unless_known: bool = False
-    ) -> Callable[[Endpoint], None]:
-        """Add an endpoint that answers in this shape; see ``_unless_known``."""
-        responses = ok(shape)
-        if unless_known:
-            responses[304] = {"description": "What is known still holds."}
+    def answers(self, path: str, shape: Any, method: str = "GET") -> Callable[[Endpoint], None]:
+        """Add an endpoint that answers in this shape."""
 
         def add(endpoint: Endpoint) -> None:
-            made = _unless_known(endpoint) if unless_known else _answering(endpoint)
+            @wraps(endpoint)
+            def answering(**asked: Any) -> Response:
+                return answer(endpoint(**asked))
+
             self.add_api_route(
-                path, made, methods=[method], responses=responses, response_model=None
+                path, answering, methods=[method], responses=ok(shape), response_model=None
             )
 
         return add
-
-
-def _answering(endpoint: Endpoint) -> Endpoint:
-    @wraps(endpoint)
-    def answering(**asked: Any) -> Response:
-        return answer(endpoint(**asked))
-
-    return answering
-
-
-def _unless_known(read: Endpoint) -> Endpoint:
-    """The endpoint of a read about a contact: its data, or 304 if the client has it.
-
-    Its ETag is the contact's version and the hour: the data may also change with time, because
-    lifetimes end without a write. The ETag is weak, because a score may change at any time.
-
-    Args:
-        read: reads the data. The endpoint has its parameters, the first of which is ``about``.
-    """
-
-    @wraps(read)
-    def endpoint(about: ContactMemory, if_none_match: str | None = None, **asked: Any) -> Response:
-        known = [each.strip() for each in (if_none_match or "").split(",")]
-        is_any = known == ["*"]
-        if is_any:
-            read(about, **asked)  # which fails for an id that does not exist
-        tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
-        if is_any or tag in known:
-            return Response(status_code=304, headers={"ETag": tag})
-        return answer(read(about, **asked), ETag=tag)
-
-    signature = inspect.signature(read)
-    known = inspect.Parameter(
-        "if_none_match", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=IfNoneMatch
-    )
-    endpoint.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), known]
-    )
-    return endpoint
 
 
 @in_order

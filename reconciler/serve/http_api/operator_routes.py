@@ -118,7 +118,7 @@ def agent_health(agent: AgentOf, check_records: bool = False) -> Any:
     return ops.health(agent, check_records=check_records)
 
 
-@routes.answers(_CONTACT, Contact, unless_known=True)
+@routes.answers(_CONTACT, Contact)
 def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     """A contact in numbers: its facts by their state."""
     about.check_known()
@@ -127,13 +127,13 @@ def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     return found
 
 
-@routes.answers(_CONTACT + "/profile", list[SlotValue], unless_known=True)
+@routes.answers(_CONTACT + "/profile", list[SlotValue])
 def profile(about: ContactOf) -> Any:
     """The current values of all of a contact's attributes, with their start and source."""
     return about.profile()
 
 
-@routes.answers(_CONTACT + "/values/{attribute}", list[SlotValue], unless_known=True)
+@routes.answers(_CONTACT + "/values/{attribute}", list[SlotValue])
 def value(
     about: ContactOf,
     attribute: str,
@@ -143,7 +143,7 @@ def value(
     return about.value(attribute, subject=subject)
 
 
-@routes.answers(_CONTACT + "/history", shapes.FactHistoryPage, unless_known=True)
+@routes.answers(_CONTACT + "/history", shapes.FactHistoryPage)
 def history(
     about: ContactOf,
     page: PageOf,
@@ -153,7 +153,7 @@ def history(
     return page.of(partial(about.history, at=at), lambda chain: chain.facts[0].fact_id, str)
 
 
-@routes.answers(_FACT + "/history", FactHistory, unless_known=True)
+@routes.answers(_FACT + "/history", FactHistory)
 def fact_history(
     about: ContactOf,
     fact_id: str,
@@ -163,13 +163,13 @@ def fact_history(
     return about.history(fact_id=fact_id, at=at)[0]
 
 
-@routes.answers(_FACT + "/evidence", shapes.FactEvidenceShape, unless_known=True)
+@routes.answers(_FACT + "/evidence", shapes.FactEvidenceShape)
 def fact_evidence(about: ContactOf, fact_id: str) -> Any:
     """What a fact rests on: each turn, who said it, when and where."""
     return about.evidence(fact_id)
 
 
-@routes.answers(_CONTACT + "/decisions", shapes.DecisionPage, unless_known=True)
+@routes.answers(_CONTACT + "/decisions", shapes.DecisionPage)
 def list_decisions(
     about: ContactOf,
     page: PageOf,
@@ -179,13 +179,13 @@ def list_decisions(
     return page.of(partial(about.decisions, **given(which)))
 
 
-@routes.answers(_DECISION, shapes.DecisionShape, unless_known=True)
+@routes.answers(_DECISION, shapes.DecisionShape)
 def get_decision(about: ContactOf, decision_id: str) -> Any:
     """One decision, with what it was compared with."""
     return about.decision(decision_id)
 
 
-@routes.answers(_DECISION + "/explanation", Explanation, unless_known=True)
+@routes.answers(_DECISION + "/explanation", Explanation)
 def explain(about: ContactOf, decision_id: str) -> Any:
     """Why a decision was made, in plain words."""
     return about.explain(decision_id)
@@ -215,13 +215,13 @@ def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBod
     return about.revert(decision_id, **_by(grant, body))
 
 
-@routes.answers(_CONTACT + "/pending", shapes.PendingPage, unless_known=True)
+@routes.answers(_CONTACT + "/pending", shapes.PendingPage)
 def list_pending(about: ContactOf, page: PageOf) -> Any:
     """The open questions about a contact: held notes, then disputes."""
     return page.of(about.pending, place=read_waiting_place)
 
 
-@routes.answers(_CONTACT + "/disputes", shapes.DisputePage, unless_known=True)
+@routes.answers(_CONTACT + "/disputes", shapes.DisputePage)
 def list_disputes(about: ContactOf, page: PageOf) -> Any:
     """Facts of a contact that contradict each other."""
     return page.of(about.disputes, place=read_dispute_place)
