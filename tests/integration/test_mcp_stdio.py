@@ -113,25 +113,6 @@ def test_what_is_asked_before_the_end_of_input_is_answered_and_nothing_else_is_p
     assert "Lives in Pune." in kept[0]
 
 
-def test_arguments_as_a_text_of_json_are_understood(environment: dict[str, str]) -> None:
-    given = {2: json.dumps(LIVES), 3: "null", 4: "", 5: "[]", 6: "{"}
-    calls = {2: ADD, 3: RECALL, 4: RECALL, 5: RECALL, 6: RECALL}
-    sent = [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}] + [
-        {
-            **{"jsonrpc": "2.0", "id": number, "method": "tools/call"},
-            "params": {"name": calls[number], "arguments": arguments},
-        }
-        for number, arguments in given.items()
-    ]
-    done = subprocess.run(
-        command("--agent", "crm", "--contact", "priya"), env=environment, check=True,
-        input="".join(json.dumps(each) + "\n" for each in sent), capture_output=True, text=True,
-    )  # fmt: skip
-    answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
-    assert not any(answers[number]["result"]["isError"] for number in (2, 3, 4))
-    assert all("error" in answers[number] for number in (5, 6))
-
-
 @pytest.mark.parametrize("asks", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_server_whose_client_says_nothing(
     environment: dict[str, str], asks: signal.Signals
