@@ -28,7 +28,6 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     Tenant,
-    bar,
     of_whom,
     parse_time,
     show,
@@ -86,8 +85,6 @@ class CommandRow:
         options: types by option, with ``typer.Option``, instead of the signature's. An option that
             the call does not take goes to ``view`` and ``plain`` alone.
         defaults: defaults by option, instead of the signature's.
-        counts: the things that the call counts while it runs, for a bar; empty if it reports
-            nothing.
     """
 
     name: str
@@ -100,7 +97,6 @@ class CommandRow:
     words: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    counts: str = ""
 
     def __post_init__(self) -> None:
         self.__name__ = self.name
@@ -110,8 +106,8 @@ class CommandRow:
     def __call__(self, *, as_json: bool, **given: Any) -> None:
         """Open the memory, make the call and show the result."""
         arguments = dict(_arguments(self._parameters, given))
-        with _opened(self, given) as memory, _telling(self, as_json) as told:
-            result = self.call(memory, **arguments, **told)
+        with _opened(self, given) as memory:
+            result = self.call(memory, **arguments)
         plain = _drawn(self.plain, result, given) if as_json else None
         show(as_json, plain, lambda _: _drawn(self.view, result, given))
         if not self.is_good(result):
@@ -185,7 +181,10 @@ class _Parameter:
             return _option(self.option, Annotated[kind, typer.Argument(help=words)], default)
         declared = _DECLARED.get(self.option, f"--{self.option.replace('_', '-')}")
         least = 1 if self.name in _COUNTS else None
-        option = typer.Option(declared, help=words, min=least)
+        # Words of the row name the values, because a list beside the option would be cut off.
+        is_enum = isinstance(self._kind, type) and issubclass(self._kind, Enum)
+        metavar = "NAME" if is_enum and self.option in row.words else None
+        option = typer.Option(declared, help=words, min=least, metavar=metavar)
         return _option(self.option, Annotated[kind, option], default)
 
     def value(self, given: Any) -> Any:
@@ -271,16 +270,6 @@ def _opened(row: CommandRow, given: Given) -> Iterator[AgentMemory | ContactMemo
         yield asked
         if not row.writes:
             asked.check_known()
-
-
-@contextmanager
-def _telling(row: CommandRow, is_quiet: bool) -> Iterator[Mapping[str, Any]]:
-    """The callback argument that moves a bar; empty if the call reports nothing."""
-    if not row.counts:
-        yield {}
-        return
-    with bar(row.counts, None, is_quiet) as advance:
-        yield {"on_progress": advance}
 
 
 def _arguments(parameters: Iterable[_Parameter], given: Given) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ more are in the ``*_commands.py`` modules and in ``cli.py``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from reconciler.entrypoints.rendering import (
     found_view,
     health_view,
     history_tree,
+    lines,
     listed,
     pending_view,
     profile_view,
@@ -52,26 +54,32 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import FactEvidence
     from reconciler.domain.records.facts import FactHistory
     from reconciler.ops.review.calibration import Replayed
-
-_QUESTIONS_SHOWN_MAX = 20
-"""Questions that are shown at once, unless the operator gives a limit."""
+    from reconciler.service.writing.relating import Rejudged
 
 _CHANGES_SHOWN_MAX = 50
 
 
-def _report(memory: BoundMemory, *, out: Path, overwrite: bool = False) -> dict[str, Any]:
+def _report(
+    memory: BoundMemory, *, out: Path, document: bool = False, overwrite: bool = False
+) -> dict[str, Any]:
     """Write timelines, disputes, questions, refusals and daily counts into one HTML file.
 
     Args:
         memory: the agent's or the contact's.
         out: the HTML file to write.
+        document: write all that is known about one contact instead, for this person to read.
         overwrite: replace the file if it exists.
     """
     from reconciler.ops.store_backups import write_new
 
-    page = ops.report(memory).encode()
-    write_new(out, page, overwrite=overwrite)
-    return {"file": str(out), "bytes": len(page)}
+    if not document:
+        page = ops.report(memory)
+    elif isinstance(memory, ContactMemory):
+        page = ops.contact_page(memory)
+    else:
+        raise InvalidRequestError("--document is about one contact; give --contact")
+    write_new(out, page.encode(), overwrite=overwrite)
+    return {"file": str(out), "bytes": len(page.encode())}
 
 
 def _evidence(
@@ -135,13 +143,22 @@ def _replay_view(replayed: list[Replayed]) -> Group:
     )
 
 
-def _print_rules(is_wanted: bool) -> None:
-    if is_wanted:
-        from reconciler.domain.reconciling.limits import LIMITS
-        from reconciler.domain.reconciling.rule import RULES, printed
+def _rejudge(memory: BoundMemory) -> list[Rejudged]:
+    """Ask the judge about the decisions that it did not answer in time, and amend them.
 
-        typer.echo(f"{printed(RULES)}\n{printed(LIMITS)}", nl=False)
-        raise typer.Exit
+    Args:
+        memory: the agent's or the contact's.
+    """
+    return list(memory.rejudge())
+
+
+def _rejudged_view(answers: Sequence[Rejudged]) -> Text:
+    counts = Counter(rejudged.became for rejudged in answers)
+    told = ", ".join(f"{count} {became}" for became, count in counts.items())
+    return lines(
+        *(f"{each.became:9} {each.decision.text}  ({each.why})" for each in answers),
+        told or "No decision waits for a judge.",
+    )
 
 
 _Decides = partial(CommandRow, view=decision_made, writes=True)
@@ -161,19 +178,8 @@ ROWS = (
         words={
             "text": "One fact, in one sentence.",
             "proposed_by": "Who proposes it, and so may not confirm it.",
-        },
-        options={
-            "source_kind": Annotated[
-                SourceKind,
-                typer.Option(metavar="KIND", help=f"The kind of source: {', '.join(SourceKind)}."),
-            ],
-            "category": Annotated[
-                Category | None,
-                typer.Option(
-                    metavar="NAME",
-                    help=f"The category: {', '.join(Category)}; default: read from the text.",
-                ),
-            ],
+            "source_kind": f"The kind of source: {', '.join(SourceKind)}.",
+            "category": f"The category: {', '.join(Category)}; default: read from the text.",
         },
         defaults={"source_kind": SourceKind.OPERATOR, "proposed_by": "operator"},
     ),
@@ -245,23 +251,7 @@ ROWS = (
         BoundMemory.decisions,
         decisions_view,
     ),
-    CommandRow(
-        "explain",
-        ContactMemory.explain,
-        explanation_panel,
-        options={
-            "rules": Annotated[
-                bool,
-                typer.Option(
-                    "--rules",
-                    help="Print all rules and limits in order.",
-                    callback=_print_rules,
-                    is_eager=True,
-                ),
-            ],
-        },
-        defaults={"rules": False},
-    ),
+    CommandRow("explain", ContactMemory.explain, explanation_panel),
     CommandRow(
         "tasks",
         BoundMemory.tasks,
@@ -280,7 +270,7 @@ ROWS = (
     CommandRow(
         "pending",
         BoundMemory.pending,
-        lambda waiting, limit: pending_view(waiting, None if limit else _QUESTIONS_SHOWN_MAX),
+        pending_view,
         help="List the held notes and disputes that wait for an answer, with the question to ask.",
     ),
     _Decides("confirm", ContactMemory.confirm, words=_ANSWER),
@@ -329,7 +319,6 @@ ROWS = (
         erasure_panel,
         is_good=lambda erasure: erasure.receipt.is_clean,
         writes=True,
-        counts="records",
     ),
     CommandRow("archive", BoundMemory.archive, archived_view, writes=True),
     _Decides("unarchive", ContactMemory.unarchive),
@@ -337,7 +326,6 @@ ROWS = (
         "health",
         ops.health,
         health_view,
-        counts="contacts",
     ),
     _Decides(
         "correct",
@@ -347,6 +335,7 @@ ROWS = (
             "relation": "How the note really relates to the fact that it was compared with.",
         },
     ),
+    CommandRow("rejudge", _rejudge, _rejudged_view, writes=True),
     CommandRow(
         "replay",
         ops.replay,

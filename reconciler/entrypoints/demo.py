@@ -14,25 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from reconciler import ops
 from reconciler.bootstrap.chosen_models import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
-    contacts_view,
     decision_line,
     disputes_view,
     history_tree,
     panel,
-    ranked_facts,
 )
 from reconciler.memory import Memory
 from reconciler.settings import load_settings
 
 DEMO_AGENT = "demo"
-_QUERY = "Does she prefer phone or email?"
 _LAST_DAY = 38
 
 _CLOSING_WORDS = (
@@ -64,7 +60,7 @@ def first_day() -> date:
 
 
 def run_demo(console: Console, path: Path | None) -> list[Decision]:
-    """Add the notes, then show the memory, one chain and one recall.
+    """Add the notes, then show the memory, one chain and one dispute.
 
     Args:
         console: where it is shown.
@@ -90,31 +86,24 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
             "follow, each told at its own time. The judge's answers are recorded: a language model "
             "gave them once to these very questions, and none is called now.\n"
         )
-        console.print(Text("action cosine  decided by note", style="dim"))
+        console.print("action cosine  decided by note")
         decisions = []
         for number, note in enumerate(notes, start=1):
             clock.told_at = morning + timedelta(days=note["day"], minutes=number)
             decision = _told(memory, note, number, clock())
-            day = Text(f"day {note['day']:>2} {note['contact_id']:<7}", style="dim")
+            day = f"day {note['day']:>2} {note['contact_id']:<7}"
             console.print(day, decision_line(decision))
             decisions.append(decision)
         clock.told_at = None
-        known = memory.agent(DEMO_AGENT).contacts()
-        contacts = [each for each in known if each.contact_id in contact_ids]
-        live = sum(each.live_facts for each in contacts)
-        console.print("", contacts_view(contacts))
         console.print(
-            f"\n{len(notes)} notes were told, {live} facts are live; nothing was overwritten, and "
-            "every refusal is on record.\n"
+            f"\n{len(notes)} notes were told; nothing was overwritten, and every refusal is on "
+            "record.\n"
         )
         priya = memory.contact(DEMO_AGENT, "priya")
         longest = max(priya.history(), key=lambda chain: len(chain.facts))
-        console.print(Text("The longest chain: what superseded what, and why", style="bold"))
+        console.print("The longest chain: what superseded what, and why")
         console.print(history_tree(priya.scope.contact_id, [longest]), "")
-        console.print(ranked_facts(f"{_QUERY} (priya)", priya.recall(_QUERY)))
-        console.print(
-            Text("Two sources differ: both facts stay until a person answers", style="bold")
-        )
+        console.print("Two sources differ: both facts stay until a person answers")
         console.print(disputes_view(memory.agent(DEMO_AGENT).disputes()))
     console.print(panel(_CLOSING_WORDS, title="What to make of it"))
     return decisions

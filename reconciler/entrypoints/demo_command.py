@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,12 +12,12 @@ _DAY_TO_ASK_ABOUT = 16
 _LOOK_AROUND = """\
 Look around in it:
   export RECONCILER_EMBEDDED_PATH={path}
-  {reconciler} history --agent demo --contact dana
-  {reconciler} history --agent demo --contact priya --at {day}
-  {reconciler} decisions --agent demo --contact priya
-  {reconciler} pending --agent demo
-  {reconciler} disputes --agent demo
-  {reconciler} report --agent demo --out demo.html"""
+  reconciler history --agent demo --contact dana
+  reconciler history --agent demo --contact priya --at {day}
+  reconciler decisions --agent demo --contact priya
+  reconciler pending --agent demo
+  reconciler disputes --agent demo
+  reconciler report --agent demo --out demo.html"""
 
 
 def demo(
@@ -41,17 +39,10 @@ def demo(
     decisions = run_demo(console, None if here else path)
     if not here:
         day = first_day() + timedelta(days=_DAY_TO_ASK_ABOUT)
-        told = _LOOK_AROUND.format(path=path, reconciler=_own_command(), day=day)
+        told = _LOOK_AROUND.format(path=path, day=day)
         console.print(told, soft_wrap=True)
     if as_json:
         print_json(decisions)
-
-
-def _own_command() -> str:
-    """The command of this program: its name, or its path if a shell does not find it."""
-    own, name = Path(sys.argv[0]), "reconciler"
-    is_lost = own.name == name and shutil.which(name) != str(own.absolute())
-    return str(own) if is_lost else name
 
 
 def _remove_demo(path: Path) -> None:

@@ -18,7 +18,6 @@ from statistics import median
 from rich.text import Text
 
 from reconciler.bootstrap.chosen_models import (
-    arbitration_policy,
     build_arbiter,
     build_embedder,
     build_extractor,
@@ -42,9 +41,9 @@ from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.notes import Note, Scope
-from reconciler.domain.records.policies import ArbitrationPolicy, JudgeQuestion
-from reconciler.domain.records.sessions import MoveState, QueueReport
-from reconciler.entrypoints.rendering import lines, shown
+from reconciler.domain.records.policies import JudgeQuestion
+from reconciler.domain.records.sessions import QueueReport
+from reconciler.entrypoints.rendering import lines
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
 from reconciler.frozen import in_order
 from reconciler.ops.metrics import queue_numbers
@@ -54,7 +53,7 @@ from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
 from reconciler.resources import check_folder_is_writable
 from reconciler.service.embedding import unread
-from reconciler.service.stores.binding_store import BindingStore, ModelStore
+from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.fact_store import FactStore
@@ -75,7 +74,6 @@ class _JudgeRun:
 
     question: JudgeQuestion
     answer: Judgement | ArbiterError
-    seconds: float
 
     @property
     def is_reached(self) -> bool:
@@ -109,7 +107,7 @@ def check_judge(settings: Settings) -> DoctorCheck:
             if len(asked) == _TRIES_TO_REACH and not any(run.is_reached for run in asked):
                 finding = f"{arbiter.name}: not reached: {asked[-1].answer}"
                 return DoctorCheck("judge", False, finding)
-    return _found(arbiter.name, asked, arbitration_policy(settings))
+    return _found(arbiter.name, asked)
 
 
 def _ask(arbiter: Arbiter, question: JudgeQuestion) -> _JudgeRun:
@@ -118,43 +116,30 @@ def _ask(arbiter: Arbiter, question: JudgeQuestion) -> _JudgeRun:
         Neighbour(fact_id=f"fact-{number}", text=text, cosine=0.9, valid_from=_KNOWN_SINCE)
         for number, text in enumerate(question.facts, start=1)
     ]
-    started = time.monotonic()
     answer: Judgement | ArbiterError
     try:
         answer = arbiter.judge(note, facts)
         check_judgement(answer, len(facts))
     except ArbiterError as error:
         answer = error
-    return _JudgeRun(question, answer, time.monotonic() - started)
+    return _JudgeRun(question, answer)
 
 
-def _found(name: str, asked: Sequence[_JudgeRun], policy: ArbitrationPolicy) -> DoctorCheck:
-    reached = [run.seconds for run in asked if run.is_reached]
-    made = [run.answer for run in asked if isinstance(run.answer, Judgement)]
-    otherwise = [run.otherwise for run in asked if run.otherwise]
-    costs = [cost for each in made if (cost := policy.cost_usd(each.usage)) is not None]
-    numbers: dict[str, float] = {
-        "asked": len(asked),
-        "reached": len(reached),
-        "format_kept": len(made),
-        "as_expected": len(asked) - len(otherwise),
-        "median_seconds": round(median(reached), 3),
+def _found(name: str, asked: Sequence[_JudgeRun]) -> DoctorCheck:
+    count, otherwise = len(asked), [run.otherwise for run in asked if run.otherwise]
+    numbers = {
+        "asked": count,
+        "reached": sum(run.is_reached for run in asked),
+        "format_kept": sum(isinstance(run.answer, Judgement) for run in asked),
+        "as_expected": count - len(otherwise),
     }
-    in_dollars = (
-        "no price known; set arbiter.usd_per_million_input_tokens and "
-        "usd_per_million_output_tokens to see the cost of a judge that tells its tokens"
-    )
-    if costs:
-        numbers["cost_usd"] = round(sum(costs), 6)
-        in_dollars = f"${sum(costs):.4f}"
     finding = (
-        f"{name}: reached in {len(reached)} of {len(asked)}, format kept in {len(made)}, "
-        f"{numbers['as_expected']} of {len(asked)} as expected, median {median(reached):.1f} s, "
-        f"{in_dollars}"
+        f"{name}: reached in {numbers['reached']} of {count}, format kept in "
+        f"{numbers['format_kept']}, {numbers['as_expected']} of {count} as expected"
     )
     if otherwise:
         finding += f"; otherwise: {'; '.join(otherwise)}"
-    return DoctorCheck("judge", bool(made), finding, numbers)
+    return DoctorCheck("judge", bool(numbers["format_kept"]), finding, numbers)
 
 
 @in_order
@@ -219,10 +204,9 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
 
 def checks_view(checks: list[DoctorCheck]) -> Text:
     """The checks for a person."""
-    marks = {True: ("ok     ", "green"), False: ("wrong  ", "red")}
     return lines(
         *(
-            Text.assemble(marks[check.is_ok], f"{check.name:<12}", shown(check.finding))
+            f"{'ok     ' if check.is_ok else 'wrong  '}{check.name:<12}{check.finding}"
             for check in checks
         )
     )
@@ -246,8 +230,8 @@ def describe_extractor(settings: Settings) -> str:
 
 
 def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
-    store, facts = BindingStore(graph), FactStore(graph)
-    erasures = ErasureStore(graph, facts, DecisionStore(graph))
+    store = BindingStore(graph)
+    erasures = ErasureStore(graph, FactStore(graph), DecisionStore(graph))
     engine = _check("engine", lambda: _engine(graph))
     if not engine.is_ok:
         return [engine]
@@ -255,12 +239,10 @@ def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
         return [
             engine,
             _check("schema", lambda: _schema(store)),
-            _check("store", lambda: _store(store, ModelStore(graph), embedder)),
+            _check("store", lambda: _store(store, embedder)),
             _check("hash key", lambda: _hash_key(settings, store)),
             _check("round trip", lambda: _round_trip(graph)),
             *_checks_of_parts(settings, embedder),
-            _check("facts", lambda: _facts(facts), graph),
-            _check("disputes", lambda: _disputes(facts), graph),
             _check("jobs", lambda: _jobs(SessionStore(graph).count_jobs()), graph),
             _check("erasures", lambda: _erasures(erasures), graph),
         ]
@@ -270,8 +252,7 @@ def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]
     engine = DoctorCheck("engine", True, finding)
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
-    none_yet = [DoctorCheck(name, True, _NONE_YET) for name in ("disputes", "jobs", "erasures")]
-    return [engine, *checks, *none_yet]
+    return [engine, *checks]
 
 
 def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck]:
@@ -319,11 +300,11 @@ def _schema(store: BindingStore) -> str:
     return f"version {version}"
 
 
-def _store(store: BindingStore, models: ModelStore, embedder: Embedder) -> str:
+def _store(store: BindingStore, embedder: Embedder) -> str:
     if store.graph.schema_version() == 0:
         return "empty"
     store.check_model(embedder.model_id, embedder.dimension)
-    return f"holds vectors of {embedder.model_id}{_move(models)}"
+    return f"holds vectors of {embedder.model_id}"
 
 
 def _model(settings: Settings, embedder: Embedder) -> str:
@@ -349,15 +330,6 @@ def _hash_key(settings: Settings, store: BindingStore) -> str:
     if not _has_schema(store.graph):
         return "none needed so far"
     return hash_key_of(settings, store).check()
-
-
-def _move(models: ModelStore) -> str:
-    """The progress of a move to another model; empty without one."""
-    move = models.move()
-    how = "`reconciler reembed --model` with that model continues"
-    if move.state is MoveState.EMBEDDING:
-        return f"; moves to {move.next_model}, {move.moved:,} of {move.facts:,} facts so far; {how}"
-    return f"; has not finished its move to that model; {how}" if move.next_model else ""
 
 
 def _gate(settings: Settings) -> str:
@@ -392,21 +364,8 @@ def _arbiter(settings: Settings) -> str:
         return f"{arbiter.name}, on this machine{larger}"
 
 
-def _disputes(facts: FactStore) -> DoctorCheck:
-    """The number of open disputes; the check never fails because of them."""
-    count = facts.count_conflicts(datetime.now(UTC))
-    lists = "; `reconciler disputes --agent …` lists them, `reconciler resolve` settles one"
-    finding, numbers = f"{count} open{lists if count else ''}", {"open_disputes": count}
-    return DoctorCheck("disputes", True, finding, numbers)
-
-
 def _has_schema(graph: Graph) -> bool:
     return graph.schema_version() >= newest_schema_version(graph.engine)
-
-
-def _facts(facts: FactStore) -> str:
-    counted = facts.count_facts(datetime.now(UTC))
-    return ", ".join(f"{count} {state}" for state, count in counted.items())
 
 
 def _erasures(erasures: ErasureStore) -> DoctorCheck:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from rich.console import Group
-from rich.text import Text
 
 from reconciler import ops
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.options import AsJson, Tenant, bar, existing, of_whom, opened, show
-from reconciler.entrypoints.rendering import record_panel, shown, terminal
+from reconciler.entrypoints.options import AsJson, Tenant, bar, of_whom, opened, show
+from reconciler.entrypoints.rendering import lines, record_panel, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.ports.peer_memory import PeerSystem
@@ -30,7 +29,7 @@ _FOREIGN = (
     "No note is in {file}. If it is the export of another memory system, say which: --from "
     "and one of {systems}"
 )
-_FIRST_ERRORS = 10
+_ERRORS_MAX = 10
 
 
 def import_file(
@@ -46,7 +45,6 @@ def import_file(
     password: Annotated[str, typer.Option(envvar="PEER_NEO4J_PASSWORD")] = "",
     database: str | None = None,
     ray: Annotated[str | None, typer.Option(metavar="ADDRESS")] = None,
-    partitions: Annotated[int | None, typer.Option(min=1)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import notes from JSON lines, or from mem0, Graphiti, neo4j-agent-memory or LangMem.
@@ -67,17 +65,14 @@ def import_file(
         password: of the Neo4j to read from.
         database: of the Neo4j to read from.
         ray: write by all cores of this Ray cluster; local starts one on this machine.
-        partitions: with --ray: into how many parts; default: eight for each core.
     """
     started = time.perf_counter()
-    if ray is None and partitions is not None:
-        raise InvalidRequestError("--partitions goes only with --ray, which names a Ray cluster")
     if system is None:
         if contact_from is not None or source_kind is not None:
             raise InvalidRequestError(
                 "--contact-from and --source-kind go only with --from, which names a system"
             )
-        by_ray = {"address": ray, "partitions": partitions} if ray else {}
+        by_ray = {"address": ray} if ray else {}
         report = _from_lines(Path(file), agent, contact, tenant, by_ray, is_quiet=as_json)
     else:
         if ray is not None:
@@ -86,8 +81,6 @@ def import_file(
             raise InvalidRequestError(
                 "--from needs --agent: the records become notes of that agent"
             )
-        if "://" not in file:
-            existing(Path(file))
         with Memory.open(warm_up=True) as memory, bar(system, None, as_json) as advance:
             report = ops.import_from(
                 of_whom(memory, agent, contact, tenant),
@@ -117,13 +110,12 @@ def _from_lines(
 ) -> ImportReport:
     from reconciler.service.json_lines import read_lines
 
-    existing(file)
     imported: Callable[..., ImportReport] = Memory.import_notes
     if by_ray:
         from reconciler.integrations.ray_backfill import import_on_ray as imported
     with (
-        Memory.open(warm_up=not by_ray) as memory,
         opened(file) as stream,
+        Memory.open(warm_up=not by_ray) as memory,
         bar(file.name, None, is_quiet) as advance,
     ):
         return imported(
@@ -139,15 +131,14 @@ def _from_lines(
 
 
 def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
-    """Print the errors of a file's lines, or of a system's records; of a foreign file the first."""
+    """Print the first errors of a file's lines, or of a system's records."""
     console = terminal(stderr=True)
-    is_foreign = lines_of is not None and not report.decisions and not report.resumed
-    for error in report.errors[: _FIRST_ERRORS if is_foreign else None]:
-        where = (f"{'line' if lines_of else 'record'} {error.line_number}", "red")
-        console.print(Text.assemble(where, ": ", shown(error.message)))
-    if is_foreign and (left := report.errors[_FIRST_ERRORS:]):
-        console.print(f"and {len(left)} more")
-    if is_foreign:
+    for error in report.errors[:_ERRORS_MAX]:
+        what = "line" if lines_of else "record"
+        console.print(lines(f"{what} {error.line_number}: {error.message}"))
+    if left := len(report.errors[_ERRORS_MAX:]):
+        console.print(f"and {left} more; --json has all")
+    if lines_of is not None and not report.decisions and not report.resumed:
         console.print(_FOREIGN.format(file=lines_of, systems=", ".join(get_args(PeerSystem))))
 
 

@@ -7,22 +7,21 @@ of a session, nor what is remembered of it.
 from __future__ import annotations
 
 import logging
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
 import typer
 from rich.console import Group
 from rich.text import Text
 
+from reconciler.bound_memory import BoundMemory
 from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
@@ -33,8 +32,7 @@ from reconciler.entrypoints.options import (
     MaybeContactId,
     Tenant,
     bar,
-    existing,
-    of_whom,
+    bound_to,
     opened,
     parse_time,
     reading,
@@ -64,7 +62,7 @@ _DEAD_JOBS_MAX = 1_000_000
 
 
 def extract(
-    file: Annotated[Path, typer.Argument(callback=existing)],
+    file: Path,
     agent: Agent,
     contact: Annotated[str | None, typer.Option()] = None,
     session: str | None = None,
@@ -141,8 +139,7 @@ def extract(
     with Memory.open() as memory:
         made = hand_over(memory, session_id, turns)
     plain = [_handed_over(job, turns) for job in made]
-    words = handed_over_words(made, len(turns))
-    show(as_json, plain if contact is None else plain[0], lambda _: words)
+    show(as_json, plain if contact is None else plain[0], lambda _: _begun_view(made))
 
 
 def _zone(name: str | None) -> ZoneInfo | None:
@@ -160,43 +157,26 @@ def _hand_over_all(
     hand_over: Callable[[Memory, str, list[Turn]], list[Job]],
     as_json: bool,
 ) -> None:
-    """Hand over all conversations that say something, oldest first.
-
-    All are read before the first is handed over. A refused one does not stop the others, but sets
-    the exit code to 1.
-    """
-    said: list[tuple[str, list[Turn]]] = []
+    """Hand over all that say something; a refused one stops no other, but sets the exit code."""
     refused: dict[str, str] = {}
-    for each in conversations:
-        session_id = each.conversation_id or f"{_file_session_id(file)}-{each.number}"
-        try:
-            said.append((session_id, each.turns()))
-        except InvalidSessionError as error:
-            refused[session_id] = str(error)
-    silent = sum(not turns for _, turns in said)
-    said = sorted(((name, turns) for name, turns in said if turns), key=_first_said)
-    made: list[tuple[Job, list[Turn]]] = []
-    with Memory.open() as memory, bar("conversations", len(said), as_json) as advance:
-        for session_id, turns in said:
+    made: list[dict[str, object]] = []
+    with Memory.open() as memory:
+        for each in conversations:
+            session_id = each.conversation_id or f"{_file_session_id(file)}-{each.number}"
             try:
-                made += [(job, turns) for job in hand_over(memory, session_id, turns)]
+                if turns := each.turns():
+                    jobs = hand_over(memory, session_id, turns)
+                    made += [_handed_over(job, turns) for job in jobs]
             except InvalidSessionError as error:
                 refused[session_id] = str(error)
-            advance(1)
-    plain = {
-        "sessions": [_handed_over(job, turns) for job, turns in made],
-        "refused": [{"session_id": name, "error": why} for name, why in refused.items()],
-        "without_words": silent,
-    }
-    show(as_json, plain, lambda _: all_handed_over_words([job for job, _ in made], refused, silent))
+    told = [f"Refused: {name}: {why}" for name, why in refused.items()]
+    show(
+        as_json,
+        {"sessions": made, "refused": refused},
+        lambda _: lines(f"{len(made):,} handed over.", *told, _TO_READ),
+    )
     if refused:
         raise typer.Exit(1)
-
-
-def _first_said(said: tuple[str, list[Turn]]) -> datetime:
-    """The time of the first turn; a conversation without one comes last, as if said now."""
-    times = [turn.said_at for turn in said[1] if turn.said_at is not None]
-    return min(times, default=datetime.max.replace(tzinfo=UTC))
 
 
 def _handed_over(job: Job, turns: list[Turn]) -> dict[str, object]:
@@ -223,7 +203,7 @@ def jobs(
         state: only jobs in this state.
     """
     with reading(agent, contact, tenant) as memory:
-        jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
+        jobs_shown = bound_to(_jobs, memory, agent, contact, tenant)(state=state, limit=limit)
     show(as_json, jobs_shown, jobs_view)
 
 
@@ -250,13 +230,13 @@ def retry(
         )
     if job_id is None:
         with Memory.open() as memory:
-            dead = _jobs_of(memory, agent, contact, tenant)(
+            dead = bound_to(_jobs, memory, agent, contact, tenant)(
                 state=JobState.DEAD, limit=_DEAD_JOBS_MAX
             )
             # Workers take the job that has been due longest, so the first handed over goes first.
             begun = [_retried(memory, job) for job in reversed(dead)]
         nothing = "No such job is dead; there is nothing to retry."
-        show(as_json, begun, lambda jobs: _retried_view(jobs, nothing))
+        show(as_json, begun, lambda jobs: _begun_view(jobs, nothing))
         return
     if agent is None or contact is None:
         raise InvalidRequestError(
@@ -264,7 +244,7 @@ def retry(
         )
     with Memory.open() as memory:
         job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, job, lambda job: _retried_view([job]))
+    show(as_json, job, lambda job: _begun_view([job]))
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -325,13 +305,8 @@ def worker(
         raise typer.Exit(1)
 
 
-def _jobs_of(
-    memory: Memory, agent: str | None, contact: str | None, tenant: str | None
-) -> Callable[..., list[Job]]:
-    """The call that lists them: an agent's, a contact's, or those of all agents."""
-    if agent is None:
-        return partial(memory.jobs, contact_id=contact, tenant=tenant)
-    return of_whom(memory, agent, contact, tenant).jobs
+def _jobs(whose: Memory | BoundMemory, **asked: Any) -> list[Job]:
+    return whose.jobs(**asked)
 
 
 def _retried(memory: Memory, dead: Job) -> Job:
@@ -377,10 +352,7 @@ def _lines(file: Path) -> list[str]:
     from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, too_large
 
     with sys.stdin.buffer if file == STANDARD_INPUT else opened(file) as stream:
-        try:
-            data = stream.read(TRANSCRIPT_BYTES_MAX + 1)
-        except OSError as error:
-            raise InvalidRequestError(f"{file} cannot be read: {error.strerror}") from error
+        data = stream.read(TRANSCRIPT_BYTES_MAX + 1)
     if len(data) > TRANSCRIPT_BYTES_MAX:
         raise too_large()
     return data.decode("utf-8", "surrogateescape").split("\n")
@@ -389,12 +361,6 @@ def _lines(file: Path) -> list[str]:
 def _file_session_id(file: Path) -> str:
     if file == STANDARD_INPUT:
         raise InvalidRequestError("standard input has no name: give the session's id by --session")
-    try:
-        file.stem.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InvalidRequestError(
-            f"{file} has a name that is not valid UTF-8: give the session's id by --session"
-        ) from error
     return file.stem
 
 
@@ -415,61 +381,19 @@ def job_words(job: Job) -> str:
     return f"job {job.job_id} is {job.state} after {counted(job.attempts, 'attempt')}"
 
 
-def handed_over_words(jobs: Sequence[Job], turn_count: int) -> Text:
-    """The states of the jobs of a session that was handed over, and the command to run next.
-
-    Args:
-        jobs: those that read it, or have read it.
-        turn_count: how many turns were handed over.
-    """
-    told: list[str] = []
-    for job in jobs:
-        told.append(f"{capital(job_words(job))}.")
-        if job.state is JobState.DONE:
-            told.append(f"See it: reconciler job {job.job_id} {job.scope.as_options()}")
-        elif job.advice is None:
-            told += [f"Session {job.session_id}, {turn_count} turns handed over.", _TO_READ]
-        else:
-            told += [f"{job.last_error}", "Once the cause is mended, start it again:", job.advice]
-    return lines(*told)
-
-
-def all_handed_over_words(jobs: Sequence[Job], refused: Mapping[str, str], silent: int) -> Text:
-    """The number of handed-over conversations of an export, and the command to run next.
-
-    Args:
-        jobs: the jobs that read them.
-        refused: the reasons of the refused ones, by session id.
-        silent: the number of conversations without words.
-    """
-    return lines(
-        f"{len(jobs):,} of {len(jobs) + len(refused) + silent:,} conversations handed over.",
-        *(f"Refused: {name}: {why}" for name, why in refused.items()),
-        f"{silent:,} without words left out." if silent else None,
-        _TO_READ,
-    )
-
-
 def jobs_view(jobs: Sequence[Job], nothing: str = "There is no job.") -> Text:
-    """Each job with its session and its last error, and how each dead one is started again."""
+    """Each job with its session, its last error, and how a dead one is started again."""
     told: list[str] = []
     for job in jobs:
-        told.append(capital(job_words(job)))
         whose = f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}"
+        told.append(capital(job_words(job)))
         told.append(f"  {whose}, handed over {job.submitted_at:%Y-%m-%d %H:%M} UTC")
         told += [f"  {job.last_error}"] if job.last_error and job.attempts else []
-    dead = [job for job in jobs if job.advice is not None]
-    if dead:
-        told += ["Dead; once the cause is mended, start them again:"]
-        told += [f"{job.advice}" for job in dead]
-    if len(dead) > 1:
-        tenants = sorted({job.scope.tenant for job in dead})
-        told += ["Or all dead ones at once:"]
-        told += [f"reconciler retry --all-dead --tenant {shlex.quote(each)}" for each in tenants]
+        told += ["Once the cause is mended:", job.advice] if job.advice else []
     return lines(*told or [nothing])
 
 
-def _retried_view(jobs: Sequence[Job], nothing: str = "") -> Text:
+def _begun_view(jobs: Sequence[Job], nothing: str = "") -> Text:
     """Each job as it is now, and what to do if one waits."""
     waits = any(job.state is JobState.WAITING for job in jobs)
     return lines(jobs_view(jobs, nothing), _TO_READ if waits else None)

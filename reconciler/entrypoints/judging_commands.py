@@ -5,45 +5,35 @@ The tables of a calibration and of a replay are here too; they compute nothing.
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from reconciler import ops
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import (
-    Agent,
     AsJson,
-    MaybeContactId,
     Tenant,
     add_commands,
     bar,
-    existing,
     of_whom,
     opened,
-    progress,
     show,
 )
 from reconciler.entrypoints.rendering import (
     as_it_is,
     assessment_view,
-    lines,
 )
-from reconciler.errors import InvalidRequestError, ReconcilerError
+from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.reading.kinds import Category
 from reconciler.reading.visible_text import visible
 
 if TYPE_CHECKING:
     from reconciler.ops.review.calibration import MeasuredPair
-    from reconciler.service.writing.relating import Rejudged
 
 _CHANGES_SHOWN_MAX = 50
 
@@ -93,39 +83,8 @@ def policy_check(
     show(as_json, assessment, assessment_view)
 
 
-def rejudge(
-    agent: Agent,
-    contact: MaybeContactId = None,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-) -> None:
-    """Ask the judge about the decisions that it did not answer in time, and amend them."""
-    answers: list[Rejudged] = []
-    try:
-        with Memory.open() as memory:
-            asked = of_whom(memory, agent, contact, tenant)
-            with progress("decisions", as_json) as advance:
-                for rejudged in asked.rejudge():
-                    answers.append(rejudged)
-                    advance(len(answers), None)
-    except (KeyboardInterrupt, ReconcilerError):
-        if answers:  # they are kept, even if the command was interrupted
-            show(as_json, answers, _rejudged_view)
-        raise
-    show(as_json, answers, _rejudged_view)
-
-
-def _rejudged_view(answers: Sequence[Rejudged]) -> Text:
-    counts = Counter(rejudged.became for rejudged in answers)
-    told = ", ".join(f"{count} {became}" for became, count in counts.items())
-    return lines(
-        *(f"{each.became:9} {each.decision.text}  ({each.why})" for each in answers),
-        told or "No decision waits for a judge.",
-    )
-
-
 def calibrate_thresholds(
-    pairs: Annotated[Path | None, typer.Argument(callback=existing)] = None,
+    pairs: Annotated[Path | None, typer.Argument()] = None,
     from_decisions: bool = False,
     agent: str | None = None,
     contact: str | None = None,
@@ -176,9 +135,7 @@ def calibrate_thresholds(
     measured_on = visible(pairs.name) if pairs else "recorded decisions"
     text = profile_file(report.profile, provenance_of(report, measured_on))
     try:  # not private: a service of another user reads it
-        draft = made.with_name(f".{made.name}.{os.getpid()}")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(made)
+        made.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InvalidRequestError(f"{made} cannot be written: {error.strerror}") from error
     how = f"Use it with RECONCILER_RECONCILE__PROFILE={made.resolve()}"
@@ -231,7 +188,6 @@ add_commands(policy_app, {"check": policy_check})
 COMMANDS = {
     "doctor": doctor,
     "policy": policy_app,
-    "rejudge": rejudge,
     "calibrate": calibrate_thresholds,
 }
 """The commands of this module, by name."""

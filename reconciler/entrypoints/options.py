@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, TypeVar, get_args, get_origin
 
@@ -62,32 +62,22 @@ def add_commands(app: typer.Typer, commands: Mapping[str, Any], heading: str | N
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, rich_help_panel=heading)
             continue
-        made = _Described(command) if inspect.isfunction(command) else command
+        made = _with_help(command) if inspect.isfunction(command) else command
         app.command(name, rich_help_panel=heading)(made)
 
 
-class _Described:
+def _with_help(command: Callable[..., None]) -> Callable[..., None]:
     """The function of a command; its docstring describes the options under "Options".
 
-    A truth value is a flag without its opposite. The rest is typer's. The signature is read only
-    when the options are needed.
+    A truth value is a flag without its opposite. The rest is typer's.
     """
-
-    def __init__(self, command: Callable[..., None]) -> None:
-        self.__name__ = command.__name__
-        self.__doc__ = _SECTION.sub("", inspect.getdoc(command) or "")  # none with Python -OO
-        self.__annotations__: dict[str, Any] = {}  # the signature has them
-        self._command = command
-
-    def __call__(self, **given: Any) -> None:
-        self._command(**given)
-
-    @cached_property
-    def __signature__(self) -> inspect.Signature:
-        texts = descriptions(self._command)
-        signature = inspect.signature(self._command, eval_str=True)
-        taken = [_described(each, texts) for each in signature.parameters.values()]
-        return signature.replace(parameters=taken)
+    texts = descriptions(command)
+    signature = inspect.signature(command, eval_str=True)
+    taken = [_described(each, texts) for each in signature.parameters.values()]
+    command.__signature__ = signature.replace(parameters=taken)  # type: ignore[attr-defined]
+    command.__annotations__ = {}  # the signature has them
+    command.__doc__ = _SECTION.sub("", inspect.getdoc(command) or "")  # none with Python -OO
+    return command
 
 
 def _described(parameter: inspect.Parameter, texts: Mapping[str, str]) -> inspect.Parameter:
@@ -104,25 +94,6 @@ def _described(parameter: inspect.Parameter, texts: Mapping[str, str]) -> inspec
     taken = copy(taken)
     taken.help = taken.help or text
     return parameter.replace(annotation=Annotated[kind, taken])
-
-
-def existing(file: Path | None) -> Path | None:
-    """The file, if there is one; typer's own check fails on names that no file can have.
-
-    Raises:
-        BadParameter: there is none, or a folder.
-    """
-    if file is None or file == STANDARD_INPUT:
-        return file
-    try:
-        is_there, is_folder = file.exists(), file.is_dir()
-    except (OSError, ValueError):  # a name that no file can have
-        is_there, is_folder = False, False
-    if is_folder:
-        raise typer.BadParameter(f"{visible(str(file))!r} is a folder; name a file.")
-    if not is_there:
-        raise typer.BadParameter(f"file {visible(str(file))!r} does not exist.")
-    return file
 
 
 def opened(file: Path) -> BinaryIO:
@@ -236,31 +207,26 @@ def parse_time(option: str, value: str | None) -> datetime | None:
 
 
 @contextmanager
-def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
+def progress(
+    name: str, is_quiet: bool, total: int | None = None
+) -> Iterator[Callable[[int, int | None], None]]:
     """A bar; call what it gives with the done part and the total, or None.
 
     Args:
         name: the counted things.
         is_quiet: show nothing.
+        total: how many there are; None while unknown.
     """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
     )
     with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as shown:
-        task = shown.add_task(visible(name), total=None)
+        task = shown.add_task(visible(name), total=total)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
@@ -274,12 +240,11 @@ def bar(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int]
         is_quiet: show nothing.
     """
     done = 0
-    with progress(name, is_quiet) as update:
+    with progress(name, is_quiet, total) as update:
 
         def advance(count: int) -> None:
             nonlocal done
             done += count
             update(done, total)
 
-        advance(0)
         yield advance

@@ -1,8 +1,7 @@
 """Shows decisions, facts and histories to a person on the command line. Computes nothing.
 
 The shown texts come from contacts, models and files. A string is never markup here: ``terminal``
-prints it literally, with a visible escape for each invisible or control character. A styled text is
-a ``Text``, made by ``shown``.
+prints it literally, with a visible escape for each invisible or control character.
 """
 
 from __future__ import annotations
@@ -18,29 +17,23 @@ from rich.panel import Panel
 from rich.text import Text
 from rich.tree import Tree
 
-from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.facts import (
     Contact,
     Dispute,
     ExpiringFact,
     Fact,
-    FactEvent,
     FactHistory,
     RankedFact,
     RefusalCount,
-    Supersession,
     may_have_changed,
 )
 from reconciler.domain.records.kinds import Action, Disposal
 from reconciler.reading.named_secrets import without_secrets
-from reconciler.reading.quoting import in_quotes
 from reconciler.reading.visible_text import visible
 from reconciler.serve.wording import (
-    counted,
     evidence_lines,
     field_lines,
     health_rows,
-    most_troubled,
     value_line,
     waiting_lines,
 )
@@ -54,7 +47,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure, ErasureReceipt
     from reconciler.domain.records.facts import FoundFact
-    from reconciler.ops.review.health import ContactHealth, HealthReport
+    from reconciler.ops.review.health import HealthReport
 
 T = TypeVar("T")
 
@@ -68,20 +61,10 @@ _STYLES = {
 """Of the other actions, which change what is known: yellow."""
 
 _DISPOSALS = {
-    Disposal.ADMIT: Text("✓ pass", style="green"),
-    Disposal.REJECT: Text("✗ refuse", style="red"),
-    Disposal.CONFIRM: Text("? ask", style="magenta"),
-    Disposal.CONSENT: Text("? ask for consent", style="magenta"),
-}
-_DONE = {
-    Action.ADD: "amended",
-    Action.UPDATE: "amended",
-    Action.SKIP: "said again",
-    Action.REVOKE: "revoked",
-    Action.RESOLVE: "settled",
-    Action.REVERT: "changed by a revert",
-    Action.ARCHIVE: "archived",
-    Action.UNARCHIVE: "taken up again",
+    Disposal.ADMIT: "✓ pass",
+    Disposal.REJECT: "✗ refuse",
+    Disposal.CONFIRM: "? ask",
+    Disposal.CONSENT: "? ask for consent",
 }
 
 
@@ -115,24 +98,11 @@ def make_printable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def shown(text: str, style: str = "") -> Text:
-    """The text on one line, in a style."""
-    return Text(visible(text), style=style)
-
-
-Line = str | Text | tuple[str, str]
-"""A text for one line, or a text and its style."""
-
-
-def lines(*texts: Line | None) -> Text:
+def lines(*texts: str | Text | None) -> Text:
     """The texts beneath each other, each on a line of its own; None is left out."""
-    return Text("\n").join(_line(text) for text in texts if text is not None)
-
-
-def _line(text: Line) -> Text:
-    if isinstance(text, tuple):
-        return shown(*text)
-    return shown(text) if isinstance(text, str) else text
+    return Text("\n").join(
+        Text(visible(text)) if isinstance(text, str) else text for text in texts if text is not None
+    )
 
 
 def listed(draw: Callable[[T], Panel | Text], items: Iterable[T], nothing: str) -> Group:
@@ -140,21 +110,9 @@ def listed(draw: Callable[[T], Panel | Text], items: Iterable[T], nothing: str) 
     return Group(*(map(draw, items) if items else [nothing]))
 
 
-def panel(*texts: Line | None, title: str, subtitle: str | None = None) -> Panel:
-    """Texts beneath each other in a frame with its names at the left.
-
-    A name that the frame would cut is inside: an id that lacks its end names something else.
-    """
-    names = [shown(title), None if subtitle is None else shown(subtitle)]
-    room = terminal().width - 6
-    above, below = [None if name is None or name.cell_len <= room else name for name in names]
-    return Panel(
-        lines(above, *texts, below),
-        title=None if above else names[0],  # a string would be read as markup
-        title_align="left",
-        subtitle=None if below else names[1],
-        subtitle_align="left",
-    )
+def panel(*texts: str | Text | None, title: str, subtitle: str | None = None) -> Panel:
+    """Texts beneath each other in a frame, between its names: an id is never cut."""
+    return Panel(lines(title, *texts, subtitle))
 
 
 def record_panel(record: Any, title: str) -> Panel:
@@ -164,25 +122,24 @@ def record_panel(record: Any, title: str) -> Panel:
 
 def decision_line(decision: Decision) -> Text:
     """One decision in a line or two: action, cosine, rule and text."""
-    line = Text()
-    line.append(f"{decision.action:<7}", style=f"bold {_STYLES.get(decision.action, 'yellow')}")
-    line.append(f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}", style="dim")
-    line.append(shown(decision.text))
-    if decision.replayed:
-        line.append("  (replayed)", style="magenta")
-    for remark in _gate_remarks(decision):
-        line.append(f"\n{'':<25}{visible(remark)}", style="dim")
-    for verb, fact_id in _touched(decision):
-        line.append(f"\n{'':<25}{verb}: {visible(_text_of(fact_id, decision))}", style="dim")
+    replayed = "  (replayed)" if decision.replayed else ""
+    how = f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}"
+    touched = (f"{verb}: {_text_of(each, decision)}" for verb, each in _touched(decision))
+    line = lines(
+        f"{decision.action:<7}{how}{decision.text}{replayed}",
+        *(f"{'':<25}{each}" for each in (*_gate_remarks(decision), *touched)),
+    )
+    line.stylize(f"bold {_STYLES.get(decision.action, 'yellow')}", 0, 7)
     return line
 
 
 def decision_made(decision: Decision) -> Text:
     """One decision, with its id and the id of its fact."""
-    ids = f"decision {visible(decision.decision_id)}"
-    if decision.fact_id:
-        ids += f"\n{'':<25}fact {visible(decision.fact_id)}"
-    return decision_line(decision).append(f"\n{'':<25}{ids}", style="dim")
+    return lines(
+        decision_line(decision),
+        f"{'':<25}decision {decision.decision_id}",
+        f"{'':<25}fact {decision.fact_id}" if decision.fact_id else None,
+    )
 
 
 def decisions_view(decisions: Sequence[Decision]) -> Group:
@@ -197,18 +154,9 @@ def _decision_panel(decision: Decision) -> Panel:
     return panel(decision_made(decision), reason, title=when)
 
 
-def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
-    """Held notes and disputes: the question, the id, the reason and since when.
-
-    Args:
-        waiting: the held notes and disputes.
-        shown_max: how many are shown; the rest is counted. None for all.
-    """
-    if not waiting:
-        return Group("Nothing waits for an answer.")
-    left = len(waiting[shown_max:]) if shown_max is not None else 0
-    rest = [f"{left} more wait; --limit {len(waiting)} shows all."] if left else []
-    return Group(*map(_waiting_panel, waiting[:shown_max]), *rest)
+def pending_view(waiting: Sequence[Decision | Dispute]) -> Group:
+    """Held notes and disputes: the question, the id, the reason and since when."""
+    return listed(_waiting_panel, waiting, "Nothing waits for an answer.")
 
 
 def disputes_view(disputes: Sequence[Dispute]) -> Group:
@@ -218,7 +166,7 @@ def disputes_view(disputes: Sequence[Dispute]) -> Group:
 
 def _waiting_panel(item: Decision | Dispute) -> Panel:
     scope = item.scope
-    return panel(*waiting_lines(item), (scope.as_options(), "dim"), title=scope.contact_id)
+    return panel(*waiting_lines(item), scope.as_options(), title=scope.contact_id)
 
 
 def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
@@ -230,7 +178,7 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
     until = f" · until {_day(expiring.fact.expires_at)}" if expiring.fact.expires_at else ""
     return panel(
         expiring.question,
-        ("Yes is the same note again; no is `reconciler revoke`.", "dim"),
+        "Yes is the same note again; no is `reconciler revoke`.",
         title=expiring.fact.fact_id,
         subtitle=f"{expiring.contact_id}{until}",
     )
@@ -242,35 +190,25 @@ def refusals_view(counts: Sequence[RefusalCount]) -> Group:
 
 
 def _refusal_line(count: RefusalCount) -> Text:
-    return shown(f"{count.refusals:>4} × {count.reason}, contact {count.contact_id}")
+    return lines(f"{count.refusals:>4} × {count.reason}, contact {count.contact_id}")
 
 
 def assessment_view(assessment: Assessment) -> Text:
     """The finding of each check, the parts of the score, and the result."""
     findings = (
-        Text.assemble(
-            f"{finding.check.replace('_', ' '):<15} ",
-            _DISPOSALS[finding.disposal],
-            ": ",
-            shown(finding.detail),
-        )
-        for finding in assessment.findings
+        f"{each.check.replace('_', ' '):<15} {_DISPOSALS[each.disposal]}: {each.detail}"
+        for each in assessment.findings
     )
     ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
     parts = " ".join(map(str, assessment.parts))
+    outcome = f"{_DISPOSALS[assessment.disposal]} {assessment.reason}: {assessment.detail}"
     return lines(
-        (f"Policy {assessment.policy_version}, domain {assessment.domain}", "bold"),
+        f"Policy {assessment.policy_version}, domain {assessment.domain}",
         *findings,
-        Text.assemble("score     ", (f"{assessment.confidence:.2f}", "bold"), " = ", shown(parts)),
+        f"score     {assessment.confidence:.2f} = {parts}",
         f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
         f"{assessment.recall_semantics}, expires {ends}",
-        Text.assemble(
-            "so        ",
-            _DISPOSALS[assessment.disposal],
-            (f" {assessment.reason}", "bold"),
-            ": ",
-            shown(assessment.detail),
-        ),
+        f"so        {outcome}",
         f"asks      {assessment.question}" if assessment.question else None,
     )
 
@@ -284,12 +222,12 @@ def explanation_panel(explanation: Explanation) -> Panel:
 def ranked_facts(query: str, ranked: Sequence[RankedFact]) -> Group:
     """Recalled facts with their score, and what it is made of."""
     heading = f"Recall: {query}" if query else "All live facts"
-    return Group(shown(heading, "bold"), *map(_ranked_panel, ranked))
+    return Group(lines(heading), *map(_ranked_panel, ranked))
 
 
 def _ranked_panel(hit: RankedFact) -> Panel:
     made_of = f"similarity {_cosine(hit.similarity)}, recency {hit.recency:.2f}"
-    disputed = ((f"in dispute with {other.text}", "red") for other in hit.disputed_with)
+    disputed = (f"in dispute with {other.text}" for other in hit.disputed_with)
     return fact_panel(
         hit.fact,
         *_marks(hit),
@@ -298,77 +236,50 @@ def _ranked_panel(hit: RankedFact) -> Panel:
     )
 
 
-def _marks(hit: RankedFact) -> Iterator[Line]:
+def _marks(hit: RankedFact) -> Iterator[str]:
     """Marks of a recalled fact: standing, disputed, not yet or no longer true."""
     from reconciler.domain.recalling.recalled import holds_until_settled
 
     fact = hit.fact
     if hit.is_standing:
-        yield "standing, whatever is asked", "magenta"
+        yield "standing, whatever is asked"
     if holds_until_settled(fact, hit.disputed_with):
-        yield "holds until settled", "magenta"
+        yield "holds until settled"
     if hit.is_upcoming:
-        yield f"not yet, from {_day(fact.valid_from)}", "yellow"
+        yield f"not yet, from {_day(fact.valid_from)}"
     if fact.valid_to is not None:
-        yield f"until {_day(fact.valid_to)}", "yellow"
+        yield f"until {_day(fact.valid_to)}"
     if fact.may_be_outdated:
-        yield may_have_changed(fact.last_confirmed_at), "yellow"
+        yield may_have_changed(fact.last_confirmed_at)
 
 
-def recall_outcome(recalled: Recalled, nothing: str) -> str:
-    """The kind of answer: nothing fits, with the known attributes; or n of m; else empty.
-
-    Args:
-        recalled: the answer.
-        nothing: how to say that nothing fits.
-    """
-    from reconciler.domain.recalling.recalled import RecallOutcome
-
-    if recalled.outcome is RecallOutcome.NOTHING_FITS:
-        known = ", ".join(visible(name) for name in recalled.known)
-        return f"{nothing}; known: {known}." if known else f"{nothing}."
-    if not recalled.left_out:
-        return ""
-    shown_here = recalled.fitting - recalled.left_out
-    return (
-        f"{shown_here} of {recalled.fitting} that fit; for the rest use --limit or --budget-tokens."
-    )
-
-
-def fact_panel(fact: Fact, *texts: Line, subtitle: str) -> Panel:
+def fact_panel(fact: Fact, *texts: str, subtitle: str) -> Panel:
     """A fact under the id that commands take, with what it points to."""
     return panel(fact.text, _pointer(fact), *texts, title=fact.fact_id, subtitle=subtitle)
 
 
-def _pointer(fact: Fact) -> Line | None:
-    return (f"→ {fact.artefact}", "blue") if fact.artefact else None
+def _pointer(fact: Fact) -> str | None:
+    return f"→ {fact.artefact}" if fact.artefact else None
 
 
 def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
     """Each history as a branch: the last fact on top, what it superseded beneath, and why."""
-    tree = Tree(shown(contact, style="bold"))
+    tree = Tree(lines(contact))
     texts = {fact.fact_id: fact.text for history in histories for fact in history.facts}
     for history in histories:
-        branches = {history.facts[0].fact_id: tree.add(_fact_label(history.facts[0]))}
-        heads = {fact.fact_id: fact for fact in history.facts}
-        for fact, link in zip(history.facts[1:], history.supersessions, strict=True):
-            how = f"by {link.decided_by}, similarity {_cosine(link.cosine)}"
-            why = f" {how}, {_day(link.at)}: {link.reason}"
-            branch = branches[link.new_id].add(
-                Text("SUPERSEDES", style="yellow").append(shown(why, style="dim"))
-            )
-            branches[fact.fact_id] = branch.add(_fact_label(fact, heads[link.new_id], link))
+        head, *older = history.facts
+        branches = {head.fact_id: tree.add(_fact_label(head))}
+        for fact, link in zip(older, history.supersessions, strict=True):
+            how = f"by {link.decided_by}, similarity {_cosine(link.cosine)}, {_day(link.at)}"
+            why = branches[link.new_id].add(lines(f"SUPERSEDES {how}: {link.reason}"))
+            branches[fact.fact_id] = why.add(_fact_label(fact))
         for event in history.events:
-            branches[event.fact_id].add(_event_label(event))
+            told = f"{event.action} by {event.by}, {_day(event.at)}: {event.reason}"
+            branches[event.fact_id].add(lines(told))
         for conflict in history.conflicts:
-            [other] = conflict.ids - {history.facts[0].fact_id}
-            branches[history.facts[0].fact_id].add(
-                Text.assemble(
-                    ("CONFLICTS_WITH ", "red"),
-                    shown(texts.get(other, "")),
-                    shown(f" {_day(conflict.at)}: {conflict.reason}", style="dim"),
-                )
-            )
+            [other] = conflict.ids - {head.fact_id}
+            told = f"{texts.get(other, '')} {_day(conflict.at)}: {conflict.reason}"
+            branches[head.fact_id].add(lines(f"CONFLICTS_WITH {told}"))
     return tree
 
 
@@ -385,19 +296,14 @@ def _contact_line(contact: Contact) -> Text:
     told = [f"{contact.live_facts} live", *(f"{count} {state}" for count, state in ended if count)]
     if contact.last_decision_at:
         told.append(f"last decision {_day(contact.last_decision_at)}")
-    return shown(f"{' · '.join(names)}: {', '.join(told)}")
+    return lines(f"{' · '.join(names)}: {', '.join(told)}")
 
 
-def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None = None) -> Text:
-    label = shown(f"{fact.fact_id} {_held(fact)}", "dim")
-    if not fact.is_live:
-        label.append(f" {fact.state}", style="yellow")
-    if fact.is_void and above is not None and link is not None:
-        who = f": {above.trust} said on {_day(link.at)} {in_quotes(visible(above.text))}"
-        label.append(who, style="dim")
-    if fact.is_contested:
-        label.append(" contested", style="red")
-    return lines((fact.text, "green" if fact.is_live else "dim"), _pointer(fact), label)
+def _fact_label(fact: Fact) -> Text:
+    state = "" if fact.is_live else f" {fact.state}"
+    contested = " contested" if fact.is_contested else ""
+    label = f"{fact.fact_id} {_held(fact)}{state}{contested}"
+    return lines(fact.text, _pointer(fact), label)
 
 
 def _held(fact: Fact) -> str:
@@ -410,12 +316,6 @@ def _held(fact: Fact) -> str:
     elif fact.valid_to is None and fact.expires_at is not None and not fact.is_live:
         until = f", silent since {_day(fact.expires_at)}"
     return f" from {_day(fact.valid_from)}{until}, said {fact.observations}×"
-
-
-def _event_label(event: FactEvent) -> Text:
-    done = _DONE.get(event.action, str(event.action).lower())
-    who = f" by {event.by}, {_day(event.at)}: {event.reason}"
-    return Text(done, style="yellow").append(shown(who, style="dim"))
 
 
 def _gate_remarks(decision: Decision) -> Iterator[str]:
@@ -463,14 +363,7 @@ def _day(at: datetime) -> str:
 
 
 def recall_view(
-    ranked: Recalled,
-    *,
-    query: str,
-    agent: str,
-    contact: str,
-    as_of: str | None,
-    prompt: bool,
-    **options: Any,
+    ranked: Recalled, *, query: str, agent: str, contact: str, prompt: bool
 ) -> Group | Verbatim:
     """The recalled facts, which kind of answer they are, and how long they are as a prompt."""
     from reconciler.domain.recalling.prompting import as_prompt, token_count
@@ -478,17 +371,15 @@ def recall_view(
     told = as_prompt(ranked)
     if prompt:
         return Verbatim(told)
-    asked = without_secrets(query)
-    is_filtered = any(options[name] not in (None, []) for name in FilterFields.__annotations__)
-    asks = ["passes every filter"] * is_filtered + [f"is near to: {asked}"] * bool(asked)
-    that = f" that {' and '.join(asks)}" if asks else ""
-    known = "was known" if as_of else "is known"
-    nothing = f"Nothing {known} of contact {contact} of agent {agent}{that}"
-    outcome = [told for told in [recall_outcome(ranked, nothing)] if told]
     if not ranked:
-        return Group(*outcome)
-    takes = f"As a prompt these take about {token_count(told):,} tokens; --prompt shows it."
-    return Group(ranked_facts(asked, ranked), *outcome, takes)
+        known = f"; known: {', '.join(ranked.known)}" if ranked.known else ""
+        return Group(f"Nothing known of contact {contact} of agent {agent} fits{known}.")
+    outcome = f"As a prompt these take about {token_count(told):,} tokens; --prompt shows it."
+    if ranked.left_out:
+        here = ranked.fitting - ranked.left_out
+        more = f"{here} of {ranked.fitting} that fit; for the rest use --limit or --budget-tokens."
+        outcome = f"{more}\n{outcome}"
+    return Group(ranked_facts(without_secrets(query), ranked), outcome)
 
 
 def recall_plain(ranked: Recalled, prompt: bool) -> Any:
@@ -504,15 +395,13 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
 def found_view(facts: Sequence[FoundFact], asked: str) -> Group:
     """The facts that answer what was asked."""
     asked = without_secrets(asked)
-    return Group(
-        shown(asked, "bold"), *listed(_found_panel, facts, "Nothing is known.").renderables
-    )
+    return Group(lines(asked), *listed(_found_panel, facts, "Nothing is known.").renderables)
 
 
 def _found_panel(hit: FoundFact) -> Panel:
     how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
     said = f"{how}, said last {hit.fact.last_confirmed_at:%Y-%m-%d}, {hit.fact.word}"
-    return fact_panel(hit.fact, (said, "dim"), subtitle=hit.contact_id)
+    return fact_panel(hit.fact, said, subtitle=hit.contact_id)
 
 
 def value_view(
@@ -526,7 +415,7 @@ def profile_view(values: Sequence[SlotValue], contact: str) -> Text | str:
     """All current values of a contact."""
     if not values:
         return f"No value is known of {contact}."
-    return lines((contact, "bold"), *map(value_line, values))
+    return lines(contact, *map(value_line, values))
 
 
 def check_view(checked: ActCheck) -> Verbatim:
@@ -562,7 +451,7 @@ def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
 
 def _evidence_panel(evidence: FactEvidence) -> Panel:
     return panel(
-        (evidence.fact.text, "bold"),
+        evidence.fact.text,
         *evidence_lines(evidence),
         title=evidence.fact.fact_id,
         subtitle=str(evidence.fact.state),
@@ -583,11 +472,11 @@ def erasure_panel(erasure: Erasure) -> Panel:
     return panel(*told, *_advice(erasure.receipt), title=f"{erasure.kind} · {title}")
 
 
-def _advice(receipt: ErasureReceipt) -> Iterator[Line]:
+def _advice(receipt: ErasureReceipt) -> Iterator[str]:
     if not any(receipt.removed.values()):
         yield "Nothing was found; if something should have been there, check the name that you gave"
     if not receipt.is_clean:
-        yield "STILL THERE: some of it is left; `reconciler erasures --finish` continues", "red"
+        yield "STILL THERE: some of it is left; `reconciler erasures --finish` continues"
     if receipt.shared_texts:
         yield (
             "Shared texts are words or lines that other records or the memory itself use too, such "
@@ -595,33 +484,7 @@ def _advice(receipt: ErasureReceipt) -> Iterator[Line]:
         )
 
 
-_CONTACTS_SHOWN_MAX = 20
-
-
-def health_view(report: HealthReport) -> Group:
-    """The numbers of all contacts together, then those of the contacts with most to do."""
+def health_view(report: HealthReport) -> Text:
+    """The numbers of all contacts together; JSON has those of each."""
     totals = (f"{name:<14}{now:>6}  {meaning}" for name, now, meaning in health_rows(report))
-    heading = (f"Health of {report.agent_id}", "bold")
-    return Group(lines(heading, *totals), _contacts(report.contacts))
-
-
-def _contacts(contacts: Iterable[ContactHealth]) -> Text:
-    """The contacts, those with most to do first."""
-    told = most_troubled(contacts)
-    left_out = len(told) - _CONTACTS_SHOWN_MAX
-    return lines(
-        *map(_in_numbers, told[:_CONTACTS_SHOWN_MAX]),
-        f"and {left_out} contacts with less to be done" if left_out > 0 else None,
-    )
-
-
-def _in_numbers(contact: ContactHealth) -> str:
-    told = (
-        (contact.duplicated, counted(contact.duplicated, "duplicate")),
-        (contact.rivalled_slots, f"{contact.rivalled_slots} stale"),
-        (contact.disputes.count, counted(contact.disputes.count, "dispute")),
-        (contact.questions.count, counted(contact.questions.count, "question")),
-        (contact.refusals, f"{contact.refusals} refused"),
-    )
-    numbers = [f"{contact.live} live", *(words for count, words in told if count)]
-    return f"{contact.contact_id}: {', '.join(numbers)}"
+    return lines(f"Health of {report.agent_id}", *totals)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +25,6 @@ from reconciler.entrypoints.options import (
     Tenant,
     bar,
     bound_to,
-    existing,
     or_by_its_holder,
     progress,
     reading,
@@ -70,7 +70,7 @@ def backup(
     """
     with or_by_its_holder("backup"), Memory.open(must_exist=True) as memory:
         made = ops.backup(memory, file, overwrite=overwrite)
-    show(as_json, made, _backup_view)
+    show(as_json, made, partial(_backup_view, "Verified."))
 
 
 def export(
@@ -80,26 +80,21 @@ def export(
     tenant: Tenant = None,
     vectors: bool = False,
     keys: bool = False,
-    html: bool = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Export as JSON lines, which either engine restores; or one contact for a person to read.
+    """Export as JSON lines, which either engine restores.
 
     Options:
         out: the file to write; - for standard output.
         contact: only this contact; needs --agent.
         vectors: include vectors, so that restoring needs no model.
         keys: include the store's secret keys, to move a store; keep the file safe.
-        html: write one contact as an HTML page for a person to read.
     """
     if out == _STANDARD_OUTPUT and as_json:
         raise InvalidRequestError(
             "--out - writes the export itself to the output; leave out --json"
         )
-    if html:
-        _export_page(out, agent, contact, tenant, overwrite=overwrite, as_json=as_json)
-        return
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
     with (
@@ -116,30 +111,8 @@ def export(
     show(as_json, report, _export_view)
 
 
-def _export_page(
-    out: Path,
-    agent: str | None,
-    contact: str | None,
-    tenant: str | None,
-    *,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
-    from reconciler.ops.store_backups import write_new
-
-    if agent is None or contact is None:
-        raise InvalidRequestError("--html is a document about one contact; give --agent, --contact")
-    with or_by_its_holder("contact_page"), Memory.open(must_exist=True) as memory:
-        page = ops.contact_page(memory.contact(agent, contact, tenant=tenant)).encode()
-    if out == _STANDARD_OUTPUT:
-        sys.stdout.buffer.write(page)
-        return
-    write_new(out, page, overwrite=overwrite)
-    show(as_json, {"file": str(out), "bytes": len(page)}, lambda _: f"Wrote {out}.")
-
-
 def restore(
-    file: Annotated[Path, typer.Argument(callback=existing)],
+    file: Path,
     other_key: bool = False,
     as_json: AsJson = False,
 ) -> None:
@@ -153,7 +126,7 @@ def restore(
     with progress(file.name, as_json) as advance:
         done = ops.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
-        show(as_json, done, _restored_view)
+        show(as_json, done, partial(_backup_view, "Restored and verified."))
     else:
         show(as_json, done, _restore_view)
 
@@ -165,19 +138,8 @@ _HASH_KEYS = {
 }
 
 
-def _backup_view(made: Backup) -> Text:
-    return lines("Verified.", *field_lines(made), _HASH_KEYS[made.hash_key])
-
-
-_RESTORED_KEYS = {
-    "file": "The key of its hashes came with it.",
-    "setting": "The key of its hashes did not: set RECONCILER_GATE__HASH_KEY as it was.",
-    "none": "It has no key of hashes yet.",
-}
-
-
-def _restored_view(made: Backup) -> Text:
-    return lines("Restored and verified.", *field_lines(made), _RESTORED_KEYS[made.hash_key])
+def _backup_view(done: str, made: Backup) -> Text:
+    return lines(done, *field_lines(made), _HASH_KEYS[made.hash_key])
 
 
 def _export_view(report: ExportReport) -> Text:

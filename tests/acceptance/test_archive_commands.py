@@ -64,10 +64,9 @@ def test_a_store_that_is_open_elsewhere_says_who_can_back_it_up(
 def test_a_contact_s_document_is_written_for_a_person(run: Run, tmp_path: Path) -> None:
     run("add", *SCOPE, "Lives in Pune.")
     file = tmp_path / "alice.html"
-    assert run("export", *SCOPE, "--html", "--out", str(file))[0] == 0
+    assert run("report", *SCOPE, "--document", "--out", str(file))[0] == 0
     assert "Lives in Pune." in file.read_text(encoding="utf-8")
-    assert "Lives in Pune." in run("export", *SCOPE, "--html", "--out", "-")[1]
-    assert run("export", "--agent", "crm", "--html", "--out", "-")[0] == 2
+    assert run("report", "--agent", "crm", "--document", "--out", str(tmp_path / "x.html"))[0] == 2
 
 
 def test_what_is_neither_backup_nor_export_is_refused(run: Run, tmp_path: Path) -> None:

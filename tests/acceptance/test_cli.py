@@ -200,8 +200,6 @@ def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
         "gate",
         "arbiter",
         "extractor",
-        "facts",
-        "disputes",
         "jobs",
         "erasures",
     ]

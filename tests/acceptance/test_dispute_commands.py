@@ -97,8 +97,3 @@ def test_recall_marks_what_is_in_dispute(run: Run, sides: list[str]) -> None:
     others = {each["fact"]["fact_id"]: each["disputed_with"][0]["fact_id"] for each in found}
     assert others == {sides[0]: sides[1], sides[1]: sides[0]}
     assert run("recall", *SCOPE, "--prompt")[1].count("disputed: see") == 2
-
-
-def test_the_doctor_counts_disputes(run: Run, sides: list[str]) -> None:
-    checks = {each["name"]: each for each in json_of(run, "doctor")}
-    assert checks["disputes"]["numbers"] == {"open_disputes": len(sides) - 1}

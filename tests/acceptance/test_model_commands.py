@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Memory, ops
-from reconciler.testing import HashingEmbedder
 from tests.command_line import Run
 
 WHO = ("--agent", "crm", "--contact", "priya")
@@ -52,28 +50,6 @@ def test_json_says_what_was_done_and_how_a_store_stands(run: Run) -> None:
     assert told["is_calibrated"] is True
     _, out, _ = run("reembed", "--status", "--json")
     assert json.loads(out)["model"] == MINILM
-
-
-class StoppedError(Exception):
-    """Stands for a process that ended there."""
-
-
-def stop(done: int, _: int) -> None:
-    if done:
-        raise StoppedError
-
-
-@pytest.mark.usefixtures("noop_store")
-def test_the_doctor_says_how_far_a_move_is(run: Run) -> None:
-    with Memory.open() as memory, pytest.raises(StoppedError):
-        ops.reembed(memory, HashingEmbedder(), uncalibrated=True, batch_size=1, on_progress=stop)
-    code, out, _ = run("doctor", "--json")
-    [store] = [check for check in json.loads(out) if check["name"] == "store"]
-    assert (code, store["is_ok"]) == (0, True)
-    assert f"moves to {HashingEmbedder().model_id}, 1 of 2 facts so far" in store["finding"]
-    run("reembed", "--cancel")
-    _, out, _ = run("doctor", "--json")
-    assert "move" not in out
 
 
 BAD = {

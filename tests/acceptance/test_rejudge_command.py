@@ -60,9 +60,7 @@ def test_the_command_shows_what_became_of_each_and_asks_only_once(
     assert (code, out.strip(), len(judge.requests)) == (0, NOTHING_LEFT, len(CONTACTS))
 
 
-def test_a_command_that_is_interrupted_shows_what_it_has_and_goes_on_later(
-    run: Run, judge: AnthropicServer
-) -> None:
+def test_a_command_that_is_interrupted_goes_on_later(run: Run, judge: AnthropicServer) -> None:
     replaces = judgement("replaces", 1, "UPDATE")
     judge.answers(replaces, replaces.late(5))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -76,7 +74,7 @@ def test_a_command_that_is_interrupted_shows_what_it_has_and_goes_on_later(
     threading.Thread(target=interrupt, daemon=True).start()
     code, out, _ = run(*REJUDGE)
     signal.signal(signal.SIGINT, before)
-    assert (code, out.splitlines()) == (130, [AMENDED, "1 amended"])
+    assert (code, out) == (130, "")
     judge.answers(replaces)
     code, out, _ = run(*REJUDGE)
     assert (code, out.splitlines()) == (0, [AMENDED, "1 amended"])

@@ -32,7 +32,6 @@ from reconciler.entrypoints import (
 )
 from reconciler.errors import ReconcilerError
 from reconciler.ops.review.calibration import Replayed, replay
-from reconciler.ops.review.health import ContactHealth, Waiting
 from reconciler.reading.visible_text import visible, without_widthless
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.access.tokens import AccessToken
@@ -227,7 +226,6 @@ def _rendered_jobs() -> Iterator[tuple[str, tuple[Any, ...]]]:
             extractor=HOSTILE,
             last_error=HOSTILE,
         )
-        yield f"handed_over_words {state}", (job_commands.handed_over_words([job], 1),)
         yield f"job_words {state}", (job_commands.job_words(job),)
         yield f"jobs_view {state}", (job_commands.jobs_view([job, job]),)
         shown = {**job.to_dict(), "session": session}
@@ -311,16 +309,6 @@ def test_a_contact_that_nobody_named_is_shown_once(tmp_path: Path) -> None:
         memory.add_contact_note("crm", "lars", "Rows on Sundays.")
         text = printed(rendering.contacts_view(memory.agent("crm").contacts()))
     assert text.count("lars") == 1
-
-
-def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
-    waiting = Waiting(day=100)
-    troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
-    contact = ContactHealth(contact_id=LONG_ID, disputes=waiting, questions=waiting, **troubles)
-    text = " ".join(printed(rendering._contacts([contact]), width=80).split())
-    told = ("duplicates", "stale", "disputes", "questions", "refused")
-    assert LONG_ID in text
-    assert [each for each in told if f"100 {each}" not in text] == []
 
 
 def test_an_error_is_shown_in_the_same_way(

@@ -90,7 +90,7 @@ def test_a_session_is_not_named_after_a_file_whose_name_is_no_utf_8(
     file.write_text('{"content": "Likes tea.", "role": "user"}\n')
     code, _, err = run("extract", str(file), *WHO)
     assert code == 2
-    assert "--session" in err
+    assert "is not valid UTF-8" in err
 
 
 @pytest.mark.parametrize(

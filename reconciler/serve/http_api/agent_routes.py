@@ -112,7 +112,7 @@ def briefing(
     return {**briefed.to_dict(), "prompt": briefed.as_prompt()}
 
 
-@routes.answers(_CONTACT + "/check", ActCheck, unless_known=True)
+@routes.answers(_CONTACT + "/check", ActCheck)
 def check(
     about: ContactOf,
     on: Annotated[
