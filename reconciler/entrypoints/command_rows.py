@@ -32,6 +32,7 @@ from reconciler.entrypoints.options import (
     parse_time,
     show,
 )
+from reconciler.entrypoints.rendering import listed
 from reconciler.memory import Memory
 from reconciler.serve.descriptions import capital, descriptions, field_descriptions
 from reconciler.service.writing.doors import NoteFields
@@ -76,6 +77,7 @@ class CommandRow:
         call: a method of ``ContactMemory``, ``BoundMemory`` or ``AgentMemory``, or a function that
             takes one of them first. It decides whether ``--contact`` is required, optional or none.
         view: draws the result. Its other parameters are options of the command.
+        nothing: what is said of an empty list; ``view`` then draws each item.
         help: the command's help; by default the first sentence of the call's docstring.
         plain: turns the result into values or records for ``--json``; takes options as ``view``
             does.
@@ -90,6 +92,7 @@ class CommandRow:
     name: str
     call: Callable[..., Any]
     view: Callable[..., Any]
+    nothing: str = ""
     help: str = ""
     plain: Callable[..., Any] = lambda result: result
     is_good: Callable[[Any], bool] = lambda _: True
@@ -109,7 +112,10 @@ class CommandRow:
         with _opened(self, given) as memory:
             result = self.call(memory, **arguments)
         plain = _drawn(self.plain, result, given) if as_json else None
-        show(as_json, plain, lambda _: _drawn(self.view, result, given))
+        if self.nothing:
+            show(as_json, plain, lambda _: listed(self.view, result, self.nothing))
+        else:
+            show(as_json, plain, lambda _: _drawn(self.view, result, given))
         if not self.is_good(result):
             raise typer.Exit(1)
 

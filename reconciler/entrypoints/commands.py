@@ -6,7 +6,6 @@ more are in the ``*_commands.py`` modules and in ``cli.py``.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -21,29 +20,26 @@ from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.rendering import (
-    archived_view,
+    archived_panel,
     briefing_view,
     check_view,
-    contacts_view,
+    contact_line,
     decision_made,
-    decisions_view,
-    disputes_view,
+    decision_panel,
     erasure_panel,
-    evidence_view,
-    expiring_view,
+    evidence_panel,
+    expiring_panel,
     explanation_panel,
-    found_view,
+    found_panel,
     health_view,
     history_tree,
     lines,
-    listed,
-    pending_view,
-    profile_view,
     recall_plain,
     recall_view,
     record_panel,
-    refusals_view,
-    value_view,
+    refusal_line,
+    value_shown,
+    waiting_panel,
 )
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.kinds import Category
@@ -152,13 +148,8 @@ def _rejudge(memory: BoundMemory) -> list[Rejudged]:
     return list(memory.rejudge())
 
 
-def _rejudged_view(answers: Sequence[Rejudged]) -> Text:
-    counts = Counter(rejudged.became for rejudged in answers)
-    told = ", ".join(f"{count} {became}" for became, count in counts.items())
-    return lines(
-        *(f"{each.became:9} {each.decision.text}  ({each.why})" for each in answers),
-        told or "No decision waits for a judge.",
-    )
+def _rejudged_line(each: Rejudged) -> Text:
+    return lines(f"{each.became:9} {each.decision.text}  ({each.why})")
 
 
 _Decides = partial(CommandRow, view=decision_made, writes=True)
@@ -206,7 +197,8 @@ ROWS = (
     CommandRow(
         "find",
         AgentMemory.find,
-        lambda facts, query: found_view(facts, f"Find: {query}"),
+        found_panel,
+        "Nothing is known.",
         help="Search all of an agent's contacts for the live facts nearest to a query. Facts that "
         "have ended are left out; `reconciler history` shows those of a contact.",
         words={"min_score": "Only facts with at least this cosine similarity."},
@@ -214,7 +206,8 @@ ROWS = (
     CommandRow(
         "about",
         BoundMemory.recall_about,
-        lambda facts, name: found_view(facts, f"About {name}"),
+        found_panel,
+        "Nothing is known.",
     ),
     CommandRow(
         "briefing",
@@ -226,12 +219,14 @@ ROWS = (
     CommandRow(
         "profile",
         ContactMemory.profile,
-        profile_view,
+        value_shown,
+        "No value is known.",
     ),
     CommandRow(
         "value",
         ContactMemory.value,
-        value_view,
+        value_shown,
+        "No value is known.",
         help="Show an attribute's current value or values, since when, and its source.",
     ),
     CommandRow("check", ContactMemory.check, check_view),
@@ -240,24 +235,25 @@ ROWS = (
         ContactMemory.history,
         _history_view,
     ),
-    CommandRow("evidence", _evidence, evidence_view),
+    CommandRow("evidence", _evidence, evidence_panel, "Nothing is known that says so."),
     CommandRow(
         "contacts",
         AgentMemory.contacts,
-        contacts_view,
+        contact_line,
+        "There is no contact.",
     ),
     CommandRow(
         "decisions",
         BoundMemory.decisions,
-        decisions_view,
+        decision_panel,
+        "Nothing was decided.",
     ),
     CommandRow("explain", ContactMemory.explain, explanation_panel),
     CommandRow(
         "tasks",
         BoundMemory.tasks,
-        lambda tasks: listed(
-            lambda task: record_panel(task, task.task_id), tasks, "There is no task."
-        ),
+        lambda task: record_panel(task, task.task_id),
+        "There is no task.",
         help="List an agent's tasks, last changed first; --state open shows those to resume.",
         options={
             "state": Annotated[
@@ -270,7 +266,8 @@ ROWS = (
     CommandRow(
         "pending",
         BoundMemory.pending,
-        pending_view,
+        waiting_panel,
+        "Nothing waits for an answer.",
         help="List the held notes and disputes that wait for an answer, with the question to ask.",
     ),
     _Decides("confirm", ContactMemory.confirm, words=_ANSWER),
@@ -279,7 +276,8 @@ ROWS = (
     CommandRow(
         "disputes",
         BoundMemory.disputes,
-        disputes_view,
+        waiting_panel,
+        "Nothing is in dispute.",
     ),
     _Decides(
         "resolve",
@@ -305,12 +303,14 @@ ROWS = (
     CommandRow(
         "refusals",
         BoundMemory.refusals,
-        refusals_view,
+        refusal_line,
+        "Nothing was refused.",
     ),
     CommandRow(
         "expiring",
         BoundMemory.expiring,
-        expiring_view,
+        expiring_panel,
+        "Nothing expires so soon.",
     ),
     CommandRow("job", _job, lambda job, job_id: record_panel(job, f"Job {job_id}")),
     CommandRow(
@@ -320,7 +320,13 @@ ROWS = (
         is_good=lambda erasure: erasure.receipt.is_clean,
         writes=True,
     ),
-    CommandRow("archive", BoundMemory.archive, archived_view, writes=True),
+    CommandRow(
+        "archive",
+        BoundMemory.archive,
+        archived_panel,
+        "Nothing has faded so far.",
+        writes=True,
+    ),
     _Decides("unarchive", ContactMemory.unarchive),
     CommandRow(
         "health",
@@ -335,7 +341,7 @@ ROWS = (
             "relation": "How the note really relates to the fact that it was compared with.",
         },
     ),
-    CommandRow("rejudge", _rejudge, _rejudged_view, writes=True),
+    CommandRow("rejudge", _rejudge, _rejudged_line, "No decision waits for a judge.", writes=True),
     CommandRow(
         "replay",
         ops.replay,

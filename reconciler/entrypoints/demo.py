@@ -21,9 +21,10 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
     decision_line,
-    disputes_view,
     history_tree,
+    listed,
     panel,
+    waiting_panel,
 )
 from reconciler.memory import Memory
 from reconciler.settings import load_settings
@@ -104,7 +105,7 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
         console.print("The longest chain: what superseded what, and why")
         console.print(history_tree(priya.scope.contact_id, [longest]), "")
         console.print("Two sources differ: both facts stay until a person answers")
-        console.print(disputes_view(memory.agent(DEMO_AGENT).disputes()))
+        console.print(listed(waiting_panel, memory.agent(DEMO_AGENT).disputes(), ""))
     console.print(panel(_CLOSING_WORDS, title="What to make of it"))
     return decisions
 

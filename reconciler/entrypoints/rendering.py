@@ -142,39 +142,22 @@ def decision_made(decision: Decision) -> Text:
     )
 
 
-def decisions_view(decisions: Sequence[Decision]) -> Group:
-    """Decisions, the newest first, with their reasons."""
-    return listed(_decision_panel, decisions, "Nothing was decided.")
-
-
-def _decision_panel(decision: Decision) -> Panel:
+def decision_panel(decision: Decision) -> Panel:
+    """A decision with its reason, when it was made, and about whom."""
     when = f"{decision.scope.contact_id}, {_day(decision.note.said_at)}"
     # Of what the gate kept out the line itself has the reason.
     reason = _reason(decision) if decision.action.is_reconciled else None
     return panel(decision_made(decision), reason, title=when)
 
 
-def pending_view(waiting: Sequence[Decision | Dispute]) -> Group:
-    """Held notes and disputes: the question, the id, the reason and since when."""
-    return listed(_waiting_panel, waiting, "Nothing waits for an answer.")
-
-
-def disputes_view(disputes: Sequence[Dispute]) -> Group:
-    """Disputes: the question, the facts with their ids, and why both were kept."""
-    return listed(_waiting_panel, disputes, "Nothing is in dispute.")
-
-
-def _waiting_panel(item: Decision | Dispute) -> Panel:
+def waiting_panel(item: Decision | Dispute) -> Panel:
+    """A held note or a dispute: the question, the ids, the reason and since when."""
     scope = item.scope
     return panel(*waiting_lines(item), scope.as_options(), title=scope.contact_id)
 
 
-def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
-    """Facts that expire soon: the day, the question, and how to answer no."""
-    return listed(_expiring_panel, facts, "Nothing expires so soon.")
-
-
-def _expiring_panel(expiring: ExpiringFact) -> Panel:
+def expiring_panel(expiring: ExpiringFact) -> Panel:
+    """A fact that expires soon: the day, the question, and how to answer no."""
     until = f" · until {_day(expiring.fact.expires_at)}" if expiring.fact.expires_at else ""
     return panel(
         expiring.question,
@@ -184,12 +167,8 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
     )
 
 
-def refusals_view(counts: Sequence[RefusalCount]) -> Group:
-    """Refusals by contact and reason."""
-    return listed(_refusal_line, counts, "Nothing was refused.")
-
-
-def _refusal_line(count: RefusalCount) -> Text:
+def refusal_line(count: RefusalCount) -> Text:
+    """Refusals of a contact for one reason."""
     return lines(f"{count.refusals:>4} × {count.reason}, contact {count.contact_id}")
 
 
@@ -283,12 +262,8 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
     return tree
 
 
-def contacts_view(contacts: Sequence[Contact]) -> Group:
-    """Contacts, each with its name, and how many of its facts are in which state."""
-    return listed(_contact_line, contacts, "There is no contact.")
-
-
-def _contact_line(contact: Contact) -> Text:
+def contact_line(contact: Contact) -> Text:
+    """A contact with its name, and how many of its facts are in which state."""
     # An unnamed contact has its id as its name.
     names = dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
     states = ("expired", "archived", "superseded", "revoked", "erased")
@@ -392,30 +367,16 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
     return {"facts": list(ranked), "prompt": told, "token_count": token_count(told)}
 
 
-def found_view(facts: Sequence[FoundFact], asked: str) -> Group:
-    """The facts that answer what was asked."""
-    asked = without_secrets(asked)
-    return Group(lines(asked), *listed(_found_panel, facts, "Nothing is known.").renderables)
-
-
-def _found_panel(hit: FoundFact) -> Panel:
+def found_panel(hit: FoundFact) -> Panel:
+    """A fact of any contact: how it was found, and when it was said last."""
     how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
     said = f"{how}, said last {hit.fact.last_confirmed_at:%Y-%m-%d}, {hit.fact.word}"
     return fact_panel(hit.fact, said, subtitle=hit.contact_id)
 
 
-def value_view(
-    values: Sequence[SlotValue], attribute: str, subject: str | None, contact: str
-) -> Text | str:
-    """The current values of one attribute."""
-    return profile_view(values, f"{attribute} of {subject or contact}")
-
-
-def profile_view(values: Sequence[SlotValue], contact: str) -> Text | str:
-    """All current values of a contact."""
-    if not values:
-        return f"No value is known of {contact}."
-    return lines(contact, *map(value_line, values))
+def value_shown(value: SlotValue) -> Text:
+    """A current value of an attribute."""
+    return lines(value_line(value))
 
 
 def check_view(checked: ActCheck) -> Verbatim:
@@ -431,12 +392,8 @@ def briefing_view(briefing: Briefing) -> Verbatim:
     return Verbatim(briefing.as_prompt())
 
 
-def archived_view(archived: Sequence[Archived]) -> Group:
-    """The archived facts by contact, with the decision that archived them."""
-    return listed(_archived_panel, archived, "Nothing has faded so far.")
-
-
-def _archived_panel(archived: Archived) -> Panel:
+def archived_panel(archived: Archived) -> Panel:
+    """The archived facts of a contact, with the decision that archived them."""
     done = (
         "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
     )
@@ -444,23 +401,14 @@ def _archived_panel(archived: Archived) -> Panel:
     return panel(*facts, title=archived.contact_id, subtitle=done)
 
 
-def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
-    """Each fact with the turns that it rests on."""
-    return listed(_evidence_panel, evidence, "Nothing is known that says so.")
-
-
-def _evidence_panel(evidence: FactEvidence) -> Panel:
+def evidence_panel(evidence: FactEvidence) -> Panel:
+    """A fact with the turns that it rests on."""
     return panel(
         evidence.fact.text,
         *evidence_lines(evidence),
         title=evidence.fact.fact_id,
         subtitle=str(evidence.fact.state),
     )
-
-
-def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotten.") -> Group:
-    """Each erasure with its receipt; without any, the text that says so."""
-    return listed(erasure_panel, erasures, none)
 
 
 def erasure_panel(erasure: Erasure) -> Panel:

@@ -30,7 +30,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import erasures_view, lines, record_panel, terminal
+from reconciler.entrypoints.rendering import erasure_panel, lines, listed, record_panel, terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.serve.wording import field_lines
@@ -249,7 +249,7 @@ def erasures(
         else:
             finished = bound_to(_erasures, memory, agent, contact, tenant)(limit=limit)
     none = "No erasure is left to finish." if finish else "Nothing was forgotten."
-    show(as_json, finished, lambda found: erasures_view(found, none))
+    show(as_json, finished, lambda found: listed(erasure_panel, found, none))
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
         raise typer.Exit(1)
 

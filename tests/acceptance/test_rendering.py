@@ -63,6 +63,11 @@ def printed(*renderables: Any, width: int = 5000) -> str:
     return console.file.getvalue()
 
 
+def drawn(draw: Any, items: Any) -> Any:
+    """Each item as a command draws it."""
+    return rendering.listed(draw, items, "")
+
+
 def hostile(value: Any) -> Any:
     """The same with every free text in it replaced, and ids by what an id may be."""
     if isinstance(value, Scope):
@@ -98,17 +103,17 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     for place, decision in enumerate(decisions):
         yield f"decision_line {place}", (rendering.decision_line(decision),)
         yield f"explanation_panel {place}", (rendering.explanation_panel(_explained(decision)),)
-    yield "decisions_view", (rendering.decisions_view(decisions),)
-    yield "pending_view", (rendering.pending_view([held]),)
+    yield "decisions_view", (drawn(rendering.decision_panel, decisions),)
+    yield "pending_view", (drawn(rendering.waiting_panel, [held]),)
     yield (
         "refusals_view",
-        (rendering.refusals_view(list(map(hostile, memory.contact(*WHO).refusals()))),),
+        (drawn(rendering.refusal_line, list(map(hostile, memory.contact(*WHO).refusals()))),),
     )
     yield "ranked_facts", (rendering.ranked_facts(HOSTILE, ranked),)
     yield "history_tree", (rendering.history_tree(HOSTILE, histories),)
     yield (
         "contacts_view",
-        (rendering.contacts_view(list(map(hostile, memory.agent("crm").contacts()))),),
+        (drawn(rendering.contact_line, list(map(hostile, memory.agent("crm").contacts()))),),
     )
     yield "assessment_view", (rendering.assessment_view(_assessment(memory)),)
     yield "decision_made", (rendering.decision_made(decisions[0]),)
@@ -152,18 +157,18 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
         opened_at=NOW,
     )
     soon = ExpiringFact(contact_id=NAMED, fact=found[0].fact, question=HOSTILE)
-    yield "about", (rendering.found_view(found, HOSTILE),)
+    yield "about", (drawn(rendering.found_panel, found),)
     [task] = hostile(tuple(memory.agent("crm").tasks()))
     yield "task", (rendering.record_panel(task, task.task_id),)
-    yield "profile", (rendering.profile_view(values, HOSTILE),)
-    yield "archive", (rendering.archived_view(faded),)
+    yield "profile", (drawn(rendering.value_shown, values),)
+    yield "archive", (drawn(rendering.archived_panel, faded),)
     yield (
         "evidence",
-        (rendering.evidence_view([hostile(memory.contact(*WHO).evidence(fact_id))]),),
+        (drawn(rendering.evidence_panel, [hostile(memory.contact(*WHO).evidence(fact_id))]),),
     )
-    yield "disputes", (rendering.disputes_view([dispute]),)
-    yield "expiring", (rendering.expiring_view([soon]),)
-    yield "erasure", (rendering.erasures_view([erased]),)
+    yield "disputes", (drawn(rendering.waiting_panel, [dispute]),)
+    yield "expiring", (drawn(rendering.expiring_panel, [soon]),)
+    yield "erasure", (drawn(rendering.erasure_panel, [erased]),)
     yield "health", (rendering.health_view(hostile(ops.health(memory.agent("crm")))),)
     yield "tokens", (server_commands._tokens_view([_token().to_dict(NOW)]),)
 
@@ -299,7 +304,7 @@ def test_contacts_with_facts_in_every_state_fit_80_columns() -> None:
         last_decision_at=NOW,
         **dict.fromkeys((f"{state}_facts" for state in states), 100),
     )
-    text = " ".join(printed(rendering.contacts_view([contact]), width=80).split())
+    text = " ".join(printed(drawn(rendering.contact_line, [contact]), width=80).split())
     told = [LONG_ID, "Priya", *(f"100 {state}" for state in states[1:]), f"{NOW:%Y-%m-%d}"]
     assert [each for each in told if each not in text] == []
 
@@ -307,7 +312,7 @@ def test_contacts_with_facts_in_every_state_fit_80_columns() -> None:
 def test_a_contact_that_nobody_named_is_shown_once(tmp_path: Path) -> None:
     with Memory.open(embedded_path=tmp_path / "memory.lbug", embedder=NoopEmbedder()) as memory:
         memory.add_contact_note("crm", "lars", "Rows on Sundays.")
-        text = printed(rendering.contacts_view(memory.agent("crm").contacts()))
+        text = printed(drawn(rendering.contact_line, memory.agent("crm").contacts()))
     assert text.count("lars") == 1
 
 

@@ -28,7 +28,7 @@ def test_value_says_what_since_when_and_whose_word(told: Run) -> None:
 
 
 def test_what_nobody_said_has_no_value(told: Run) -> None:
-    assert "No value is known of birthday of alice." in told("value", "birthday", *SCOPE)[1]
+    assert "No value is known." in told("value", "birthday", *SCOPE)[1]
     assert json_of(told, "value", "birthday", *SCOPE) == []
 
 
