@@ -17,7 +17,6 @@ from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Comparison, Decision
-from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import (
     Action,
     DecidedBy,
@@ -291,10 +290,10 @@ def _remarks(decision: Decision) -> Iterator[str]:
 def _neighbour_sentences(decision: Decision, focus: Comparison | None) -> Iterator[str]:
     if focus is not None:
         which = "nearest fact" if focus == decision.compared_with[0] else "fact it was decided on"
-        similarity = f"{_similarity(decision, focus)} (1 would be the same wording)"
+        similarity = f"{focus.cosine:.3f} (1 would be the same wording)"
         yield f"The {which}, {_quote(focus.text)}, is similar at {similarity}."
         others = [fact for fact in decision.compared_with if fact != focus]
-        figures = [f"{_quote(other.text)} at {_similarity(decision, other)}" for other in others]
+        figures = [f"{_quote(other.text)} at {other.cosine:.3f}" for other in others]
         if others:
             yield f"Also compared: {_joined(figures)}."
     elif decision.decided_by is DecidedBy.NOOP:
@@ -309,7 +308,9 @@ def _rule_sentences(decision: Decision, focus: Comparison | None) -> Iterator[st
     if decision.decided_by is DecidedBy.GUARD and decision.action is Action.SKIP:
         yield _SAYS_MORE
     else:
-        yield _RULE.get(decision.decided_by) or _threshold_sentence(decision)
+        profile, reason = decision.policy.profile, _one_line(decision.reason, ARGUMENT_LENGTH_MAX)
+        by_thresholds = f"The thresholds of the profile {_quote(profile)} decided: {reason}"
+        yield _RULE.get(decision.decided_by) or _stop(by_thresholds)
     if decision.decided_by is DecidedBy.ORDER and focus is not None:
         begins = (decision.note.holds_from, focus.valid_from)
         note_from, fact_from = (f"{at:%Y-%m-%d %H:%M:%S}" for at in begins)
@@ -320,24 +321,6 @@ def _rule_sentences(decision: Decision, focus: Comparison | None) -> Iterator[st
     for fact in more_trusted[:1] if is_held else ():
         note_is, fact_is = WHOSE[decision.note.trust], WHOSE[fact.trust]
         yield f"The note is {note_is}, and {_quote(fact.text)} is {fact_is}, which is trusted more."
-
-
-def _threshold_sentence(decision: Decision) -> str:
-    nearest, is_new = next(_close(decision), None), decision.action is Action.ADD
-    decided = f"The thresholds of the profile {_quote(decision.policy.profile)} decided"
-    if nearest is None and is_new:
-        return "There was no fact whose place the note could take, so it is new."
-    add_max, middle, update_min = _bounds(decision)
-    is_middle = decision.decided_by is DecidedBy.MIDPOINT
-    bound = middle if is_middle else add_max if is_new else update_min
-    if nearest is None or is_new is not (nearest.cosine < bound):
-        return f"{decided}."  # the facts on record are not those that it was compared with
-    low, cut, high = (_figure(bound, [bound]) for bound in (add_max, middle, update_min))
-    below, so = ("below", "is new") if is_new else ("not below", "takes the place of the fact")
-    where = f"is {below} {low if is_new else high}"
-    if is_middle:
-        where = f"lies between {low} and {high} and {below} {cut}, which decides if no arbiter does"
-    return f"{decided}: {_similarity(decision, nearest)} {where}, so the note {so}."
 
 
 def _difference_sentences(decision: Decision, focus: Comparison | None) -> Iterator[str]:
@@ -351,7 +334,6 @@ def _difference_sentences(decision: Decision, focus: Comparison | None) -> Itera
     elif not findings and decision.action is not Action.ADD and decision.decided_by in _BY_TEXT:
         yield "The guard found no difference between the texts."
     yield _slot_sentence(decision.note.slot, focus.slot)
-    yield from _apart_sentence(decision, focus)
 
 
 def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
@@ -361,16 +343,6 @@ def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
     return (
         f"The note is filed under {_filed(note)}, the fact under {_filed(fact)}, {_MEETING[match]}."
     )
-
-
-def _apart_sentence(decision: Decision, focus: Neighbour) -> Iterator[str]:
-    others = (fact for fact in decision.compared_with if fact != focus)
-    matches = [compare_slots(decision.note.slot, other.slot) for other in others]
-    if apart := matches.count(SlotMatch.APART):
-        yield (
-            f"{apart} of the other compared facts could not be replaced: facts with another "
-            "subject, attribute or value hold side by side."
-        )
 
 
 def _filed(slot: Slot) -> str:
@@ -442,23 +414,3 @@ def _joined(texts: Sequence[str]) -> str:
     more = len(texts) - QUOTE_COUNT_MAX
     parts = [*texts[:QUOTE_COUNT_MAX], *([f"{more} more"] if more > 0 else [])]
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-
-
-def _bounds(decision: Decision) -> tuple[float, float, float]:
-    used = decision.policy
-    return used.cosine_add_max, used.cosine_cut, used.cosine_update_min
-
-
-def _similarity(decision: Decision, fact: Neighbour) -> str:
-    return _figure(fact.cosine, _bounds(decision))
-
-
-def _figure(cosine: float, bounds: Sequence[float]) -> str:
-    """Cosine with two places, or as many as show on which side of each bound it lies."""
-    for places in range(2, 17):
-        shown = round(cosine, places)
-        if all(
-            (shown > bound, shown < bound) == (cosine > bound, cosine < bound) for bound in bounds
-        ):
-            return f"{shown:.{places}f}"
-    return repr(cosine)
