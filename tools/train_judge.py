@@ -43,7 +43,6 @@ from transformers import AutoModel, AutoTokenizer
 from benchmarks.data import json_lines
 from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.packaged_arbiter import ENDED, FILE, SAME
-from reconciler.config_files import load_attribute_book
 from reconciler.ops.calibration import read_pairs
 from reconciler.ops.review.calibration import PairLabel
 from tools.build_judge_graph import write
@@ -317,7 +316,7 @@ def _ended(found: Any) -> Any:
 def own_pairs(file: Path) -> tuple[list[Pair], list[Pair]]:
     """One's own pairs: those to train on, and every fifth, which only measures."""
     with file.open(encoding="utf-8") as lines:
-        read = read_pairs(lines, load_attribute_book(None))
+        read = read_pairs(lines)
     pairs = [Pair(row.fact_text, row.note_text, OWN_LETTERS[row.label], "own") for row in read]
     random.Random(SEED).shuffle(pairs)
     return [pair for at, pair in enumerate(pairs) if at % 5], pairs[::5]

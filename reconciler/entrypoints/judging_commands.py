@@ -90,7 +90,6 @@ def calibrate_thresholds(
     contact: str | None = None,
     tenant: Tenant = None,
     bound: float = 0.01,
-    source: list[str] | None = None,
     name: str = "calibrated",
     overwrite: bool = False,
     as_json: AsJson = False,
@@ -98,7 +97,7 @@ def calibrate_thresholds(
     """Measure the model on labelled pairs; write a profile of thresholds.
 
     A line of PAIRS has "fact", "note" and "label" (same, update or distinct), and may have
-    "source", "id", "fact_slot" and "note_slot".
+    "source" and "id".
 
     Options:
         pairs: labelled pairs, JSON lines.
@@ -106,7 +105,6 @@ def calibrate_thresholds(
         agent: with --from-decisions: the agent whose decisions to use.
         contact: only decisions about this contact.
         bound: the share of distinct pairs that may be superseded.
-        source: choose thresholds from this source only, and report on all; repeat for several.
         name: the profile's name.
         overwrite: replace it if it exists.
     """
@@ -116,13 +114,9 @@ def calibrate_thresholds(
         profile_file,
         provenance_of,
     )
-    from reconciler.ops.review.calibration import CalibrationGoal
 
     if (pairs is None) is not from_decisions:
         raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
-    goal = CalibrationGoal(
-        false_supersession_max=bound, sources=frozenset(source) if source else None
-    )
     check_profile_name(name)
     made = Path(f"{name}.toml")
     if made.exists() and not overwrite:  # at once: the measuring takes minutes
@@ -131,7 +125,7 @@ def calibrate_thresholds(
         measured, model_id = _measured_from_decisions(agent, contact, tenant)
     else:
         measured, model_id = _measured_from_file(pairs, as_json)
-    report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
+    report = calibrate(measured, embedding_model=model_id, bound=bound, name=name)
     measured_on = visible(pairs.name) if pairs else "recorded decisions"
     text = profile_file(report.profile, provenance_of(report, measured_on))
     try:  # not private: a service of another user reads it
@@ -151,16 +145,14 @@ _IN_USE = "With --json the errors of the seed's thresholds stand beside these."
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
     from reconciler.bootstrap.chosen_models import build_embedder
-    from reconciler.config_files import load_attribute_book
     from reconciler.ops.calibration import measure_pairs, read_pairs
     from reconciler.service.embedding import embed
     from reconciler.service.json_lines import read_lines
     from reconciler.settings import load_settings
 
     settings = load_settings()
-    attributes = load_attribute_book(settings.reconcile.attributes_file)
     with opened(file) as stream:
-        pairs = read_pairs(read_lines(stream), attributes)
+        pairs = read_pairs(read_lines(stream))
     with (
         closing(build_embedder(settings)) as embedder,
         bar(file.name, len(pairs), is_quiet) as advance,

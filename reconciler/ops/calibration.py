@@ -19,18 +19,16 @@ import numpy as np
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.kinds import Relation
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Slot, check_text, one_of
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, one_of
 from reconciler.domain.records.policies import Profile, ReconcilePolicy
-from reconciler.domain.values.attributes import AttributeBook
-from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
+from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.ops.review.calibration import (
-    ALL_SOURCES,
     ERRORS,
+    FALSE_SUPERSESSION_MAX,
     SEED_POLICY,
     BoundBasis,
-    CalibrationGoal,
     DecisionScores,
     LabelledPair,
     MeasuredPair,
@@ -47,7 +45,6 @@ Embed = Callable[[Sequence[str]], Floats]
 
 _BATCH_PAIRS = 128
 _ERRORS_SHOWN_MAX = 10
-_SLOT_KEYS = ("subject", "attribute", "value", "single_valued")
 
 
 @frozen
@@ -87,15 +84,15 @@ class CalibrationReport:
     """The measurements on the pairs, and the profile that was chosen.
 
     Attributes:
-        profile: the thresholds that keep the goal, for the model that was measured.
-        goal: what they were to keep.
+        profile: the thresholds that keep the bound, for the model that was measured.
+        bound: on the share of false supersessions.
         basis: what the bound was held against.
         pairs: how many pairs were measured.
         measurements: seed without the guard, seed, and the profile; no arbiter is asked.
     """
 
     profile: Profile
-    goal: CalibrationGoal
+    bound: float
     basis: BoundBasis
     pairs: int
     measurements: tuple[Measurement, ...]
@@ -104,23 +101,21 @@ class CalibrationReport:
         """Plain values for JSON; no text of a pair is in it."""
         return {
             "profile": asdict(self.profile),
-            "goal": {**asdict(self.goal), "sources": sorted(self.goal.sources or ()) or None},
+            "bound": self.bound,
             "bound_held_against": str(self.basis),
             "pairs": self.pairs,
             "measurements": [measurement.to_dict() for measurement in self.measurements],
         }
 
 
-def read_pairs(lines: Iterable[str], attributes: AttributeBook) -> list[LabelledPair]:
+def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
     """Labelled pairs of a file of JSON lines, in its order.
 
-    A line has ``fact`` (or ``a``), ``note`` (or ``b``) and ``label``, and may have ``source``,
-    ``id``, ``fact_slot`` and ``note_slot``, each slot with ``subject``, ``attribute``, ``value``
-    and ``single_valued``. Other keys are left alone, blank lines too.
+    A line has ``fact`` (or ``a``), ``note`` (or ``b``) and ``label``, and may have ``source``
+    and ``id``. Other keys are left alone, blank lines too.
 
     Args:
         lines: JSON objects, one a line.
-        attributes: the attributes of slots that are known.
 
     Raises:
         InvalidRequestError: a line cannot be used, or there is none; the text has every faulty
@@ -132,7 +127,7 @@ def read_pairs(lines: Iterable[str], attributes: AttributeBook) -> list[Labelled
         if not line.strip():
             continue
         try:
-            pairs.append(_pair(line, number, attributes))
+            pairs.append(_pair(line, number))
         except InvalidRequestError as error:
             errors.append(f"line {number}: {error}")
     if errors:
@@ -216,24 +211,23 @@ def calibrate(
     pairs: Sequence[MeasuredPair],
     *,
     embedding_model: str,
-    goal: CalibrationGoal | None = None,
+    bound: float = FALSE_SUPERSESSION_MAX,
     name: str = "calibrated",
 ) -> CalibrationReport:
-    """Measure the rules on the pairs, and choose a profile that keeps the goal.
+    """Measure the rules on the pairs, and choose a profile that keeps the bound.
 
     Args:
         pairs: with their cosines under the model; 20 or more of each label.
         embedding_model: the model's id, which the profile will name.
-        goal: what the thresholds have to keep; None for the defaults.
+        bound: on the share of distinct pairs with a superseded fact.
         name: what the profile is called: letters, digits, hyphens and underscores.
 
     Raises:
-        InvalidRequestError: too few pairs of a label, an unknown source, an unusable name, or a
-            bound that no threshold keeps.
+        InvalidRequestError: too few pairs of a label, an unusable name, or a bound that no
+            threshold keeps.
     """
     check_profile_name(name)
-    goal = goal or CalibrationGoal()
-    chosen, basis = choose_thresholds(pairs, goal)
+    chosen, basis = choose_thresholds(pairs, bound)
     if chosen.cut < COSINE_CUT_FLOOR:
         raise InvalidRequestError(
             f"with these pairs a note would end a fact from a cosine of {chosen.cut:g} up: the "
@@ -253,7 +247,7 @@ def calibrate(
             cosine_add_max=chosen.cosine_add_max,
             cosine_cut=chosen.cut,
         ),
-        goal=goal,
+        bound=bound,
         basis=basis,
         pairs=len(pairs),
         measurements=tuple(
@@ -270,23 +264,13 @@ def provenance_of(report: CalibrationReport, measured_on: str) -> list[str]:
         report: the calibration.
         measured_on: the pairs in words, for example the file's name without a path.
     """
-    chosen_on = ", ".join(sorted(report.goal.sources or ())) or ALL_SOURCES
-    bound = report.goal.false_supersession_max
-    lines = [
-        f"Chosen by `reconciler calibrate` on {measured_on}, {report.pairs:,} labelled pairs,",
-        f"of them for the choice: {chosen_on}.",
-        f"Bound on false supersessions: {bound:.1%}, held against {report.basis}.",
-        "Measured by source, without slots and without an arbiter (share; 95 % interval):",
+    return [
+        f"Chosen by `reconciler calibrate` on {measured_on}, {report.pairs:,} labelled pairs.",
+        f"Bound on false supersessions: {report.bound:.1%}, held against {report.basis}.",
     ]
-    *by_source, _ = report.measurements[-1].scores
-    for name in ERRORS:
-        rates = ((scores.source, scores.rate(name)) for scores in by_source)
-        lines.append(f"- {name.replace('_', ' ')}")
-        lines += [f"    {source} {_in_words(rate)}" for source, rate in rates if rate.of]
-    return lines
 
 
-def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
+def _pair(line: str, number: int) -> LabelledPair:
     values = json_object(line)
     return LabelledPair(
         pair_id=str(values.get("id", f"line {number}")),
@@ -294,8 +278,6 @@ def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
         fact_text=_text(values, "fact", "a"),
         note_text=_text(values, "note", "b"),
         label=one_of(PairLabel, "label", values.get("label")),
-        fact_slot=_slot(values, "fact_slot", attributes),
-        note_slot=_slot(values, "note_slot", attributes),
     )
 
 
@@ -305,21 +287,6 @@ def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:
         raise InvalidRequestError(f"give either {name!r} or {short_name!r}")
     check_text(name, given[0], TEXT_LENGTH_MAX)
     return str(given[0])
-
-
-def _slot(values: Mapping[str, Any], name: str, attributes: AttributeBook) -> Slot | None:
-    given = values.get(name)
-    if given is None:
-        return None
-    if not isinstance(given, dict) or not given.keys() <= set(_SLOT_KEYS):
-        raise InvalidRequestError(f"{name} is an object with {', '.join(_SLOT_KEYS)}")
-    subject, attribute, value, single_valued = (given.get(key) for key in _SLOT_KEYS)
-    try:
-        return attributes.slot(
-            subject=subject, attribute=attribute, value=value, is_single_valued=single_valued
-        )
-    except InvalidNoteError as error:
-        raise InvalidRequestError(f"{name}: {error}") from error
 
 
 def _listed(errors: Sequence[str]) -> str:
@@ -388,11 +355,6 @@ def _one_line(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(_one_line(text), ensure_ascii=False)
-
-
-def _in_words(rate: Rate) -> str:
-    low, high = rate.interval
-    return f"{rate.count} of {rate.of} ({rate.share or 0.0:.1%}; {low:.1%} to {high:.1%})"
 
 
 def _rate(rate: Rate) -> dict[str, Any]:

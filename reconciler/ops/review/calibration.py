@@ -228,54 +228,28 @@ class BoundBasis(StrEnum):
         return cls.WILSON_UPPER if upper <= share_max else cls.NO_ERROR
 
 
-@frozen
-class CalibrationGoal:
-    """What the chosen thresholds have to keep; shares from 0 to 1.
+FALSE_SUPERSESSION_MAX = 0.01
+"""The usual bound on the share of distinct pairs with a superseded fact."""
 
-    Args:
-        false_supersession_max: the bound on the share of distinct pairs with a superseded fact;
-            above 0, below 1.
-        mistaken_restatement_max: the bound on the share of updates that are taken for
-            restatements. Looser: the right fact is left, only with observations that are not its
-            own.
-        same_reach_min: the share of the same that has to lie at or above ``cosine_add_max``,
-            where an arbiter is asked.
-        update_reach_min: that of the updates. Higher reaches more of them, and sends more
-            distinct pairs to the arbiter, or has them marked where there is none.
-        sources: the sources that the thresholds are chosen on; the others are only reported. None
-            for all.
+_MISTAKEN_RESTATEMENT_MAX = 0.05
+"""The bound on the share of updates that are taken for restatements. Looser: the right fact is
+left, only with observations that are not its own."""
 
-    Raises:
-        InvalidRequestError: a share is out of its range.
-    """
+_SAME_REACH_MIN = 0.98
+"""The share of the same that has to lie at or above ``cosine_add_max``, where a judge is asked."""
 
-    false_supersession_max: float = 0.01
-    mistaken_restatement_max: float = 0.05
-    same_reach_min: float = 0.98
-    update_reach_min: float = 0.95
-    sources: frozenset[str] | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.false_supersession_max < 1:
-            raise InvalidRequestError(
-                "the bound on false supersessions is a share above 0 and below 1, not "
-                f"{self.false_supersession_max}"
-            )
-        for name in ("mistaken_restatement_max", "same_reach_min", "update_reach_min"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InvalidRequestError(
-                    f"{name} is a share from 0 to 1, not {getattr(self, name)}"
-                )
+_UPDATE_REACH_MIN = 0.95
+"""That of the updates. Higher reaches more of them, and sends more distinct pairs to the arbiter,
+or has them marked where there is none."""
 
 
 def choose_thresholds(
-    pairs: Sequence[MeasuredPair], goal: CalibrationGoal
+    pairs: Sequence[MeasuredPair], false_supersession_max: float = FALSE_SUPERSESSION_MAX
 ) -> tuple[ReconcilePolicy, BoundBasis]:
-    """Thresholds that keep the goal and settle the most, and what the bound was held against.
+    """Thresholds that keep the bounds and settle the most, and what the bound was held against.
 
-    Pairs of all chosen sources count together, each once: an interval needs a count, and a source
-    of two pairs has none worth the name. If you measure a source that fools every cosine by design,
-    leave it out of ``goal.sources`` and read its row.
+    Pairs of all sources count together, each once: an interval needs a count, and a source of two
+    pairs has none worth the name. Leave out a source that fools every cosine by design.
 
     - ``cosine_cut`` is the lowest at or above which the rule supersedes no more distinct pairs
       than the bound allows.
@@ -286,43 +260,41 @@ def choose_thresholds(
       arbiter.
 
     Args:
-        pairs: 20 or more of each label in the chosen sources.
-        goal: what to keep.
+        pairs: 20 or more of each label.
+        false_supersession_max: the bound on the share of distinct pairs with a superseded fact;
+            above 0, below 1.
 
     Raises:
-        InvalidRequestError: too few pairs of a label, an unknown source, or a bound that no
-            threshold keeps.
+        InvalidRequestError: too few pairs of a label, or a bound that no threshold keeps.
     """
-    by_label = _by_label(pairs, goal)
+    if not 0 < false_supersession_max < 1:
+        raise InvalidRequestError(
+            "the bound on false supersessions is a share above 0 and below 1, not "
+            f"{false_supersession_max}"
+        )
+    by_label = _by_label(pairs)
     distinct, updates = by_label[PairLabel.DISTINCT], by_label[PairLabel.UPDATE]
-    cut = _lowest_safe(distinct, _FROM_CUT, goal.false_supersession_max)
+    cut = _lowest_safe(distinct, _FROM_CUT, false_supersession_max)
     if cut is None:
         raise InvalidRequestError(
-            f"no threshold keeps false supersessions at {goal.false_supersession_max:g}: too many "
+            f"no threshold keeps false supersessions at {false_supersession_max:g}: too many "
             "of the distinct pairs have the same text twice; look at their labels"
         )
-    top = _lowest_safe(updates, _FROM_UPDATE_MIN, goal.mistaken_restatement_max)
+    top = _lowest_safe(updates, _FROM_UPDATE_MIN, _MISTAKEN_RESTATEMENT_MAX)
     update_min = max(cut, 1.0 if top is None else top)
     add_max = min(
         cut,
-        _highest_reaching(by_label[PairLabel.SAME], goal.same_reach_min),
-        _highest_reaching(by_label[PairLabel.UPDATE], goal.update_reach_min),
+        _highest_reaching(by_label[PairLabel.SAME], _SAME_REACH_MIN),
+        _highest_reaching(by_label[PairLabel.UPDATE], _UPDATE_REACH_MIN),
     )
     policy = ReconcilePolicy(cosine_update_min=update_min, cosine_add_max=add_max, cosine_cut=cut)
-    return policy, BoundBasis.for_sample(len(distinct), goal.false_supersession_max)
+    return policy, BoundBasis.for_sample(len(distinct), false_supersession_max)
 
 
-def _by_label(
-    pairs: Iterable[MeasuredPair], goal: CalibrationGoal
-) -> dict[PairLabel, list[MeasuredPair]]:
-    known: set[str] = set()
+def _by_label(pairs: Iterable[MeasuredPair]) -> dict[PairLabel, list[MeasuredPair]]:
     by_label: dict[PairLabel, list[MeasuredPair]] = {label: [] for label in PairLabel}
     for measured in pairs:
-        known.add(measured.pair.source)
-        if goal.sources is None or measured.pair.source in goal.sources:
-            by_label[measured.pair.label].append(measured)
-    if unknown := sorted((goal.sources or frozenset()) - known):
-        raise InvalidRequestError(f"no pair is of source {unknown}; there are {sorted(known)}")
+        by_label[measured.pair.label].append(measured)
     if short := [label for label in PairLabel if len(by_label[label]) < LABEL_COUNT_MIN]:
         counts = ", ".join(f"{len(by_label[label])} {label}" for label in short)
         raise InvalidRequestError(
