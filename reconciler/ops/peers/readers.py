@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -184,14 +182,7 @@ def _as_text(value: Any) -> Any:
     return value.iso_format() if hasattr(value, "iso_format") else value
 
 
-_BEGIN = """
-CREATE TABLE note (number INTEGER, has_ended INTEGER, began TEXT, line BLOB UNIQUE)"""
 _SOURCE = "peer"
-_AS_BYTES = ("utf-8", "surrogatepass")
-_KEEP = "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?)"
-_IN_ORDER = "SELECT line FROM note ORDER BY has_ended, began, number"
-_NUMBER_AT = "SELECT number FROM note ORDER BY has_ended, began, number LIMIT 1 OFFSET ?"
-"""Records that hold come first, so that past ones are put beneath the facts that followed them."""
 
 
 def import_records(
@@ -216,38 +207,21 @@ def import_records(
             written.
         GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
     """
-    with closing(sqlite3.connect("")) as kept:  # a temporary file without a name
-        left_out = _keep_notes(records, kept, on_progress)
-        lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
-        report = note_import.run(lines, defaults, on_progress, _SOURCE)
-        for place, error in enumerate(report.errors):
-            [number] = kept.execute(_NUMBER_AT, (error.line_number - 1,)).fetchone()
-            report.errors[place] = replace(error, line_number=number)
+    left_out, notes = ImportReport(), dict[str, tuple[bool, str, int]]()
+    for record in records:
+        if isinstance(record, Carried):
+            text = json.dumps(dict(record.line), ensure_ascii=False, sort_keys=True)
+            began = record.line.get("valid_from") or record.line.get("said_at") or ""
+            notes.setdefault(text, ("valid_to" in record.line, began, record.number))
+        else:
+            left_out.leave_out(record.reason, record.record)
+            on_progress(1)
+    # What holds comes first, so that what is past is put beneath the facts that followed it.
+    lines = sorted(notes, key=notes.__getitem__)
+    report = note_import.run(lines, defaults, on_progress, _SOURCE)
+    for place, error in enumerate(report.errors):
+        *_, number = notes[lines[error.line_number - 1]]
+        report.errors[place] = replace(error, line_number=number)
     for reason, count in left_out.not_carried.items():
         report.not_carried[reason] = count
     return report
-
-
-def _keep_notes(
-    records: Iterable[Carried | NotCarried],
-    kept: sqlite3.Connection,
-    on_progress: Callable[[int], None],
-) -> ImportReport:
-    """Keep all notes of the source; return a report of the records that are left out."""
-    left_out = ImportReport()
-
-    def rows() -> Iterator[tuple[int, bool, str, bytes]]:
-        for record in records:
-            if isinstance(record, Carried):
-                line = dict(record.line)
-                began = line.get("valid_from") or line.get("said_at") or ""
-                text = json.dumps(line, ensure_ascii=False, sort_keys=True)
-                # As bytes: SQLite refuses a text with a half surrogate pair.
-                yield record.number, "valid_to" in line, began, text.encode(*_AS_BYTES)
-            else:
-                left_out.leave_out(record.reason, record.record)
-                on_progress(1)
-
-    kept.execute(_BEGIN)
-    kept.executemany(_KEEP, rows())
-    return left_out
