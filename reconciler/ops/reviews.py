@@ -85,9 +85,8 @@ def replay(memory: BoundMemory, profile: str) -> list[Replayed]:
 def report(memory: BoundMemory) -> str:
     """One HTML document with the timelines of facts, for an analyst.
 
-    It also has disputes, questions, refusals, and decisions by day. It needs no network and
-    holds no script. It shows at most 2,000 facts and 100 contacts, those of the latest
-    decisions, and says what it left out.
+    It also has disputes, questions and refusals. It needs no network and holds no script. It shows
+    at most 2,000 facts and 100 contacts, those of the latest decisions, and says what it left out.
 
     Args:
         memory: an agent's or a contact's.

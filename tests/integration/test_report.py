@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -183,18 +182,6 @@ def test_what_is_open_and_what_was_refused_is_told(memory: Memory, page: Page) -
     assert "ok thanks" in page.text
 
 
-def test_counts_by_day_are_those_of_the_store(memory: Memory, html: str) -> None:
-    made = list(memory.contact(AGENT, "alice").all_decisions())
-    [table] = re.findall(r'<table class="days">.*?</table>', html, re.DOTALL)
-    counted: Counter[str] = Counter()
-    columns = re.findall(r'<th scope="col">(.*?)</th>', table)[1:]
-    for row in re.findall(r'<th scope="row">.*?</tr>', table, re.DOTALL):
-        numbers = [int(n or 0) for n in re.findall(r"<td>(\d*)</td>", row)]
-        counted.update(dict(zip(columns, numbers, strict=True)))
-    assert counted.pop("all") == len(made)
-    assert counted == Counter(str(each.action) for each in made)
-
-
 def report_of(memory: Memory, agent: str, contact: str | None) -> str:
     return ops.report(memory.contact(agent, contact) if contact else memory.agent(agent))
 
@@ -263,7 +250,6 @@ def test_what_is_too_much_is_left_out_and_said(
     for name in ("FACTS_MAX", "_FACTS_OF_CONTACT_MIN"):
         monkeypatch.setattr(reporting, name, 3)
     monkeypatch.setattr(reporting, "_REFUSED_MAX", 1)
-    monkeypatch.setattr(reporting, "_DAYS_MAX", 0)
     found = Page(ops.report(memory.contact(AGENT, "alice")))
     facts = [fact for chain in memory.contact(AGENT, "alice").history() for fact in chain.facts]
     assert len(found.of("a", value="bar ")) == 3

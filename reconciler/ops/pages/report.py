@@ -1,7 +1,7 @@
 """The pages: an analyst's report, a contact's page, and the templates and words that both use.
 
 The report shows how an agent's facts followed each other over time, what is open, and what was
-decided when. It is bounded, and says what it left out.
+refused. It is bounded, and says what it left out.
 
 A contact's page is all that is kept of one person, as one document that can be read and printed. It
 is an answer to "what do you know of me": facts now and before, the words that they rest on, what
@@ -13,9 +13,8 @@ network, no script.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -115,7 +114,6 @@ CONTACTS_MAX = 100
 
 _FACTS_OF_CONTACT_MIN = 20
 _REFUSED_MAX = 50
-_DAYS_MAX = 60
 _STRANDS_OPEN = 12
 
 _LEGEND = (
@@ -142,8 +140,6 @@ class _ContactSection:
     refusals: Sequence[RefusalCount]
     refused: Sequence[Decision]
     decisions: int
-    actions: Sequence[Action]
-    days: Sequence[tuple[date, Counter[Action]]]
 
     @property
     def name(self) -> str:
@@ -200,7 +196,6 @@ class Report:
             legend=_LEGEND,
             open_strands=_STRANDS_OPEN,
             refused_max=_REFUSED_MAX,
-            days_max=_DAYS_MAX,
             anchor="#fact-{}".format,
         )
 
@@ -211,7 +206,6 @@ class Report:
         links = [link for chain in chains for link in chain.supersessions]
         pending = list(self.records.pending([scope]))
         decisions = self.decision_store.list_records(scope)
-        days = _days(decisions)
         return _ContactSection(
             contact=contact,
             timeline=shown,
@@ -223,8 +217,6 @@ class Report:
             refusals=list(self.decision_store.count_refusals([scope])),
             refused=[decision for decision in decisions if decision.action is Action.REJECT],
             decisions=len(decisions),
-            actions=[action for action in Action if any(counts[action] for _, counts in days)],
-            days=days,
         )
 
 
@@ -255,14 +247,6 @@ def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
     for event in events:
         events_by_fact.setdefault(event.fact_id, []).append(event)
     return events_by_fact
-
-
-def _days(decisions: Iterable[Decision]) -> list[tuple[date, Counter[Action]]]:
-    """Days (UTC) on which something was decided, with how often each action, the newest first."""
-    counted: dict[date, Counter[Action]] = {}
-    for decision in decisions:
-        counted.setdefault(decision.at.date(), Counter())[decision.action] += 1
-    return sorted(counted.items(), reverse=True)
 
 
 _DECISIONS_MAX = 100_000
