@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
@@ -29,10 +30,29 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.tasks.tasks import TaskState
 from reconciler.reading.kinds import Category, RecallSemantics
-from reconciler.service.checking.lines import FORMAT, KEY_OF, LINKS, NOT_EXPORTED, VERSION
+from reconciler.service.checking.lines import FORMAT, KEY_OF, LINKS, VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "reconciler" / "service" / "checking" / "export.schema.json"
+NOT_EXPORTED: Mapping[str, frozenset[str]] = {
+    "Contact": frozenset({"locked_by"}),
+    "Session": frozenset({"title"}),
+    "Episode": frozenset({"title"}),
+    "Fact": frozenset(
+        {
+            *("name", "contact_key", "embedding", "embedding_bytes"),
+            *("next_embedding", "next_embedding_bytes", "next_embedding_model"),
+        }
+    ),
+    "Decision": frozenset({"title", "contact_key"}),
+    "COMPARED_WITH": frozenset({"title"}),
+    "SUPERSEDES": frozenset({"contact_key"}),
+    "CONFLICTS_WITH": frozenset({"contact_key"}),
+    "Job": frozenset({"locked_by", "leased_by"}),
+}
+"""Properties that have a place of their own in a line, follow from others (captions, a contact's
+key), or mean nothing in another store (locks, leases, next vectors)."""
+
 TIME = {"type": "string", "format": "date-time"}
 TYPES: dict[str, dict[str, Any]] = {
     "STRING": {"type": "string"},

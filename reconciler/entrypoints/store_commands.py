@@ -144,8 +144,6 @@ def _backup_view(done: str, made: Backup) -> Text:
 
 def _export_view(report: ExportReport) -> Text:
     remarks = []
-    if report.left_out:
-        remarks.append("This package did not write what was left out.")
     if report.damaged_ids:
         remarks.append("Damaged records cannot be read, and are exported without their words.")
     if report.with_keys:

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
@@ -27,7 +26,6 @@ from reconciler.service.checking.lines import (
     HOME_BY,
     KEY_OF,
     LINKS,
-    NOT_EXPORTED,
     VERSION,
     as_line,
     vector_text,
@@ -44,8 +42,7 @@ _KEY_BYTES = 32
 
 _CHUNK_BYTES = 1 << 20
 
-_PAGES_AT_ONCE = 10
-"""Pages of nodes with links that one query reads; each query reads all links of the contact."""
+_ABOVE_ALL = "\U0010ffff"
 
 
 @frozen
@@ -160,7 +157,6 @@ class _ContactExport:
     def __post_init__(self) -> None:
         self._report = ExportReport()
         self._ids: dict[str, set[str]] = defaultdict(set)
-        self._last_ids: dict[str, set[str]] = defaultdict(set)
         self._homeless: dict[str, set[str]] = defaultdict(set)
 
     def run(self, out: IO[bytes]) -> ExportReport:
@@ -186,7 +182,6 @@ class _ContactExport:
     def _nodes(self, label: str) -> Iterator[bytes]:
         pages = self.store.node_pages(self.contact_key, label, with_vectors=self.with_vectors)
         for page in pages:
-            self._last_ids[label].add(page[-1][0])
             for node_id, held in page:
                 if node_id not in self._ids[label]:
                     yield self._node_line(label, node_id, held)
@@ -200,35 +195,26 @@ class _ContactExport:
             self._report.damaged_ids.append(f"{label} {node_id}")
             left = self.damage.remains(DamagedNode(label, node_id, held), self._scope, self.now)
             held = {KEY_OF[label]: node_id} | left
-        line = {"node": label, "properties": self._known(label, held)}
+        line = {"node": label, "properties": self.damage.types.known(label, held)}
         vector = held.get("embedding_bytes") if self.with_vectors else None
         return as_line(line | ({"vector": vector_text(bytes(vector))} if vector else {}))
 
     def _links(self, kind: str) -> Iterator[bytes]:
         begins, ends = LINKS[kind]
-        last_ids = sorted(self._last_ids[begins])
-        bounds = ["", *last_ids[_PAGES_AT_ONCE - 1 :: _PAGES_AT_ONCE], *last_ids[-1:]]
-        for after, until in pairwise(bounds):
-            links = self.store.list_links(self.contact_key, kind, after, until)
-            for start, end, held in links:
-                if start not in self._ids[begins] or end not in self._ids[ends]:
-                    continue  # a node that came since then has no line
-                known = self._known(kind, held)
-                left = self.damage.link_left(kind, known, self.now)
-                if left != {name: value for name, value in known.items() if value is not None}:
-                    self._report.damaged_ids.append(f"{kind} {start}")
-                if left is None:
-                    continue
-                self._report.links[kind] += 1
-                if kind in HOME_BY.get(begins, ()):
-                    self._homeless[begins].discard(start)
-                yield as_line({"link": kind, "from": start, "to": end, "properties": left})
-
-    def _known(self, name: str, held: Row) -> Row:
-        known = self.damage.types.known(name, held)
-        foreign = held.keys() - known.keys() - NOT_EXPORTED.get(name, frozenset())
-        self._report.left_out.update(f"{name}.{field}" for field in foreign)
-        return known
+        links = self.store.list_links(self.contact_key, kind, "", _ABOVE_ALL)
+        for start, end, held in links:
+            if start not in self._ids[begins] or end not in self._ids[ends]:
+                continue  # a node that came since then has no line
+            known = self.damage.types.known(kind, held)
+            left = self.damage.link_left(kind, known, self.now)
+            if left != {name: value for name, value in known.items() if value is not None}:
+                self._report.damaged_ids.append(f"{kind} {start}")
+            if left is None:
+                continue
+            self._report.links[kind] += 1
+            if kind in HOME_BY.get(begins, ()):
+                self._homeless[begins].discard(start)
+            yield as_line({"link": kind, "from": start, "to": end, "properties": left})
 
 
 def _scope_of(contact_key: str, held: Row) -> Scope:

@@ -238,8 +238,6 @@ class ExportReport:
     Attributes:
         nodes: how many of each label.
         links: how many of each type.
-        left_out: counts by ``Label.property`` of properties that another program wrote; an export
-            has no place for them.
         damaged_ids: records that cannot be read, each with its label. The export holds what is left
             of them without their words, so that it can be restored.
         with_keys: whether it holds the keys of the store.
@@ -247,7 +245,6 @@ class ExportReport:
 
     nodes: Counter[str] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
     with_keys: bool = False
     damaged_ids: list[str] = field(default_factory=list)
 
@@ -260,7 +257,6 @@ class ExportReport:
         """Add the counts of another report."""
         self.nodes.update(other.nodes)
         self.links.update(other.links)
-        self.left_out.update(other.left_out)
         self.damaged_ids.extend(other.damaged_ids)
 
 

@@ -79,26 +79,6 @@ LINKS: Mapping[str, tuple[str, str]] = {
 decision, a task or an erasure to its contact, and a contact to its agent, follow from where the
 line stands."""
 
-NOT_EXPORTED: Mapping[str, frozenset[str]] = {
-    "Contact": frozenset({"locked_by"}),
-    "Session": frozenset({"title"}),
-    "Episode": frozenset({"title"}),
-    "Fact": frozenset(
-        {
-            *("name", "contact_key", "embedding", "embedding_bytes"),
-            *("next_embedding", "next_embedding_bytes", "next_embedding_model"),
-        }
-    ),
-    "Decision": frozenset({"title", "contact_key"}),
-    "COMPARED_WITH": frozenset({"title"}),
-    "SUPERSEDES": frozenset({"contact_key"}),
-    "CONFLICTS_WITH": frozenset({"contact_key"}),
-    "Job": frozenset({"locked_by", "leased_by"}),
-}
-"""Properties that have a place of their own in a line, follow from others (captions, a contact's
-key), or mean nothing in another store (locks, leases, next vectors)."""
-
-
 _BOUNDS = (Strict(), Ge(-_NUMBER_MAX), Le(_NUMBER_MAX))
 _STORED_TIME = Annotated[AwareDatetime, Strict(), Ge(_EARLIEST), Le(FAR_AHEAD)]
 _TIME = Annotated[
