@@ -6,7 +6,6 @@ markup of any kind, but no line breaks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
@@ -247,14 +246,6 @@ def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) ->
             return "kept as a new fact of its own"
 
 
-def _suspended(decision: Decision) -> Iterator[str]:
-    if found := _SUSPENDS.search(decision.reason):
-        yield f"It {_one_line(found[1], 2 * QUOTE_LENGTH_MAX)}; then that holds again."
-
-
-_SUSPENDS = re.compile(r"; (suspends .+? until \d{4}-\d\d-\d\d)")
-
-
 def _remarks(decision: Decision) -> Iterator[str]:
     if decision.note.slot and decision.note.slot_read_from:
         words = _quote(decision.note.slot_read_from)
@@ -262,7 +253,6 @@ def _remarks(decision: Decision) -> Iterator[str]:
     if decision.verdict.is_contested:
         _, _, why = decision.reason.rpartition("; contested: ")
         yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."
-    yield from _suspended(decision)
     if decision.verdict.settled:
         yield "It agrees with one side of a dispute, so the other side ended with it."
     if decision.decided_by is DecidedBy.AMENDMENT:

@@ -9,10 +9,10 @@ A run may be interrupted anywhere; the next one continues where it stopped.
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from reconciler.domain.records.notes import positive
 from reconciler.domain.records.sessions import ModelMove, MoveState, ReembedReport
 from reconciler.errors import (
     ConfigurationError,
@@ -28,7 +28,6 @@ from reconciler.service.stores.rows import batches
 BATCH_SIZE = 256
 """Facts that are embedded together, and written in one transaction."""
 
-_BATCH_SIZE_MAX = 10_000
 _PAGE = 10_000
 """Facts that one query returns; each query reads all facts of the store."""
 
@@ -48,7 +47,6 @@ class Reembedding:
 
     def __init__(self, store: ModelStore) -> None:
         self._store = store
-        self._alone = threading.Lock()
 
     def status(self) -> ModelMove:
         """Store's progress to another model, with the number of facts that have moved."""
@@ -98,7 +96,7 @@ class Reembedding:
 
         Args:
             embedder: makes the new vectors.
-            batch_size: facts that are embedded together, from 1 to 10,000.
+            batch_size: facts that are embedded together, 1 or more.
             on_progress: called with the number of facts with a new vector, and of all facts.
 
         Raises:
@@ -110,24 +108,12 @@ class Reembedding:
                 have their vector, and the next run only has to switch.
             GraphError: the engine is unavailable; run it again.
         """
-        is_size = isinstance(batch_size, int) and not isinstance(batch_size, bool)
-        if not is_size or not 1 <= batch_size <= _BATCH_SIZE_MAX:
-            raise InvalidRequestError(
-                f"batch_size {batch_size!r} is not from 1 to {_BATCH_SIZE_MAX:,}; give a whole "
-                "number"
-            )
-        if not self._alone.acquire(blocking=False):
-            raise InvalidRequestError(
-                "this process is already moving the store; wait until that ends"
-            )
-        try:
-            before = self._begun(embedder)
-            embedded = attempts = 0
-            if before.state is MoveState.EMBEDDING:
-                embedded, attempts = self._moved(before, embedder, batch_size, on_progress)
-            self._settle()
-        finally:
-            self._alone.release()
+        positive("batch_size", batch_size)
+        before = self._begun(embedder)
+        embedded = attempts = 0
+        if before.state is MoveState.EMBEDDING:
+            embedded, attempts = self._moved(before, embedder, batch_size, on_progress)
+        self._settle()
         return ReembedReport(
             old_model=before.model,
             model=embedder.model_id,

@@ -250,7 +250,7 @@ def reembed(
         profile: a profile that was calibrated on the model, by name or path; None for a
             shipped or the configured one.
         uncalibrated: accept a profile that was not measured on any model, such as ``seed``.
-        batch_size: how many facts to embed at once, 1 to 10,000.
+        batch_size: how many facts to embed at once, 1 or more.
         on_progress: called with how many facts have a new vector, of how many.
 
     Raises:

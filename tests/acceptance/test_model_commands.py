@@ -58,7 +58,7 @@ BAD = {
     "no name": (("--model", ""), "give either --model"),
     "no embedder": (("--model", "noop"), "does not embed"),
     "no such model": (("--model", "no-such/model"), "no-such/model"),
-    "a batch of none": (("--model", "minilm", "--batch", "0"), "from 1 to 10,000"),
+    "a batch of none": (("--model", "minilm", "--batch", "0"), "whole number from 1 to"),
     "another model's profile": (
         ("--model", "minilm", "--profile", "seed"),
         "no profile has thresholds",

@@ -43,7 +43,6 @@ READ = ReadSession(
             ),
             spans={"turn-0": ("Pune", "in Pune")},
             relations=Relations(replaces=("f-1",), ends=("f-2",)),
-            ignored=1,
         ),
     ),
     summary="About where she lives.",

@@ -446,25 +446,6 @@ def doubted(memory: Memory, clock: Clock) -> Decision:
     return made
 
 
-@pytest.mark.on_neo4j_too
-def test_all_that_is_kept_of_a_dispute_ends_as_what_lost_was_to(
-    memory: Memory, clock: Clock
-) -> None:
-    lisbon, porto, faro = (
-        say(memory, f"Rents a flat in {city}.", attribute="flat", value=city)
-        for city in ("Lisbon", "Porto", "Faro")
-    )
-    leaves(memory, lisbon, JUNE)
-    kept = [str(porto.fact_id), str(faro.fact_id)]
-    before = [ends(memory, each) for each in kept]
-    person = {"by": "operator", "reason": "Asked."}
-    made = memory.contact("crm", "alice").resolve(kept, **person)
-    assert made.verdict.ended == (lisbon.fact_id,)
-    assert [ends(memory, each)[0] for each in kept] == [JUNE, JUNE]
-    revert(memory, made)
-    assert [ends(memory, each) for each in kept] == before
-
-
 def test_a_dispute_that_a_plan_wins_ends_the_other_side_on_its_day(
     memory: Memory, doubted: Decision, clock: Clock
 ) -> None:

@@ -102,8 +102,7 @@ def test_a_time_is_found_under_any_of_its_names(key: str) -> None:
     "value",
     [
         *("2026-03-01T12:00:00+02:00", 1772359200, 1772359200.0, 1772359200000, 1772359200000000),
-        *("1772359200", "1772359200.000000", "1772359200000", {"$date": "2026-03-01T10:00:00Z"}),
-        "Sun, 01 Mar 2026 12:00:00 +0200",
+        *("1772359200", "1772359200.000000", "1772359200000"),
     ],
 )
 def test_zones_and_epochs_of_both_units_mean_the_same_instant(value: Any) -> None:
@@ -133,7 +132,6 @@ def test_a_time_that_may_be_another_one_is_refused_unless_the_usual_one_is_there
         ("at", "20260301T100000+0100"),
         ("gesendet", "2026-03-01T10:00:00.250+01:00"),
         ("posted", "Sun, 01 Mar 2026 10:00:00 +0000"),
-        ("stamp", {"$date": "2026-03-01T10:00:00Z"}),
         ("at", 1772359200),
     ],
 )

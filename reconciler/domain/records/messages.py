@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role, Turn
@@ -226,11 +224,7 @@ def _said_at(message: Message) -> datetime | None:
     Raises:
         InvalidSessionError: its time cannot be read, or only a key of unknown meaning holds one.
     """
-    given = {
-        _spelled(key): (key, _bare(value))
-        for key, value in message.values.items()
-        if _is_set(value)
-    }
+    given = {_spelled(key): (key, value) for key, value in message.values.items() if _is_set(value)}
     found = next((given[name] for name in map(_spelled, _TIME_KEYS) if name in given), None)
     if found is not None:
         return _time_of(message, *found)
@@ -261,11 +255,6 @@ def _looks_like_time(message: Message, name: str, value: object) -> bool:
         return False
 
 
-def _bare(value: object) -> object:
-    """Time in ``{"$date": …}``, as MongoDB writes it."""
-    return next(iter(value.values())) if isinstance(value, Mapping) and len(value) == 1 else value
-
-
 def _time_of(message: Message, name: str, value: object) -> datetime:
     if isinstance(value, str):
         return _from_text(message, name, value.strip())
@@ -278,14 +267,9 @@ def _time_of(message: Message, name: str, value: object) -> datetime:
 
 
 def _from_text(message: Message, name: str, value: str) -> datetime:
-    """Time of an epoch number or a mail's date in a string, or else of an ISO 8601 one."""
+    """Time of an epoch number in a string, or else of an ISO 8601 one."""
     if _NUMBER.fullmatch(value):
         return _from_epoch(message, name, float(value))
-    if value[:3].isalpha() and "," in value[:5]:
-        with suppress(ValueError, OverflowError):
-            at = parsedate_to_datetime(value)
-            if at.tzinfo is not None:
-                return at.astimezone(UTC)
     return _from_iso(message, name, value)
 
 

@@ -162,7 +162,6 @@ class Claim:
         is_cited: whether every citation named an episode that was shown.
         is_cleaned: whether the gate has cleaned it, so that its text may have become longer.
         relations: its relations to facts that were shown, by their ids; None without any.
-        ignored: the number of named facts that were not shown or may not be named so.
     """
 
     extracted: Extracted
@@ -170,7 +169,6 @@ class Claim:
     is_cited: bool = True
     is_cleaned: bool = False
     relations: Relations | None = None
-    ignored: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for the job's record."""
@@ -185,7 +183,6 @@ class Claim:
             "is_cited": self.is_cited,
             "is_cleaned": self.is_cleaned,
             "relations": asdict(self.relations) if self.relations else None,
-            "ignored": self.ignored,
         }
 
     def cleaned_as(self, candidate: Candidate) -> Claim:
@@ -228,7 +225,6 @@ class Claim:
             is_cited=values["is_cited"],
             is_cleaned=values.get("is_cleaned", True),  # older jobs kept what was cleaned, no more
             relations=Relations(**relations) if relations else None,
-            ignored=values.get("ignored", 0),
         )
 
 
@@ -415,23 +411,19 @@ def _proposal(window: Window, extracted: Extracted) -> Claim:
             spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), citation.span)))
         else:
             is_cited = False
-    relations, ignored = _relations(window.known, extracted)
+    relations = _relations(window.known, extracted)
     if _began_before(window.known, extracted):
         extracted = replace(extracted, valid_from=None)
-    return Claim(
-        extracted=extracted, spans=spans, is_cited=is_cited, relations=relations, ignored=ignored
-    )
+    return Claim(extracted=extracted, spans=spans, is_cited=is_cited, relations=relations)
 
 
-def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations | None, int]:
-    """Relations to facts that it names, by id, and the number of names that are left out."""
+def _relations(shown: Sequence[Fact], extracted: Extracted) -> Relations | None:
+    """Relations to facts that it names, by id; without what was not shown or may not be ended."""
     ids = {number: fact.fact_id for number, fact in enumerate(shown, start=1)}
     repeats = () if extracted.repeats is None else (extracted.repeats,)
     named = (extracted.replaces, repeats, extracted.ends)
     replaced, repeated, ended = ([ids[n] for n in numbers if n in ids] for numbers in named)
-    unshown = sum(number not in ids for numbers in named for number in numbers)
-    relations, left_out = _consistent(replaced, next(iter(repeated), None), ended)
-    return relations, unshown + left_out
+    return _consistent(replaced, next(iter(repeated), None), ended)
 
 
 def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
@@ -446,20 +438,19 @@ def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
 
 def _consistent(
     replaced: Iterable[str], repeated: str | None, ended: Iterable[str]
-) -> tuple[Relations | None, int]:
-    """Relations, each fact under one, and the number of endings that are left out.
+) -> Relations | None:
+    """Relations, each fact under one.
 
     A claim that repeats a fact ends none. If it would end more facts than one note may end, it ends
     none, because it is not known which were meant.
     """
     replaces = list(dict.fromkeys(replaced))
     ends = [fact_id for fact_id in dict.fromkeys(ended) if fact_id not in replaces]
-    count = len(replaces) + len(ends)
     if repeated is not None:
-        return Relations(repeats=repeated), count
-    if not 0 < count <= RELATED_MAX:
-        return None, count
-    return Relations(replaces=tuple(replaces), ends=tuple(ends)), 0
+        return Relations(repeats=repeated)
+    if not 0 < len(replaces) + len(ends) <= RELATED_MAX:
+        return None
+    return Relations(replaces=tuple(replaces), ends=tuple(ends))
 
 
 def _together(one: Claim, other: Claim) -> Claim:
@@ -469,7 +460,7 @@ def _together(one: Claim, other: Claim) -> Claim:
     surer = max(one.extracted, other.extracted, key=lambda extracted: extracted.confidence)
     importance = max(one.extracted.importance, other.extracted.importance)
     said = [each.relations for each in (one, other) if each.relations]
-    relations, left_out = _consistent(
+    relations = _consistent(
         (fact_id for each in said for fact_id in each.replaces),
         next((each.repeats for each in said if each.repeats), None),
         (fact_id for each in said for fact_id in each.ends),
@@ -479,7 +470,6 @@ def _together(one: Claim, other: Claim) -> Claim:
         spans=spans,
         is_cited=one.is_cited and other.is_cited,
         relations=relations,
-        ignored=one.ignored + other.ignored + left_out,
     )
 
 

@@ -473,8 +473,6 @@ class PersonsDecisions:
         begins = [fact.valid_from for fact in (*kept, *ended) if not fact.is_upcoming(now)]
         about = submission.about(submission.note.no_earlier_than(begins))
         only = kept[0] if len(kept) == 1 else None
-        if only is None:  # a single kept fact takes the plans over as the heir
-            until_then += self._taken_over(scope, kept, ended, open_)
         closed = tuple(one for one in conflicts if one.ids <= held_ids)
         effects = Effects(
             ended=ended,
@@ -488,22 +486,6 @@ class PersonsDecisions:
         commit = self.reconciler.as_disposed(about, Action.RESOLVE, seen, effects)
         told = confirmed(commit.kept, commit.decision) if commit.kept else None
         return replace(commit, kept=told)
-
-    def _taken_over(
-        self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[Set[str]]
-    ) -> list[tuple[Fact, Fact]]:
-        """Kept facts, each with the plans that were to end the disputed ones."""
-        if all(fact.valid_to is None for fact in ended):
-            return []
-        plans, now = self.reconciler.plans(scope), self.clock()
-        pairs = [
-            (fact, plans.facts[end.plan_id])
-            for gone in ended
-            for end in plans.of(gone)
-            for fact in kept
-            if {fact.fact_id, gone.fact_id} in open_
-        ]
-        return [(fact, plan) for fact, plan in pairs if plan.is_upcoming(now) and fact != plan]
 
     def _earlier(self, scope: Scope, facts: Sequence[Fact], *, is_kept: bool) -> Decision:
         """Answer that was given already: these facts hold, or none of them does.

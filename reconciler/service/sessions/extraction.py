@@ -347,13 +347,6 @@ class SessionReader:
                 episodes[0].session_id,
                 CANDIDATES_OF_A_TURN_MAX,
             )
-        if ignored := sum(proposal.ignored for proposal in proposals):
-            _LOG.warning(
-                "%d times a candidate of session %s names a fact that it was not shown or may not "
-                "end; it is proposed without that",
-                ignored,
-                episodes[0].session_id,
-            )
         return ReadSession(
             extractor=self.name,
             proposals=tuple(proposals),
