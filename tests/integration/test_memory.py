@@ -32,7 +32,6 @@ from reconciler.errors import (
     InvalidScopeError,
     ReconcilerError,
     UnknownDecisionError,
-    UnknownFactError,
 )
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.settings import load_settings
@@ -41,7 +40,6 @@ from tests import raw_store
 from tests.engines import EngineUnderTest
 from tests.submissions import call_about, overtake, propose_to
 from tests.tables import every
-from tests.worker import Worker
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
 THRESHOLD, MIDPOINT = DecidedBy.THRESHOLD, DecidedBy.MIDPOINT
@@ -154,14 +152,6 @@ def test_an_update_supersedes_the_nearest_of_several(open_memory: Open) -> None:
     assert live(memory) == ["b!", "c", "d"]
 
 
-def test_a_full_stop_and_white_space_make_no_other_note(open_memory: Open) -> None:
-    memory = open_memory()
-    say(memory, BASE)
-    decision = say(memory, "  Prefers\nemail. ")
-    assert decision.cosine == pytest.approx(1, abs=1e-6)
-    assert live(memory) == ["  Prefers\nemail. "]
-
-
 # What an UPDATE leaves
 
 
@@ -204,12 +194,6 @@ def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: O
     assert link.cosine == round(decision.cosine, 4) != decision.cosine
 
 
-def test_observations_are_carried_over_a_restatement(open_memory: Open) -> None:
-    memory = open_memory(CHAIN)
-    counts = [fact_of(memory, say(memory, text)).observations for text in ("D", "D", "B", "D")]
-    assert counts == [1, 2, 3, 4]
-
-
 @pytest.mark.parametrize(
     ("relation", "observations"),
     [(Relation.SAME, 2), (Relation.REFINES, 2), (Relation.REPLACES, 1)],
@@ -228,12 +212,6 @@ def test_observations_and_evidence_are_carried_unless_the_fact_is_replaced(
 def _evidence(memory: Memory, decision: Decision) -> list[str]:
     rests_on = memory.contact("crm", "alice").evidence(str(decision.fact_id))
     return sorted(turn.episode_id for turn in rests_on.turns)
-
-
-def test_a_restated_fact_keeps_all_its_evidence(open_memory: Open) -> None:
-    memory = open_memory(CHAIN)
-    decisions = [say(memory, text) for text in ("D", "B", "D", "D")]
-    assert _evidence(memory, decisions[-1]) == sorted(each.episode_id for each in decisions)
 
 
 READ_TWICE = {"Lives in Pune": axis(0), "Has a home in Pune": at(0.3)}
@@ -286,12 +264,6 @@ def test_an_episode_that_is_read_again_for_an_earlier_time_counts_once(
     assert fact_of(memory, first).observations == observations
 
 
-def test_a_superseded_fact_keeps_its_own_evidence(open_memory: Open) -> None:
-    memory = open_memory(CHAIN)
-    first, _ = say(memory, "D"), say(memory, "B")
-    assert _evidence(memory, first) == [first.episode_id]
-
-
 # The arbiter
 
 BAND = {BASE: axis(0), "Wants email": at(0.9)}
@@ -314,13 +286,6 @@ def test_a_skip_leaves_its_evidence(engine: EngineUnderTest, open_memory: Open) 
         decisions = [say(memory, BASE), say(memory, "Wants email")]
         assert _evidence(memory, decisions[0]) == sorted(each.episode_id for each in decisions)
     assert raw_store.counts(engine)["Fact"] == 1
-
-
-def test_a_skip_of_an_older_note_does_not_turn_the_time_back(open_memory: Open) -> None:
-    memory = open_memory(BAND, arbiter=ScriptedArbiter([judgement(Relation.SAME, SKIP)]))
-    first = say(memory, BASE, said_at=LATER)
-    say(memory, "Wants email", said_at=NOON)
-    assert fact_of(memory, first).last_confirmed_at == LATER
 
 
 def test_an_arbiter_can_update_the_second_neighbour(open_memory: Open) -> None:
@@ -376,16 +341,6 @@ def test_where_the_arbiter_is_of_no_use_the_midpoint_decides_and_the_record_says
     assert stored(memory) == decision
 
 
-def test_what_the_arbiter_argued_is_recorded(open_memory: Open) -> None:
-    arbiter = ScriptedArbiter([judgement(Relation.REFINES, UPDATE)])
-    memory = open_memory(BAND, arbiter=arbiter)
-    say(memory, BASE)
-    decision = say(memory, "Wants email")
-    assert (decision.opinion.arbiter, decision.opinion.reasoning) == (arbiter.name, "it says so")
-    assert decision.opinion.error is None
-    assert stored(memory) == decision
-
-
 # The record
 
 
@@ -411,17 +366,6 @@ def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
     assert (decision.text, decision.scope.contact_id) == ("B", "alice")
     assert before <= decision.at <= datetime.now(UTC)
     assert min(decision.timings.embed_ms, decision.timings.compare_ms) > 0
-
-
-def test_a_decision_records_its_neighbours_by_rank(open_memory: Open) -> None:
-    memory = open_memory({"wide": at(-0.3, 1), "near": at(0.7, 2), "new": axis(0)})
-    far, near = say(memory, "wide"), say(memory, "near")
-    compared = say(memory, "new").compared_with
-    assert [(each.rank, each.fact_id, each.text) for each in compared] == [
-        (1, near.fact_id, "near"),
-        (2, far.fact_id, "wide"),
-    ]
-    assert [each.cosine for each in compared] == pytest.approx([0.7, -0.3], abs=1e-6)
 
 
 def test_decisions_come_newest_first_and_no_more_than_asked_for(open_memory: Open) -> None:
@@ -464,14 +408,6 @@ def test_every_note_leaves_an_episode_in_a_session_with_the_contact(
     ]
 
 
-def test_notes_of_one_session_share_it(engine: EngineUnderTest, open_memory: Open) -> None:
-    with open_memory(CHAIN) as memory:
-        for text in ("D", "B", "D"):
-            say(memory, text, session_id="call 9")
-    found = raw_store.counts(engine)
-    assert (found["Session"], found["Episode"]) == (1, 3)
-
-
 def test_a_session_ends_with_what_was_said_last_in_it(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -486,13 +422,6 @@ def test_a_session_ends_with_what_was_said_last_in_it(
 def _utc(value: Any) -> datetime:
     native = value if isinstance(value, datetime) else value.to_native()
     return native.replace(tzinfo=UTC) if native.tzinfo is None else native.astimezone(UTC)
-
-
-def test_sessions_of_two_contacts_are_two(engine: EngineUnderTest, open_memory: Open) -> None:
-    with open_memory(CHAIN) as memory:
-        say(memory, "D", "alice", session_id="call 9")
-        say(memory, "D", "bob", session_id="call 9")
-    assert raw_store.counts(engine)["Session"] == 2
 
 
 def test_an_agent_knows_each_of_its_contacts_once(open_memory: Open) -> None:
@@ -520,15 +449,6 @@ def test_a_contacts_name_stays_until_another_is_given(open_memory: Open) -> None
 
 
 # Said twice by mistake
-
-
-def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) -> None:
-    memory = open_memory(CHAIN)
-    first = say(memory, "D", idempotency_key="key")
-    again = say(memory, "D", idempotency_key="key")
-    assert again == first.as_replay()
-    assert (first.replayed, again.replayed) == (False, True)
-    assert len(memory.contact("crm", "alice").decisions()) == 1
 
 
 def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> None:
@@ -650,22 +570,6 @@ def test_recall_follows_the_configured_weights(
     assert [each.fact.text for each in found] == expected
 
 
-def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
-    memory = open_memory(CHAIN)
-    for text in ("D", "B", "C"):
-        say(memory, text)
-    assert [each.fact.text for each in memory.contact("crm", "alice").recall("query")] == ["C"]
-    assert live(memory) == ["C"]
-
-
-def test_recall_stays_in_its_scope(open_memory: Open) -> None:
-    memory = open_memory(CHAIN)
-    say(memory, "D", "bob")
-    say(memory, "D", tenant="globex")
-    for query in ("query", ""):
-        assert memory.contact("crm", "alice").recall(query) == []
-
-
 def test_recall_gives_no_more_than_asked_for(open_memory: Open) -> None:
     texts = {f"fact {number}": axis(number) for number in range(DIMENSION)}
     memory = open_memory(texts, recall={"limit": 4})
@@ -674,17 +578,6 @@ def test_recall_gives_no_more_than_asked_for(open_memory: Open) -> None:
     assert len(memory.contact("crm", "alice").recall("fact 3", limit=2)) == 2
     assert len(memory.contact("crm", "alice").recall("fact 3")) == 4
     assert len(memory.contact("crm", "alice").recall()) == 4
-
-
-def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Open) -> None:
-    memory = open_memory({"old": axis(0), "new": axis(1), "old and important": axis(2)})
-    now = datetime.now(UTC)
-    say(memory, "old", said_at=now - timedelta(days=300))
-    say(memory, "new", said_at=now)
-    say(memory, "old and important", said_at=now - timedelta(days=300), importance=1)
-    found = memory.contact("crm", "alice").recall()
-    assert [each.fact.text for each in found] == ["new", "old and important", "old"]
-    assert {each.similarity for each in found} == {None}
 
 
 def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
@@ -709,16 +602,6 @@ def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
     )
 
 
-def test_without_an_embedder_recall_finds_words(open_memory: Open) -> None:
-    memory = open_memory(embedder=NoopEmbedder())
-    for text in ("Prefers e-mail to phone", "Allergic to peanuts", "Phone: none"):
-        say(memory, text)
-    found = memory.contact("crm", "alice").recall("MAIL phones")
-    best, other = (hit for hit in found if hit.fits)
-    assert (best.fact.text, best.similarity) == ("Prefers e-mail to phone", 1.0)
-    assert (other.fact.text, other.similarity) == ("Phone: none", pytest.approx(0.324, abs=1e-3))
-
-
 # History
 
 
@@ -732,14 +615,6 @@ def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> Non
     assert [link.at for link in chain.supersessions] == [made[2].at, made[1].at]
 
 
-def test_a_value_that_returns_is_one_more_fact_in_the_chain(open_memory: Open) -> None:
-    memory = open_memory(CHAIN)
-    for text in ("D", "B", "D"):
-        say(memory, text)
-    [chain] = memory.contact("crm", "alice").history()
-    assert [fact.text for fact in chain.facts] == ["D", "B", "D"]
-
-
 def test_the_chain_of_a_fact_is_found_by_any_fact_in_it(open_memory: Open) -> None:
     memory = open_memory({**CHAIN, "spare": axis(5)})
     made = [say(memory, text) for text in ("D", "B", "C")]
@@ -747,22 +622,6 @@ def test_the_chain_of_a_fact_is_found_by_any_fact_in_it(open_memory: Open) -> No
     for each in made:
         [chain] = memory.contact("crm", "alice").history(fact_id=each.fact_id)
         assert [fact.fact_id for fact in chain.facts] == [one.fact_id for one in reversed(made)]
-
-
-def test_facts_that_nothing_superseded_are_chains_of_their_own(open_memory: Open) -> None:
-    memory = open_memory({"D": axis(0), "X": axis(1)})
-    say(memory, "D", said_at=LATER)
-    say(memory, "X", said_at=NOON)
-    found = memory.contact("crm", "alice").history()
-    assert [[fact.text for fact in chain.facts] for chain in found] == [["D"], ["X"]]
-
-
-def test_a_fact_of_another_contact_is_unknown(open_memory: Open) -> None:
-    memory = open_memory()
-    decision = say(memory, BASE, "bob")
-    for fact_id in (decision.fact_id, "no such fact"):
-        with pytest.raises(UnknownFactError, match=f"alice has no fact {fact_id}"):
-            memory.contact("crm", "alice").history(fact_id=fact_id)
 
 
 def test_of_a_contact_that_nobody_knows_there_is_nothing_to_tell(open_memory: Open) -> None:
@@ -797,6 +656,7 @@ BAD_NOTES: list[tuple[dict[str, Any], type[ReconcilerError]]] = [
     ({"text": None}, InvalidNoteError),
     ({"said_at": datetime(2025, 1, 1)}, InvalidNoteError),
     ({"said_at": "2025-01-01"}, InvalidNoteError),
+    ({"said_at": datetime.now(UTC) + timedelta(days=1)}, InvalidNoteError),
     ({"importance": 1.1}, InvalidNoteError),
     ({"importance": float("nan")}, InvalidNoteError),
     ({"source_kind": "gossip"}, InvalidNoteError),
@@ -818,15 +678,6 @@ def test_bad_notes_are_refused_and_nothing_written(
         for wrong, error in BAD_NOTES:
             with pytest.raises(error):
                 memory.add_contact_note(**usual | wrong)
-    assert raw_store.counts(engine) == NOTHING
-
-
-def test_a_note_from_the_future_is_refused_and_nothing_written(
-    engine: EngineUnderTest, open_memory: Open
-) -> None:
-    soon = datetime.now(UTC) + timedelta(minutes=6)
-    with open_memory() as memory, pytest.raises(InvalidNoteError, match="has not come yet"):
-        say(memory, BASE, said_at=soon)
     assert raw_store.counts(engine) == NOTHING
 
 
@@ -939,23 +790,19 @@ def test_a_files_name_is_not_taken_for_the_lines_of_an_import(open_memory: Open)
         open_memory(IMPORTED).import_notes("notes.jsonl")
 
 
-def test_an_import_counts_what_was_decided_by_which_rule(open_memory: Open) -> None:
-    report = open_memory(IMPORTED).import_notes(LINES)
+def test_an_import_decides_in_the_files_order_and_counts_by_which_rule(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    report = memory.import_notes(LINES)
     assert report.decisions == {
         ("ADD", "threshold"): 2,
         ("UPDATE", "threshold"): 1,
         ("UPDATE", "midpoint"): 1,
     }
     assert (report.resumed, report.errors) == (0, [])
-
-
-def test_an_import_goes_through_the_same_door_in_the_files_order(open_memory: Open) -> None:
-    memory = open_memory(IMPORTED)
-    memory.import_notes(LINES)
     made = list(reversed(memory.contact("crm", "alice").decisions()))
-    assert [each.text for each in made] == ["D", "B", "C", "spare"]
-    assert {each.door for each in made} == {"import"}
-    assert {each.note.said_at for each in made} == {NOON}
+    assert [(each.text, each.door) for each in made] == [
+        (text, "import") for text in ("D", "B", "C", "spare")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -1168,26 +1015,3 @@ def test_an_import_of_several_batches_loses_and_repeats_nothing(open_memory: Ope
     assert (sum(report.decisions.values()), report.resumed) == (280, 20)
     texts = [each.text for each in memory.contact("crm", "alice").decisions(limit=1000)]
     assert texts == [f"word{number}" for number in reversed(range(300))]
-
-
-@pytest.mark.parametrize("killed_after", [1, 60])
-def test_an_import_that_was_killed_takes_up_where_it_stopped(
-    engine: EngineUnderTest, open_memory: Open, tmp_path: Path, killed_after: int
-) -> None:
-    lines = [line(f"word{number}") for number in range(100)]
-    file = tmp_path / "notes.jsonl"
-    file.write_text("\n".join(lines))
-    with Worker() as worker:
-        worker.ask("open", settings=engine.settings_arguments)
-        worker.tell("import", path=str(file))
-        told = 0
-        while told < killed_after:
-            told += worker.answer()
-        worker.kill()
-        told += sum(each for each in worker.answers() if isinstance(each, int))
-    memory = open_memory(embedder=HashingEmbedder())
-    report = memory.import_notes(lines)
-    assert report.resumed >= told
-    assert report.resumed + sum(report.decisions.values()) == 100
-    texts = [each.text for each in memory.contact("crm", "alice").decisions(limit=1000)]
-    assert sorted(texts) == sorted(f"word{number}" for number in range(100))
