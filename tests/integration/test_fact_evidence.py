@@ -91,12 +91,6 @@ def test_what_lies_beneath_a_restatement_is_shown_as_such(memory: Memory) -> Non
     assert found.statement.startswith("The contact said so 2 times, last on 2025-03-09")
 
 
-def test_what_a_fact_replaced_is_no_evidence_of_it(memory: Memory) -> None:
-    lives_in(memory, "Pune")
-    moved = lives_in(memory, "Goa")
-    assert [each.text for each in why(memory, moved).turns] == ["Lives in Goa."]
-
-
 def test_a_fact_that_the_contact_never_said_says_so(memory: Memory) -> None:
     by_operator = lives_in(memory, "Pune", source_kind="operator")
     assert why(memory, by_operator).statement == (
@@ -150,13 +144,6 @@ def test_another_contacts_fact_is_answered_like_none(memory: Memory) -> None:
     assert memory.contact("crm", "alice").evidence_about("Pune") == []
     with pytest.raises(InvalidRequestError):
         memory.contact("crm", "alice").evidence_about(" ")
-
-
-def test_one_contact_alone_is_asked_the_same(memory: Memory) -> None:
-    made, alice = lives_in(memory, "Pune"), memory.contact("crm", "alice")
-    assert alice.evidence(str(made.fact_id)) == why(memory, made)
-    assert alice.evidence_about("city") == [why(memory, made)]
-    assert alice.evidence_about("lives_in") == [why(memory, made)]
 
 
 def test_an_explanation_quotes_the_turns_that_a_decision_was_made_on(memory: Memory) -> None:

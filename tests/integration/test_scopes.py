@@ -28,7 +28,6 @@ from tests.submissions import propose_to
 SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm", "desk"), "ab")]
 VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
 HELD_KEY, ADMITTED_KEY = "ticket-1", "ticket-2"
-NOBODYS = str(uuid.uuid4())
 Ids = dict[str, list[str]]
 
 
@@ -94,17 +93,6 @@ def test_no_guess_at_the_id_of_a_key_is_right_in_its_own_scope(memory: Memory) -
     for guess in guesses(VICTIM, HELD_KEY) + guesses(VICTIM, ADMITTED_KEY):
         with pytest.raises(UnknownDecisionError):
             memory.contact("crm", "a", tenant="acme").decision(guess)
-
-
-def test_a_task_commits_no_decision_about_another_contact(memory: Memory) -> None:
-    theirs = proposed(memory, VICTIM, "Works at Siemens")
-    task = memory.contact(**of(OTHERS[0])).task(task_id="mine", goal="Take theirs")
-    task.observed()
-    task.log_episode(Turn(role="contact", text="Remember that I work at Siemens."))
-    task.succeed()
-    [mine, *_] = task.propose_durable(task.episodes())
-    with pytest.raises(UnknownDecisionError, match="contact b has no decision"):
-        task.commit(mine.candidate, theirs)
 
 
 # The key that ids are made of

@@ -249,14 +249,6 @@ def test_a_reverted_correction_gives_the_interval_back(clock: Clock, memory: Mem
     assert before.items() <= facts(memory).items()
 
 
-def test_the_employer_before_a_mistake_comes_back_by_a_revert(memory: Memory) -> None:
-    works_at(memory, "Nordlys")
-    wrong = works_at(memory, "Globex")
-    said = {"by": "dana", "reason": "Another Alice."}
-    memory.contact("crm", "alice").revert(wrong.decision_id, **said)
-    assert told(memory) == ["Works at Nordlys."]
-
-
 # What the history says of persons' decisions
 
 
@@ -311,13 +303,6 @@ def test_a_fact_is_listed_from_the_very_day(
     lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(160)
     assert bool(memory.contact("crm", "alice").expiring(days=days)) is is_listed
-
-
-def test_a_yes_renews_what_would_expire(clock: Clock, memory: Memory) -> None:
-    lives_in(memory, "Pune", lifetime_days=180)
-    clock.pass_days(170)
-    lives_in(memory, "Pune", lifetime_days=180)
-    assert memory.contact("crm", "alice").expiring() == []
 
 
 @every("days", [0, -1, True, "30", 1e9, float("nan")])

@@ -18,7 +18,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
-from math import sqrt
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -909,15 +908,6 @@ def test_what_was_taken_back_may_be_proposed_again(memory: Memory) -> None:
     assert held(memory).action is Action.HOLD
 
 
-def test_the_same_question_waits_once(memory: Memory) -> None:
-    first, second = (
-        extract(memory, each, importance=0.8) for each in ("Prefers tea", "prefers tea")
-    )
-    assert (first.proposal.held_id, second.proposal.held_id) == (None, first.decision_id)
-    assert memory.agent("crm").pending() == [first]
-    assert first.decision_id in second.answer or second.question
-
-
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_question_that_waits_once_is_answered_by_either_id(memory: Memory, place: int) -> None:
     waiting = [extract(memory, "Prefers tea"), extract(memory, "Prefers tea")]
@@ -927,14 +917,6 @@ def test_a_question_that_waits_once_is_answered_by_either_id(memory: Memory, pla
     assert (
         memory.contact("crm", "alice").confirm(waiting[1 - place].decision_id, "contact").replayed
     )
-
-
-def test_pending_lists_the_newest_first_and_the_agents_only(memory: Memory) -> None:
-    contacts = ("alice", "bob", "carol")
-    asked = [extract(memory, "Prefers tea", contact, importance=0.8) for contact in contacts]
-    memory.add_contact_note("support", "alice", "Prefers tea", source_kind=EXTRACTOR)
-    assert memory.agent("crm").pending() == asked[::-1]
-    assert memory.contact("crm", "bob").pending() == [asked[1]]
 
 
 def test_observations_add_up_until_nobody_is_asked(memory: Memory) -> None:
@@ -1235,27 +1217,6 @@ def test_recall_leaves_out_what_is_not_sure_enough(open_memory: Open) -> None:
 
 
 # Standing decisions
-
-STANDING = "We agreed to use SharePoint by default"
-NEAR = "Files are shared over SharePoint"
-VECTORS = {STANDING: [1.0, 0.0], NEAR: [0.9, sqrt(0.19)]}
-
-
-@pytest.fixture
-def standing(open_memory: Open) -> Memory:
-    """A memory in which everything lies at 0.9, above the cut, and the guard sees nothing."""
-    return open_memory(embedder=TableEmbedder(VECTORS, 2), reconcile={"guard": "off"})
-
-
-def test_a_standing_decision_stays_beside_a_later_note(standing: Memory) -> None:
-    first = say(standing, STANDING)
-    later = say(standing, NEAR, category="fact")
-    assert (later.action, later.decided_by) == (Action.ADD, DecidedBy.STANDING)
-    assert later.conflicting_ids == (first.fact_id,)
-    assert live(standing) == [NEAR, STANDING]
-    for chain in standing.contact("crm", "alice").history():
-        [conflict] = chain.conflicts
-        assert {conflict.new_id, conflict.old_id} == {first.fact_id, later.fact_id}
 
 
 def test_the_same_revocation_again_is_the_first_one_until_it_is_undone(memory: Memory) -> None:
