@@ -12,6 +12,7 @@ from reconciler import AgentMemory, ContactMemory, Memory
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from tests.engines import EngineUnderTest
 from tests.ops_calls import call_of, ops_of
+from tests.tables import every
 
 USUAL: Mapping[str, Any] = {
     "agent_id": "crm",
@@ -54,7 +55,7 @@ def test_there_are_flags() -> None:
     assert len(FLAGS) > 24
 
 
-@pytest.mark.parametrize("value", ["false", 0, None])
+@every("value", ["false", 0, None])
 def test_nothing_but_true_or_false_is_taken_for_a_flag(memory: Memory, value: object) -> None:
     """The text "false" would count as true."""
     for kind, name, flag in FLAGS:
@@ -77,7 +78,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given"), REFUSED)
+@every(("name", "given"), REFUSED)
 def test_a_word_that_is_no_choice_is_repeated_in_part(
     memory: Memory, name: str, given: dict[str, Any]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from reconciler import Memory
 from reconciler.errors import EmbeddingError, GraphLockedError, InvalidRequestError
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.tables import every
 
 NEAR = {"likes mail": [1.0, 0.0], "wants mail": [0.9, 0.435889894]}
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
@@ -63,18 +65,19 @@ def test_four_longest_ids_of_four_bytes_each_fit_in_a_key(engine: EngineUnderTes
         assert len(memory.contact(longest, longest, tenant=longest).recall()) == 1
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0, 7.0])
+@every("value", [float("nan"), float("inf"), 0.0, 7.0])
 def test_a_vector_without_a_direction_is_refused_and_nothing_written(
     kept_engine: EngineUnderTest, value: float
 ) -> None:
+    contact = str(value)
     with opened(kept_engine, HashingEmbedder()) as memory:
-        memory.add_contact_note("crm", "alice", "Prefers email")
+        memory.add_contact_note("crm", contact, "Prefers email")
     with opened(kept_engine, BrokenEmbedder(value)) as memory:
         with pytest.raises(EmbeddingError):
-            memory.add_contact_note("crm", "alice", "Prefers phone")
+            memory.add_contact_note("crm", contact, "Prefers phone")
         with pytest.raises(EmbeddingError):
-            memory.contact("crm", "alice").recall("phone")
-        assert [each.fact.text for each in memory.contact("crm", "alice").recall()] == [
+            memory.contact("crm", contact).recall("phone")
+        assert [each.fact.text for each in memory.contact("crm", contact).recall()] == [
             "Prefers email"
         ]
 
@@ -91,14 +94,11 @@ def test_an_arbiter_that_breaks_its_promises_leaves_it_to_the_midpoint(
     assert decision.opinion.error == "RuntimeError: boom"
 
 
-def test_an_older_restatement_does_not_turn_back_when_it_was_last_said(
-    engine: EngineUnderTest,
-) -> None:
-    with opened(engine, HashingEmbedder()) as memory:
-        memory.add_contact_note("crm", "alice", "Prefers email", said_at=NOON)
-        earlier = NOON - timedelta(days=300)
-        memory.add_contact_note("crm", "alice", "Prefers email", said_at=earlier)
-        [recalled] = memory.contact("crm", "alice").recall()
+def test_an_older_restatement_does_not_turn_back_when_it_was_last_said(memory: Memory) -> None:
+    memory.add_contact_note("crm", "alice", "Prefers email", said_at=NOON)
+    earlier = NOON - timedelta(days=300)
+    memory.add_contact_note("crm", "alice", "Prefers email", said_at=earlier)
+    [recalled] = memory.contact("crm", "alice").recall()
     assert recalled.fact.last_confirmed_at == NOON
 
 
@@ -127,19 +127,13 @@ def test_a_failed_claim_leaves_the_length_of_vectors_bound(any_engine: EngineUnd
         opened(any_engine, HashingEmbedder(64))
 
 
-@pytest.mark.parametrize("query", [None, 5, "\ud800", "x" * 2001, "\0"])
-def test_a_query_that_cannot_be_asked_is_refused(tmp_path: Path, query: object) -> None:
-    with (
-        opened(embedded_engine(tmp_path), HashingEmbedder()) as memory,
-        pytest.raises(InvalidRequestError),
-    ):
-        memory.contact("crm", "alice").recall(query)  # type: ignore[arg-type]
+@every("query", [None, 5, "\ud800", "x" * 2001, "\0"])
+def test_a_query_that_cannot_be_asked_is_refused(memory: Memory, query: Any) -> None:
+    with pytest.raises(InvalidRequestError):
+        memory.contact("crm", "alice").recall(query)
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, 2.0, 2**63, -(10**400)])
-def test_a_limit_that_cannot_be_kept_is_refused(tmp_path: Path, limit: int) -> None:
-    with (
-        opened(embedded_engine(tmp_path), HashingEmbedder()) as memory,
-        pytest.raises(InvalidRequestError),
-    ):
+@every("limit", [0, -1, True, 2.0, 2**63, -(10**400)])
+def test_a_limit_that_cannot_be_kept_is_refused(memory: Memory, limit: Any) -> None:
+    with pytest.raises(InvalidRequestError):
         memory.contact("crm", "alice").decisions(limit=limit)

@@ -13,7 +13,7 @@ from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
 
 PRIYA = ("crm", "priya")
-TIMES = 12
+TIMES = 6
 LINKS = (
     "MATCH (fact:Fact)-[:EVIDENCED_BY]->(episode:Episode) RETURN fact.fact_id, episode.episode_id"
 )
@@ -27,7 +27,7 @@ def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
 
 @pytest.fixture
 def made(memory: Memory) -> list[Decision]:
-    """One thing, said twelve times; the first time it takes the place of another."""
+    """One thing, said six times; the first time it takes the place of another."""
     memory.add_contact_note(*PRIYA, "Lives in Goa.", attribute="city", value="Goa")
     slot = {"attribute": "city", "value": "Pune"}
     return [
