@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
@@ -25,8 +25,6 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 SECONDS, MINUTES, HOUR = timedelta(seconds=2), timedelta(minutes=4), timedelta(hours=1)
 CITIES = ("Pune", "Goa", "Delhi", "Agra")
 DIMENSION = 8
-
-Open = Callable[..., Memory]
 
 
 def leaning(cosine: float, axis: int) -> list[float]:
@@ -116,18 +114,6 @@ def test_what_is_said_last_holds_although_the_clock_stepped_back(
     assert not unbegun(memory)
 
 
-def test_of_twenty_statements_on_a_stepping_clock_none_becomes_history(
-    memory: Memory, clock: Clock
-) -> None:
-    decided, held = [], []
-    for number in range(20):
-        decided.append(say(memory, WAYS["slot"][number % 4]))
-        held.append(live(memory))
-        clock.now += timedelta(seconds=5) if number % 2 else -SECONDS
-    assert [each.text for each in decided if each.is_history] == []
-    assert held == [[each.text] for each in decided]
-
-
 def test_each_host_may_end_what_the_other_said_four_minutes_ahead(engine: EngineUnderTest) -> None:
     hosts = [Clock(NOON + MINUTES), Clock(NOON)]
     for number in range(4):
@@ -150,15 +136,6 @@ def test_two_hosts_at_once_on_one_server(neo4j_engine: EngineUnderTest) -> None:
         assert not unbegun(slow)
 
 
-def test_a_value_that_comes_back_is_contested_and_holds(memory: Memory, clock: Clock) -> None:
-    for said in (PUNE, GOA):
-        say(memory, said)
-        clock.now -= SECONDS
-    back = say(memory, PUNE)
-    assert (back.verdict.is_contested, live(memory)) == (True, [PUNE["text"]])
-    assert [fact.text for fact in chain(memory)] == [each["text"] for each in (PUNE, GOA, PUNE)]
-
-
 def test_the_decision_says_which_time_was_used(memory: Memory, clock: Clock) -> None:
     say(memory, PUNE)
     clock.now -= HOUR
@@ -167,16 +144,6 @@ def test_the_decision_says_which_time_was_used(memory: Memory, clock: Clock) -> 
     [new, old] = chain(memory)
     assert (new.valid_from, old.valid_to, new.last_confirmed_at) == (NOON, NOON, NOON)
     assert memory.contact("crm", "alice").decision(last.decision_id) == last
-
-
-def test_a_restatement_is_never_confirmed_before_what_it_restates(
-    memory: Memory, clock: Clock
-) -> None:
-    say(memory, PUNE)
-    clock.now -= HOUR
-    say(memory, PUNE)
-    newest = chain(memory)[0]
-    assert (newest.observations, newest.valid_from, newest.last_confirmed_at) == (2, NOON, NOON)
 
 
 def test_a_fact_that_is_dated_ahead_within_the_allowance_is_ended_all_the_same(
@@ -205,18 +172,6 @@ def test_facts_with_different_beginnings_end_together_after_the_latest(
     }
 
 
-def test_what_stands_beside_is_no_older_than_what_it_stands_beside(
-    memory: Memory, clock: Clock
-) -> None:
-    say(memory, PUNE)
-    clock.now -= HOUR
-    beside = say(memory, GOA, source_kind=SourceKind.APPROVED_DOC)
-    assert (beside.decided_by, beside.note.holds_from) == (DecidedBy.TRUST, NOON)
-    assert beside.answer.endswith(
-        "A more trusted statement, which it may contradict, stays beside it."
-    )
-
-
 def test_an_arbiter_is_told_of_no_note_that_is_older_than_what_it_is_shown(
     tmp_path: Path, clock: Clock
 ) -> None:
@@ -227,13 +182,6 @@ def test_an_arbiter_is_told_of_no_note_that_is_older_than_what_it_is_shown(
         say(memory, WAYS["midpoint"][1])
     [(note, shown)] = arbiter.calls
     assert note.holds_from == shown[0].valid_from == NOON
-
-
-def test_another_topic_does_not_take_over_a_wrong_clocks_time(memory: Memory, clock: Clock) -> None:
-    clock.now += timedelta(days=365)
-    say(memory, PUNE)
-    clock.now = NOON
-    assert say(memory, {"text": "Likes tea"}).note.holds_from == NOON
 
 
 def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_of_arrival(
@@ -274,12 +222,6 @@ def test_what_the_caller_dates_keeps_its_place_and_the_answer_says_so(
     assert (older.decided_by, live(memory)) == (DecidedBy.ORDER, [PUNE["text"]])
     assert older.answer.startswith("Kept as history, not as what holds now")
     assert not unbegun(memory)
-
-
-@pytest.mark.parametrize("dated", [{"said_at": NOON - HOUR}, {"valid_from": NOON - HOUR}])
-def test_either_date_is_a_date(memory: Memory, dated: dict[str, datetime]) -> None:
-    say(memory, PUNE)
-    assert say(memory, GOA, **dated).is_history
 
 
 # Answers, ends, imports
@@ -336,14 +278,13 @@ def turns(city: str, **given: Any) -> list[Turn]:
     return [Turn(role="contact", text=f"Remember that my city is {city}.", **given)]
 
 
-@pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
 def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
-    memory: Memory, clock: Clock, step: timedelta
+    memory: Memory, clock: Clock
 ) -> None:
     memory.contact("crm", "alice").submit_session("first", turns("Pune"))
-    clock.now -= step
+    clock.now -= HOUR
     memory.contact("crm", "alice").submit_session("second", turns("Goa"))
-    clock.now += 2 * step
+    clock.now += 2 * HOUR
     jobs = memory.drain()
     assert [job.outcomes.added + job.outcomes.superseding for job in jobs] == [1, 1]
     told = [f"The contact's city is {city}." for city in ("Goa", "Pune")]
@@ -390,10 +331,10 @@ def test_what_a_task_logs_is_newer_than_what_it_loaded(memory: Memory, clock: Cl
     assert task.commit(proposed.candidate, proposed.decision).decided_by is DecidedBy.SLOT
 
 
-@pytest.mark.parametrize("ahead", [timedelta(minutes=10), timedelta(days=10)])
 def test_a_session_that_came_by_a_clock_far_ahead_is_read_at_once(
-    memory: Memory, clock: Clock, ahead: timedelta
+    memory: Memory, clock: Clock
 ) -> None:
+    ahead = timedelta(days=10)
     clock.now += ahead
     memory.contact("crm", "alice").submit_session("chat-1", [{"role": "user", "content": "Hello."}])
     clock.now -= ahead

@@ -24,7 +24,7 @@ def real_memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
         yield opened
 
 
-AT_A_DOOR = OVER[::4]
+AT_A_DOOR = OVER[::8]
 """The rule is asked about all of them elsewhere; here, whether it is asked at each door."""
 
 ROMAN = "Quiere un piso en la planta baja."

@@ -9,7 +9,6 @@ from itertools import count
 from math import sqrt
 from typing import Any
 
-import jsonschema
 import pytest
 
 from reconciler import Decision, Fact, Memory, SourceKind
@@ -103,60 +102,6 @@ def test_an_equal_value_is_a_restatement_however_it_is_worded(open_memory: Open)
     assert fact_of(memory, again).observations == 2
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"attribute": "allergy", "value": "nuts"}, {"attribute": "allergy", "value": "eggs"}),
-        (PUNE, {"attribute": "city", "value": "unknown"}),
-    ],
-    ids=["sibling", "unknown"],
-)
-def test_what_is_in_another_slot_stays_live(
-    open_memory: Open, first: dict[str, Any], second: dict[str, Any]
-) -> None:
-    memory = open_memory(near(0.9, "one wording", "another wording"))
-    say(memory, "one wording", **first)
-    decision = say(memory, "another wording", 1, **second)
-    assert (decision.action, decision.conflicting_ids) == ("ADD", ())
-    assert live(memory) == ["another wording", "one wording"]
-
-
-def test_another_value_of_an_attribute_that_nobody_described_is_linked(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    first = say(memory, "d", attribute="shoe", value="38")
-    decision = say(memory, "b", 1, attribute="shoe", value="39")
-    assert (decision.action, decision.conflicting_ids) == ("ADD", (first.fact_id,))
-    assert live(memory) == ["b", "d"]
-
-
-def test_an_attribute_outside_the_file_is_single_valued_if_the_caller_says_so(
-    open_memory: Open,
-) -> None:
-    memory = open_memory(FAR)
-    say(memory, "d", attribute="shoe size", value="38", single_valued=True)
-    second = say(memory, "b", 1, attribute="shoe_size", value=39, single_valued=True)
-    assert (second.action, live(memory)) == ("UPDATE", ["b"])
-
-
-def test_a_slot_finds_its_fact_behind_many_nearer_ones(open_memory: Open) -> None:
-    others = {f"other {number}": [0.0, 1.0] for number in range(12)}
-    memory = open_memory({"Lives in Pune": [1.0, 0.0], "Delhi now": [0.0, 1.0], **others})
-    first = say(memory, "Lives in Pune", **PUNE)
-    for number in range(12):
-        say(memory, f"other {number}", attribute="hobby", value=f"hobby {number}")
-    decision = say(memory, "Delhi now", 1, **DELHI)
-    assert decision.superseded_ids == (first.fact_id,)
-    assert decision.compared_with[-1].fact_id == first.fact_id
-    assert len(decision.compared_with) == 6
-
-
-def test_a_fact_without_a_value_is_no_rival(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    say(memory, "d", attribute="city")
-    say(memory, "Lives in Pune", 1, **PUNE)
-    assert live(memory) == ["Lives in Pune", "d"]
-
-
 def test_a_restatement_without_a_slot_keeps_the_slot(open_memory: Open) -> None:
     memory = open_memory(
         {"Lives in Pune": [1.0, 0.0], "She lives in Pune": [1.0, 0.0], "Delhi now": [0.0, 1.0]}
@@ -192,26 +137,6 @@ def test_a_vaguer_note_leaves_the_richer_fact(open_memory: Open, is_closed_betwe
     assert fact_of(memory, said).observations == 2
 
 
-def test_an_ended_fact_with_its_value_is_no_restatement(open_memory: Open) -> None:
-    one, other = "Is allergic to nuts", "Is no longer allergic to nuts"
-    memory = open_memory(apart(2, one, other))
-    say(memory, one, attribute="allergy", value="nuts")
-    ended = say(memory, other, 1, attribute="allergy", value="nuts")
-    assert (ended.action, ended.decided_by) == ("UPDATE", "slot")
-    assert fact_of(memory, ended).observations == 1
-
-
-@pytest.mark.parametrize("value", ["nuts", None])
-def test_a_less_trusted_end_of_a_fact_stands_beside_it_linked(
-    open_memory: Open, value: str | None
-) -> None:
-    one, other = "Is allergic to nuts", "Is no longer allergic to nuts"
-    memory = open_memory(near(0.97, one, other))
-    first = say(memory, one, attribute="allergy", value="nuts")
-    ended = say(memory, other, 1, attribute="allergy", value=value, source_kind=DOCUMENT)
-    assert (ended.action, ended.conflicting_ids) == ("ADD", (first.fact_id,))
-
-
 def test_a_less_trusted_detail_is_not_swallowed(open_memory: Open) -> None:
     one, other = "Has a budget for this project", "Has a budget of 40,000 EUR for this project"
     memory = open_memory(near(0.97, one, other))
@@ -227,19 +152,6 @@ def test_a_confirmation_by_a_trusted_word_lends_its_trust(open_memory: Open) -> 
     confirmed = say(memory, "Enjoys tea", 1)
     assert (confirmed.action, confirmed.decided_by) == ("UPDATE", "arbiter")
     assert fact_of(memory, confirmed).trust is USER
-
-
-def test_siblings_crowd_no_neighbour_out(open_memory: Open) -> None:
-    foods = [f"food {number}" for number in range(6)]
-    vectors = {food: [1.0, 0.0] for food in (*foods, "rye")} | {"her food": [0.96, 0.28]}
-    nothing_alike = {"cosine_add_max": 1.0, "cosine_update_min": 1.0, "guard": "off"}
-    memory = open_memory(vectors, reconcile=nothing_alike)
-    first = say(memory, "her food")
-    for food in foods:
-        say(memory, food, attribute="allergy", value=food)
-    memory.close()
-    rye = say(open_memory(vectors), "rye", 1, attribute="allergy", value="rye")
-    assert rye.superseded_ids == (first.fact_id,)
 
 
 NO_SLOTS: list[tuple[dict[str, Any], str]] = [
@@ -260,25 +172,6 @@ def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(open_memory: 
         with pytest.raises(InvalidNoteError, match=message):
             say(memory, "d", **wrong)
     assert memory.agent("crm").contacts() == []
-
-
-def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    tools = memory.agent_tools("crm", "alice")
-    definition, *_ = tools.definitions()
-    sent = {
-        "text": "d",
-        "source_kind": "contact",
-        "subject": None,
-        "attribute": "city",
-        "value": "Pune",
-    }
-    jsonschema.validate(sent, definition["input_schema"])
-    decision = tools.call("add_contact_note", sent).decision
-    assert decision is not None
-    assert decision.note.slot is not None
-    assert "city" in definition["input_schema"]["properties"]["attribute"]["description"]
-    assert "agent_id" not in definition["input_schema"]["properties"]
 
 
 def test_an_import_line_may_carry_a_slot(open_memory: Open) -> None:
@@ -313,23 +206,6 @@ def test_what_the_guard_keeps_apart_is_linked_and_shown(open_memory: Open) -> No
     assert memory.contact("crm", "alice").decisions()[0] == second
 
 
-def test_numbers_that_name_two_things_are_kept_apart_without_a_dispute(open_memory: Open) -> None:
-    one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
-    memory = open_memory(near(0.99, one, other))
-    say(memory, one)
-    second = say(memory, other, 1)
-    assert (second.action, second.decided_by, second.conflicting_ids) == ("ADD", "guard", ())
-    assert any("1043" in str(each) and "1042" in str(each) for each in second.verdict.findings)
-    assert live(memory) == [one, other]
-
-
-def test_without_the_guard_the_later_one_supersedes(open_memory: Open) -> None:
-    one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
-    memory = open_memory(near(0.99, one, other), reconcile={"guard": "off"})
-    say(memory, one)
-    assert say(memory, other, 1).action == "UPDATE"
-
-
 def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
     answer = Judgement(
         reasoning="one place at a time",
@@ -355,27 +231,6 @@ def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
 # Order, trust, to and fro
 
 
-def test_a_late_import_of_an_old_value_becomes_history(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    newer = say(memory, "Moved away to Delhi", 9, **DELHI)
-    older = say(memory, "Lives in Pune", 0, **PUNE)
-    assert (older.action, older.decided_by) == ("ADD", "order")
-    assert older.verdict.above == newer.fact_id
-    assert live(memory) == ["Moved away to Delhi"]
-    [history] = memory.contact("crm", "alice").history()
-    assert [each.text for each in history.facts] == ["Moved away to Delhi", "Lives in Pune"]
-    assert fact_of(memory, older).valid_to == days(9)
-    assert memory.contact("crm", "alice").decisions()[0] == older
-
-
-def test_what_is_true_later_supersedes_although_it_was_said_before(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    say(memory, "Lives in Pune", 5, **PUNE)
-    coming = say(memory, "Moved away to Delhi", 0, valid_from=days(9), **DELHI)
-    assert (coming.action, coming.note.holds_from) == ("UPDATE", days(9))
-    assert fact_of(memory, coming).valid_from == days(9)
-
-
 def test_a_less_trusted_word_is_held_until_it_is_confirmed(open_memory: Open) -> None:
     memory = open_memory(FAR)
     trusted = say(memory, "Lives in Pune", **PUNE)
@@ -392,14 +247,6 @@ def test_a_less_trusted_word_is_held_until_it_is_confirmed(open_memory: Open) ->
     assert len(history.facts) == 3
     assert history.conflicts == ()
     assert fact_of(memory, confirmed).observations == 2
-
-
-def test_a_less_trusted_restatement_is_one_more_observation(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    trusted = say(memory, "Lives in Pune", **PUNE)
-    again = say(memory, "Back in Pune", 1, source_kind=DOCUMENT, **PUNE)
-    assert (again.action, again.decided_by, again.fact_id) == ("SKIP", "trust", trusted.fact_id)
-    assert fact_of(memory, trusted).observations == 2
 
 
 def test_a_value_that_comes_back_is_written_and_contested(open_memory: Open) -> None:
@@ -459,18 +306,3 @@ def test_a_decision_that_was_never_made_is_refused(open_memory: Open) -> None:
         for unknown in ("no-such-id", "", "' OR 1=1"):
             with pytest.raises(UnknownDecisionError, match="decision"):
                 call("crm", "alice", unknown, *more)
-
-
-def test_an_explanation_names_the_fact_and_the_difference(open_memory: Open) -> None:
-    one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
-    memory = open_memory(near(0.99, one, other))
-    say(memory, one)
-    told = " ".join(
-        memory.contact("crm", "alice").explain(say(memory, other, 1).decision_id).sentences()
-    )
-    assert one in told
-    assert "0.99" in told
-    assert "1043" in told
-
-
-# A store of the first schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import permutations
 
@@ -37,7 +38,11 @@ def memory(kept_engine: EngineUnderTest, minilm: LocalEmbedder) -> Iterator[Memo
 def test_twenty_facts_in_any_language_all_stay_live(
     memory: Memory, language: str, facts: list[str]
 ) -> None:
-    made = [memory.add_contact_note("crm", language, fact) for fact in facts]
+    memory.import_notes(
+        [json.dumps({"text": fact}) for fact in facts], agent_id="crm", contact_id=language
+    )
+    made = memory.contact("crm", language).decisions(limit=1000)
+    assert len(made) == len(facts)
     assert [each.text for each in made if each.action is not Action.ADD] == []
     assert [each.text for each in made if each.conflicting_ids] == []
     [contact] = [each for each in memory.agent("crm").contacts() if each.contact_id == language]

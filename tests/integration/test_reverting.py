@@ -317,7 +317,7 @@ def test_reverts_in_reverse_order_give_every_earlier_state_back(tmp_path: Path) 
 
     with Memory.open(**given_) as memory:
 
-        @settings(max_examples=12, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=6, suppress_health_check=list(HealthCheck))
         @given(st.lists(st.integers(0, len(STEPS) - 1), min_size=2, max_size=7))
         def undo_all(steps: list[int]) -> None:
             contact_id = f"contact-{next(numbers)}"
