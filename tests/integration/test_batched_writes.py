@@ -120,11 +120,11 @@ def test_a_note_that_is_only_recorded_leaves_the_others_together(
 
 def test_contacts_that_are_mixed_are_told_in_their_own_order(tmp_path: Path) -> None:
     values = ("Pune", "Goa", "Delhi", "Agra")
-    notes = [{"contact_id": f"c{n}", **lives(value)} for value in values for n in range(30)]
+    notes = [{"contact_id": f"c{n}", **lives(value)} for value in values for n in range(10)]
     settings = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
     with Memory.open(embedder=HashingEmbedder(), **settings) as memory:
         memory.import_notes(map(json.dumps, notes), agent_id="crm")
-        for n in range(30):
+        for n in range(10):
             [chain] = memory.contact("crm", f"c{n}").history()
             said = [fact.slot.value for fact in chain.facts if fact.slot]
             assert sorted((said, said[::-1])) == sorted((list(values), list(values)[::-1]))

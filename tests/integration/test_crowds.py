@@ -1,4 +1,4 @@
-"""Hundreds of threads on one memory: all finish, nothing is lost, and the memory works afterwards.
+"""A hundred threads on one memory: all finish, nothing is lost, and the memory works afterwards.
 
 With the real model and the embedded engine; its connections share one pool of memory; what
 follows from a contact's turn is told on each engine at the end.
@@ -22,7 +22,7 @@ from reconciler.service.writing.ledger import ContactTurns
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
-CROWD = 200
+CROWD = 100
 EMAIL = "Prefers to be contacted by email."
 ATTEMPTS_MAX = 5
 """Lost races on a busy machine with a queue that stands still; there were 21 to 33."""

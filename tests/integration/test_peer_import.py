@@ -89,7 +89,9 @@ def written(folder: Path, *records: Any) -> Path:
     return file
 
 
-def test_mem0_memories_come_in_the_order_of_time(memory: Memory) -> None:
+def test_mem0_memories_come_in_order_and_the_assistants_words_wait(
+    memory: Memory,
+) -> None:
     report = imported(memory, *MEM0)
     assert counts(report) == (5, 0, 2, 2)
     texts = {"User lives in Pune", "User moved to Mumbai", "User is vegetarian"}
@@ -97,16 +99,14 @@ def test_mem0_memories_come_in_the_order_of_time(memory: Memory) -> None:
     assert ended(memory, "anna") == {"Staying at the Taj until 1 May": "2025-05-02"}
     assert "User lives in Pune" in known_before(memory, "anna", "User moved to Mumbai")
     assert live(memory, "ben") == {"User lives in Oslo"}
-
-
-def test_mem0_what_the_assistant_said_waits_until_it_is_said_again(memory: Memory) -> None:
-    imported(memory, *MEM0)
     waiting = {each.text for each in memory.agent("crm").pending(with_silent=True)}
     asked = {each.text for each in memory.agent("crm").pending()}
     assert "Assistant suggested the hotel Nordlys for the trip" in waiting - asked
 
 
-def test_graphiti_edges_that_were_invalidated_are_history(memory: Memory) -> None:
+def test_graphiti_edges_that_were_invalidated_are_history_found_in_its_time(
+    memory: Memory,
+) -> None:
     assert counts(imported(memory, *GRAPHITI)) == (5, 0, 0, 0)
     assert live(memory, "anna") == {"Anna lives in Mumbai", "Meera is Anna's sister"}
     assert ended(memory, "anna") == {
@@ -114,18 +114,13 @@ def test_graphiti_edges_that_were_invalidated_are_history(memory: Memory) -> Non
         "Anna worked at Globex": "2022-12-31",
     }
     assert live(memory, "ben") == {"Ben lives in Oslo"}
-
-
-def test_graphiti_an_old_address_lies_beneath_the_one_that_followed(memory: Memory) -> None:
-    imported(memory, *GRAPHITI)
     [chain] = [each for each in memory.contact("crm", "anna").history() if len(each.facts) > 1]
     assert [each.text for each in chain.facts] == ["Anna lives in Mumbai", "Anna lives in Pune"]
-
-
-def test_what_has_ended_is_found_in_its_own_time(memory: Memory) -> None:
-    imported(memory, *GRAPHITI)
     then = memory.contact("crm", "anna").recall(valid_at=datetime(2020, 5, 1, tzinfo=UTC))
     assert [each.fact.text for each in then] == ["Anna worked at Globex"]
+    replayed = {each.decision.text for each in ops.replay(memory.contact("crm", "anna"), "seed")}
+    assert "Anna worked at Globex" not in replayed  # no threshold is tried on what was over
+    assert "Anna lives in Pune" in replayed
 
 
 def test_agent_memory_facts_and_preferences_are_carried_and_the_rest_is_named(
@@ -159,13 +154,14 @@ def lines_of_store(folder: Path, change: str = "", *values: str) -> Path:
     return file
 
 
-def test_langmem_items_are_read_from_lines(memory: Memory) -> None:
+def test_langmem_items_are_read_from_lines_and_a_store(memory: Memory, tmp_path: Path) -> None:
     report = imported(memory, *LANGMEM)
     assert counts(report) == (5, 0, 0, 0)
     assert [*report.not_carried] == ["its value has no text under content"]
     assert live(memory, "anna") == {"Lives in Pune.", "Moved to Mumbai.", "Is vegetarian."}
     assert "Lives in Pune." in known_before(memory, "anna", "Moved to Mumbai.")
     assert live(memory, "ben") == {"Lives in Oslo.", "Plays chess on Fridays."}
+    assert imported(memory, "langmem", lines_of_store(tmp_path)).decisions == {}
 
 
 def test_a_langgraph_item_that_expires_does_not_outlive_its_time(
@@ -193,26 +189,17 @@ def test_a_record_that_an_export_holds_twice_counts_once(memory: Memory, tmp_pat
     assert report.resumed == 0
 
 
-def test_no_threshold_is_tried_on_what_was_over(memory: Memory) -> None:
-    imported(memory, *GRAPHITI)
-    replayed = {each.decision.text for each in ops.replay(memory.contact("crm", "anna"), "seed")}
-    assert "Anna worked at Globex" not in replayed
-    assert "Anna lives in Pune" in replayed
-
-
-def test_an_end_that_was_imported_can_be_undone(memory: Memory, tmp_path: Path) -> None:
+def test_an_edge_that_is_invalidated_after_its_import_ends_until_that_is_undone(
+    memory: Memory, tmp_path: Path
+) -> None:
     [edge] = [each for each in first_lines(GRAPHITI[1], 5) if "Oslo" in each["fact"]]
     imported(memory, "graphiti", written(tmp_path, edge))
     ending = edge | {"invalid_at": "2025-09-01T00:00:00Z"}
     imported(memory, "graphiti", written(tmp_path, ending))
+    assert live(memory, "ben") == set()
     [made] = [each for each in memory.contact("crm", "ben").decisions() if each.action == "UPDATE"]
     memory.contact("crm", "ben").revert(made.decision_id, by="dana", reason="He lives there still.")
     assert live(memory, "ben") == {"Ben lives in Oslo"}
-
-
-def test_a_store_says_the_same_as_its_items(memory: Memory, tmp_path: Path) -> None:
-    imported(memory, *LANGMEM)
-    assert imported(memory, "langmem", lines_of_store(tmp_path)).decisions == {}
 
 
 @pytest.mark.parametrize("source", ALL.values(), ids=ALL)
@@ -277,14 +264,6 @@ def test_the_contact_is_read_from_the_key_that_is_named(memory: Memory, tmp_path
     record = {"id": "1", "memory": "Likes tea.", "metadata": {"customer": 17}}
     imported(memory, "mem0", written(tmp_path, record), contact_from="metadata.customer")
     assert [each.contact_id for each in memory.agent("crm").contacts()] == ["17"]
-
-
-def test_an_edge_that_is_invalidated_after_its_import_ends(memory: Memory, tmp_path: Path) -> None:
-    [edge] = [each for each in first_lines(GRAPHITI[1], 5) if "Oslo" in each["fact"]]
-    imported(memory, "graphiti", written(tmp_path, edge))
-    edge |= {"invalid_at": "2025-09-01T00:00:00Z", "expired_at": "2025-09-02T00:00:00Z"}
-    imported(memory, "graphiti", written(tmp_path, edge))
-    assert live(memory, "ben") == set()
 
 
 def test_what_was_said_since_then_outlives_an_end_in_an_export(
