@@ -79,28 +79,21 @@ def everything(memory: Memory, engine: EngineUnderTest) -> str:
     return "\n".join(raw_store.everything(engine))
 
 
-def test_a_restatement_of_a_fact_that_is_being_erased_waits_for_the_contacts_yes(
+def test_a_fact_that_is_being_erased_is_not_recalled_and_to_say_it_again_takes_a_yes(
     memory: Memory,
 ) -> None:
     fact_id = lives_in_pune(memory).fact_id
     with cut_off_before(memory, "put_decisions"):
         memory.contact(AGENT, PRIYA).forget(fact_id=fact_id, **ASKED)
+    assert memory.contact(AGENT, PRIYA).recall() == []
     again = lives_in_pune(memory, "Her home is Pune, by the river.")
     assert (again.action, again.gate.reason) == (Action.HOLD, GateReason.FORGOTTEN_BEFORE)
     memory.finish_erasures()
     assert memory.contact(AGENT, PRIYA).recall() == []
 
 
-def test_a_fact_that_is_being_erased_is_not_recalled(memory: Memory) -> None:
-    fact_id = lives_in_pune(memory).fact_id
-    with cut_off_before(memory, "put_decisions"):
-        memory.contact(AGENT, PRIYA).forget(fact_id=fact_id, **ASKED)
-    assert memory.contact(AGENT, PRIYA).recall() == []
-
-
-@pytest.mark.parametrize("answer", ["confirm", "reject", "withdraw"])
 def test_a_question_about_what_is_being_erased_takes_no_answer(
-    memory: Memory, one_of_each: EngineUnderTest, answer: str
+    memory: Memory, one_of_each: EngineUnderTest
 ) -> None:
     held = memory.add_contact_note(
         AGENT, PRIYA, "Has asthma since Brightwave.", attribute="illness", value="Brightwave"
@@ -108,8 +101,9 @@ def test_a_question_about_what_is_being_erased_takes_no_answer(
     assert held.action is Action.HOLD
     with cut_off_before(memory, "put_decisions"):
         memory.contact(AGENT, PRIYA).forget(attribute="illness", **ASKED)
-    with pytest.raises(ErasedError):
-        getattr(memory.contact(AGENT, PRIYA), answer)(held.decision_id, "contact")
+    for answer in ("confirm", "reject", "withdraw"):
+        with pytest.raises(ErasedError):
+            getattr(memory.contact(AGENT, PRIYA), answer)(held.decision_id, "contact")
     memory.finish_erasures()
     assert "Brightwave" not in everything(memory, one_of_each)
 

@@ -116,9 +116,8 @@ def given_out(memory: Memory, contact_id: str, folder: Path, engine: EngineUnder
         except ReconcilerError as error:
             said.append(str(error))
             break
-    for vectors in (False, True):
-        ops.export(memory, folder / "all.jsonl", vectors=vectors, keys=vectors, overwrite=True)
-        said.append((folder / "all.jsonl").read_text())
+    ops.export(memory, folder / "all.jsonl", vectors=True, keys=True, overwrite=True)
+    said.append((folder / "all.jsonl").read_text())
     if engine.name == "embedded":
         ops.backup(memory, folder / "memory.zip", overwrite=True)
         with zipfile.ZipFile(folder / "memory.zip") as archive:
