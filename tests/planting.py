@@ -83,19 +83,22 @@ class Planter:
 
     Args:
         notations: in which every field is planted.
-        in_turn: of these each field has the next one.
+        in_turn: of these each field has the next ones.
+        a_turn: how many of them that are.
     """
 
     notations: Iterable[str] = tuple(NOTATIONS)
     in_turn: Sequence[str] = ()
+    a_turn: int = 1
     planted: list[Planted] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def plant(self, door: str, name: str) -> Iterator[Planted]:
         """A secret for each notation."""
-        fields = len({(each.door, each.field) for each in self.planted})
-        turn = [self.in_turn[fields % len(self.in_turn)]] if self.in_turn else []
+        before = self.a_turn * len({(each.door, each.field) for each in self.planted})
+        places = range(before, before + self.a_turn) if self.in_turn else ()
+        turn = [self.in_turn[place % len(self.in_turn)] for place in places]
         for notation in (*self.notations, *turn):
             made = Planted(door, name, notation, _value(notation, next(self._numbers)))
             self.planted.append(made)

@@ -33,13 +33,7 @@ def read_in_between(memory: Memory, session_id: str, turns: list[Turn]) -> None:
         memory.drain()
 
 
-def growing(memory: Memory, session_id: str, turns: list[Turn]) -> None:
-    for count in range(1, len(turns) + 1):
-        memory.contact("crm", "ann").submit_session(session_id, turns[:count])
-        memory.drain()
-
-
-def unnamed(memory: Memory, session_id: str, turns: list[Turn]) -> None:
+def unnamed_and_growing(memory: Memory, session_id: str, turns: list[Turn]) -> None:
     for count in range(1, len(turns) + 1):
         memory.contact("crm", f"ann-{session_id}").submit_session(None, turns[:count])
         memory.drain()
@@ -59,7 +53,7 @@ def _turns(texts: list[str]) -> list[Turn]:
 
 
 @pytest.mark.parametrize(
-    "hand_over", [at_once, turn_by_turn, read_in_between, growing, unnamed, in_a_task]
+    "hand_over", [at_once, turn_by_turn, read_in_between, unnamed_and_growing, in_a_task]
 )
 def test_no_secret_of_a_conversation_is_kept_before_or_after_it_was_read(
     hand_over: HandOver, any_engine: EngineUnderTest, tmp_path: Path
