@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -36,11 +37,14 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 @pytest.fixture
 def ines(opened: Memory, request: pytest.FixtureRequest) -> ContactMemory:
     contact = opened.contact("crm", str(abs(hash(request.node.nodeid))))
-    for text in (
+    texts = (
         *("I live in Coimbra.", "My sister is called Rosa.", "I play the cello in an orchestra."),
         *("I drive a green van.", "I work for Solmar.", ALLERGY, QUIET),
-    ):
-        contact.note(text)
+    )
+    lines = [json.dumps({"text": text}) for text in texts]
+    assert not opened.import_notes(
+        lines, agent_id="crm", contact_id=contact.scope.contact_id
+    ).errors
     return contact
 
 

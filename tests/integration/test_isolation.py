@@ -423,7 +423,7 @@ def test_what_is_made_or_asked_in_one_scope_touches_and_tells_nothing_of_another
             given = {part: value for part, value in of(scope).items() if part in parameters}
             given |= arguments(signatures[name]) | {each: world.ids[each][0] for each in taken}
             told(call_of(asked, name), **given)
-        world.check_unchanged(own=True)
+    world.check_unchanged(own=True)
 
 
 def test_a_contact_is_proposed_nothing_about_another(world: World) -> None:

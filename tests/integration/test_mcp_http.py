@@ -26,6 +26,7 @@ from reconciler.testing import HashingEmbedder
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.mcp_server import HttpServer, called, granted, serving
+from tests.tables import every
 
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 ADD, RECALL = "add_contact_note", "recall_contact"
@@ -85,9 +86,9 @@ def test_a_profile_lists_what_it_promises_in_every_version_of_the_protocol(
     assert {each.name for each in found} == names
 
 
-@pytest.mark.parametrize("profile", ["agent", "operator"])
-@pytest.mark.parametrize("bound", [{}, {"contact_id": "priya"}])
-@pytest.mark.parametrize("agents", [("crm",), ("crm", "sales")])
+@every("profile", ["agent", "operator"])
+@every("bound", [{}, {"contact_id": "priya"}])
+@every("agents", [("crm",), ("crm", "sales")])
 def test_what_the_schemas_require_is_what_the_grant_leaves_open(
     untouched: tuple[Memory, HttpServer],
     profile: str,
@@ -113,8 +114,11 @@ def test_no_grant_gives_a_model_the_choice_of_tenant_or_name(
             assert not taken & {"tenant", "name", "proposed_by", "by", "operator"}
 
 
-@pytest.mark.parametrize("header", [None, "Basic abc", "Bearer", "Bearer rcl_wrong", "rcl_"])
-def test_without_a_good_token_nothing_is_told(server: HttpServer, header: str | None) -> None:
+@every("header", [None, "Basic abc", "Bearer", "Bearer rcl_wrong", "rcl_"])
+def test_without_a_good_token_nothing_is_told(
+    untouched: tuple[Memory, HttpServer], header: str | None
+) -> None:
+    _, server = untouched
     server.token(granted())
     given = {} if header is None else {"Authorization": header}
     answer = server.post(**given)
@@ -123,13 +127,17 @@ def test_without_a_good_token_nothing_is_told(server: HttpServer, header: str | 
     assert "tools" not in answer.text
 
 
-def test_the_official_client_does_not_connect_with_a_wrong_token(server: HttpServer) -> None:
+def test_the_official_client_does_not_connect_with_a_wrong_token(
+    untouched: tuple[Memory, HttpServer],
+) -> None:
+    _, server = untouched
     with pytest.raises((MCPError, ExceptionGroup, httpx2.HTTPError)) as caught:
         server.asked("rcl_wrong", _tools)
     assert "Lives" not in repr(caught.value)
 
 
-def test_two_tokens_in_one_request_are_none(server: HttpServer) -> None:
+def test_two_tokens_in_one_request_are_none(untouched: tuple[Memory, HttpServer]) -> None:
+    _, server = untouched
     good = ("Authorization", f"Bearer {server.token(granted())}")
     answer = httpx2.post(server.url, headers=[good, good], json={})
     assert answer.status_code == 401
@@ -215,7 +223,7 @@ def _held(memory: Memory, contact_id: str = "priya", tenant: str | None = None) 
     return decision.decision_id
 
 
-@pytest.mark.parametrize("tool", ["confirm", "reject", "pending", "explain"])
+@every("tool", ["confirm", "reject", "pending", "explain"])
 def test_an_agents_token_has_no_tool_that_approves_or_tells_of_it(
     server: HttpServer, memory: Memory, tool: str
 ) -> None:
@@ -368,7 +376,7 @@ def test_what_is_no_request_of_the_protocols_is_refused_without_a_trace(
     assert "Traceback" not in answer.text
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+@every("method", ["GET", "DELETE", "PUT", "OPTIONS"])
 def test_nothing_but_post_is_served(untouched: tuple[Memory, HttpServer], method: str) -> None:
     _, server = untouched
     token = server.token(granted())

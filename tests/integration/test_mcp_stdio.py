@@ -14,9 +14,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
+from reconciler import Memory
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.entrypoints.cli import main
 from tests.command_line import environment_of
 from tests.engines import embedded_engine
 from tests.mcp_server import asked, called
+from tests.tables import every
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
@@ -36,8 +40,18 @@ INITIALIZE = {
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """A store of its own, and no model."""
-    where = environment_of(embedded_engine(tmp_path))
+    return store_of(tmp_path)
+
+
+def store_of(folder: Path) -> dict[str, str]:
+    where = environment_of(embedded_engine(folder))
     return os.environ | where | {"RECONCILER_EMBEDDER__MODEL": "noop"}
+
+
+def memory_of(environment: dict[str, str]) -> Memory:
+    """The store of that environment, opened in this process."""
+    path = Path(environment["RECONCILER_EMBEDDED_PATH"])
+    return Memory.open(graph="embedded", embedded_path=path, embedder=NoopEmbedder())
 
 
 def command(*arguments: str) -> list[str]:
@@ -49,9 +63,8 @@ def parameters(environment: dict[str, str], *arguments: str) -> StdioServerParam
     return StdioServerParameters(command=program, args=others, env=environment)
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_an_agent_bound_to_a_contact_adds_recalls_and_hands_over(
-    environment: dict[str, str], mode: str
+    environment: dict[str, str],
 ) -> None:
     async def conversation(client: Client) -> dict[str, Any]:
         said = [{"role": "user", "content": "Please remember that I am allergic to nuts."}]
@@ -65,7 +78,7 @@ def test_an_agent_bound_to_a_contact_adds_recalls_and_hands_over(
         }
 
     server = parameters(environment, "--agent", "crm", "--contact", "priya")
-    found = asked(server, conversation, mode=mode)
+    found = asked(server, conversation)
     assert found["tools"] == AGENT_TOOLS
     assert found["added"][0].startswith("Remembered as a new fact.")
     assert not found["added"][1]
@@ -75,42 +88,68 @@ def test_an_agent_bound_to_a_contact_adds_recalls_and_hands_over(
     assert "2,000" in found["long"][0]
 
 
-def test_an_agents_client_cannot_confirm(environment: dict[str, str]) -> None:
-    server = parameters(environment, "--agent", "crm")
-    with pytest.raises(MCPError, match="there is no 'confirm'"):
-        asked(server, called("confirm", {"decision_id": "x", "answered_by": "contact"}))
-
-
 def test_an_operators_client_is_told_what_the_agents_was_not(environment: dict[str, str]) -> None:
-    said = {"text": "I guess I prefer window seats", "importance": 0.8}
-    guess = LIVES | said | {"contact_id": "priya"}
-    asked(parameters(environment, "--agent", "crm"), called(ADD, guess))
+    with memory_of(environment) as memory:
+        memory.add_contact_note("crm", "priya", "I guess I prefer window seats", importance=0.8)
     server = parameters(
         environment, "--agent", "crm", "--profile", "operator", "--operator", "anna"
     )
     text, is_error = asked(server, called("pending"))
     assert not is_error
     assert "window seats" in text
+    with pytest.raises(MCPError, match="there is no 'confirm'"):  # the agent has no such tool
+        asked(
+            parameters(environment, "--agent", "crm"),
+            called("confirm", {"decision_id": "x", "answered_by": "contact"}),
+        )
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]]:
+    """By their numbers, what a server answers to requests that came with the end of its input."""
+    environment = store_of(tmp_path_factory.mktemp("asked"))
+    said = [{"role": "tool", "content": "page \ud835"}, {"role": "user", "content": "I run."}]
+    given: dict[int, tuple[str, Any]] = {
+        2: (ADD, LIVES),
+        3: (ADD, json.dumps(LIVES | {"text": "Plays the oboe."})),
+        **{4: (RECALL, "null"), 5: (RECALL, ""), 6: (RECALL, "[]"), 7: (RECALL, "{")},
+        8: ("hand_over_session", {"messages": said}),
+    }
+    sent = [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}] + [
+        {
+            **{"jsonrpc": "2.0", "id": number, "method": "tools/call"},
+            "params": {"name": name, "arguments": arguments},
+        }
+        for number, (name, arguments) in given.items()
+    ]
+    lines = "".join(json.dumps(each) + "\n" for each in sent)
+    assert "\\ud835" in lines
+    done = subprocess.run(
+        command("--agent", "crm", "--contact", "priya"), env=environment, check=True,
+        input=lines, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    with memory_of(environment) as memory:
+        kept = {each.fact.text for each in memory.contact("crm", "priya").recall()}
+    assert kept == {"Lives in Pune.", "Plays the oboe."}
+    return {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
 
 
 def test_what_is_asked_before_the_end_of_input_is_answered_and_nothing_else_is_printed(
-    environment: dict[str, str],
+    answers: dict[int, dict[str, Any]],
 ) -> None:
-    call = {"name": ADD, "arguments": LIVES}
-    sent = (
-        INITIALIZE,
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
-    )
-    done = subprocess.run(
-        command("--agent", "crm", "--contact", "priya"), env=environment, check=True,
-        input="".join(json.dumps(each) + "\n" for each in sent), capture_output=True, text=True,
-    )  # fmt: skip
-    answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
-    assert sorted(answers) == [1, 2]
+    assert sorted(answers) == [*range(1, 9)]
     assert answers[2]["result"]["content"][0]["text"].startswith("Remembered as a new fact.")
-    kept = asked(parameters(environment, "--agent", "crm", "--contact", "priya"), called(RECALL))
-    assert "Lives in Pune." in kept[0]
+
+
+def test_arguments_as_a_text_of_json_are_understood(answers: dict[int, dict[str, Any]]) -> None:
+    assert not any(answers[number]["result"]["isError"] for number in (3, 4, 5))
+    assert all("error" in answers[number] for number in (6, 7))
+
+
+def test_half_a_surrogate_pair_in_a_line_is_replaced_and_the_request_answered(
+    answers: dict[int, dict[str, Any]],
+) -> None:
+    assert not answers[8]["result"].get("isError"), answers[8]
 
 
 @pytest.mark.parametrize("asks", [signal.SIGTERM, signal.SIGINT])
@@ -149,7 +188,7 @@ def test_a_second_server_on_the_embedded_store_says_that_it_is_locked(
     assert "another process" in done.stderr
 
 
-@pytest.mark.parametrize(
+@every(
     ("arguments", "told"),
     [
         ((), "--agent"),
@@ -161,15 +200,20 @@ def test_a_second_server_on_the_embedded_store_says_that_it_is_locked(
     ],
 )
 def test_a_server_that_cannot_be_started_says_why(
-    environment: dict[str, str], arguments: tuple[str, ...], told: str
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    told: str,
 ) -> None:
-    done = subprocess.run(
-        command(*arguments), env=environment, capture_output=True, text=True, check=False,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert told in done.stderr
+    for name in ("RECONCILER_EMBEDDED_PATH", "RECONCILER_EMBEDDER__MODEL"):
+        monkeypatch.setenv(name, environment[name])
+    monkeypatch.setattr(sys, "argv", ["reconciler", "mcp", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out) == (2, "")
+    assert told in printed.err
 
 
 def test_without_the_extra_the_error_says_what_to_install(
@@ -199,25 +243,3 @@ def test_no_other_command_imports_the_sdk() -> None:
         "langchain_core",
         "agents",
     }
-
-
-def test_half_a_surrogate_pair_in_a_line_is_replaced_and_the_request_answered(
-    environment: dict[str, str],
-) -> None:
-    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    said = [{"role": "tool", "content": "page \ud835"}, {"role": "user", "content": "I run."}]
-    call = {"name": "hand_over_session", "arguments": {"messages": said}}
-    asked_for = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
-    lines = "".join(json.dumps(each) + "\n" for each in (INITIALIZE, initialized, asked_for))
-    assert "\\ud835" in lines
-    answered = subprocess.run(
-        command("--agent", "crm", "--contact", "priya"),
-        input=lines,
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-        check=False,
-    )
-    answers = {each.get("id"): each for each in map(json.loads, answered.stdout.splitlines())}
-    assert not answers[2]["result"].get("isError"), answers[2]

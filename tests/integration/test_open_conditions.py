@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from itertools import cycle, product
 
 import pytest
@@ -62,22 +63,28 @@ def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
         yield opened
 
 
+def known_of_each(memory: Memory, texts: Iterable[str]) -> None:
+    """A contact for each of the texts, of whom the same fact is known."""
+    lines = [json.dumps({"text": TRUE, "contact_id": text}) for text in texts]
+    assert memory.import_notes(lines, agent_id="crm").errors == []
+
+
 def live(memory: Memory, contact: str) -> list[str]:
     return [recalled.fact.text for recalled in memory.contact("crm", contact).recall()]
 
 
 @pytest.mark.faults
 def test_what_hangs_on_something_ends_no_fact_at_the_live_door(memory: Memory) -> None:
+    known_of_each(memory, TEXTS)
     for text in TEXTS:
-        memory.add_contact_note("crm", text, TRUE)
         memory.add_contact_note("crm", text, text)
     assert [text for text in TEXTS if TRUE not in live(memory, text)] == []
 
 
 @pytest.mark.faults
 def test_what_hangs_on_something_is_no_fact_of_a_session(memory: Memory) -> None:
+    known_of_each(memory, TEXTS)
     for text in TEXTS:
-        memory.add_contact_note("crm", text, TRUE)
         memory.contact("crm", text).submit_session("s", [Turn(role="contact", text=text)])
     memory.drain()
     assert [text for text in TEXTS if live(memory, text) != [TRUE]] == []

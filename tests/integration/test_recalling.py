@@ -99,14 +99,6 @@ def test_filters_leave_what_is_asked_for(memory: Memory) -> None:
             assert set(texts(memory, query, **given)) - {BAN, RULE} == expected
 
 
-def test_a_contact_bound_memory_recalls_alike(memory: Memory) -> None:
-    bound = memory.contact("crm", "priya").recall("Where?", tags=["work"], budget_tokens=100)
-    assert bound == memory.contact("crm", "priya").recall(
-        "Where?", tags=["work"], budget_tokens=100
-    )
-    assert len(bound) == 2
-
-
 def test_a_budget_bounds_the_lines_of_the_prompt_and_what_stands_always_stays(
     memory: Memory,
 ) -> None:
@@ -350,13 +342,13 @@ def test_a_briefing_keeps_what_matters_most_beside_its_limit(memory: Memory) -> 
     assert most in briefing.as_prompt(budget_tokens=1)
 
 
-def test_of_sixty_open_questions_a_model_is_given_what_there_is_room_for(
+def test_of_many_open_questions_a_model_is_given_what_there_is_room_for(
     memory: Memory,
 ) -> None:
-    for number in range(60):
+    for number in range(15):
         memory.add_contact_note("crm", "priya", f"Perhaps she has diabetes of type {number}.")
     briefing = memory.contact("crm", "priya").briefing()
-    assert len(briefing.pending) == 60
+    assert len(briefing.pending) == 15
     for told in (briefing.as_prompt(), briefing.as_prompt(budget_tokens=400)):
         assert told.count("May I keep this about health") == 1
         assert told.count("Perhaps she has diabetes") == 3

@@ -8,7 +8,8 @@ send to the new ones has to be recorded again.
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -46,10 +47,17 @@ def test_the_model_saw_the_definitions_of_today() -> None:
     assert {each["definitions"] for each in RECORDINGS.values()} == {hash_of_definitions()}
 
 
+@pytest.fixture(scope="module")
+def played_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """What comes of a recording, which is played once."""
+    folder = tmp_path_factory.mktemp("played")
+    return cache(lambda name: play(RECORDINGS[name], folder / f"{name}.lbug"))
+
+
 @pytest.mark.parametrize("name", RECORDINGS)
-def test_the_same_calls_leave_the_same_memory(name: str, tmp_path: Path) -> None:
+def test_the_same_calls_leave_the_same_memory(name: str, played_of: Callable[[str], Any]) -> None:
     recording: dict[str, Any] = RECORDINGS[name]
-    played = play(recording, tmp_path / "memory.lbug")
+    played = played_of(name)
     calls = [call for session in recording["sessions"] for call in session["calls"]]
     # What a recall finds first may get better; what is noted and told about it may not change.
     pairs = [
@@ -64,9 +72,11 @@ def test_the_same_calls_leave_the_same_memory(name: str, tmp_path: Path) -> None
     assert AFFIRMED.get(name, {}).items() <= found.items()
 
 
-def test_a_limit_that_a_recorded_customer_set_leads_each_briefing(tmp_path: Path) -> None:
+def test_a_limit_that_a_recorded_customer_set_leads_each_briefing(
+    played_of: Callable[[str], Any],
+) -> None:
     recording = RECORDINGS["machine-04"]
-    played = play(recording, tmp_path / "memory.lbug")
+    played = played_of("machine-04")
     calls = [call for session in recording["sessions"] for call in session["calls"]]
     briefings = [
         reply
