@@ -93,6 +93,8 @@ _NOTHING = {
 LENGTH_MAX = 12_000
 """Characters of one answer, some three thousand tokens; lines beyond this are left out whole."""
 
+_MORE_WAIT = "{count} more wait; answer some of these, and call again to see them."
+
 
 def joined(lines: Iterable[str]) -> str:
     """Lines as one text; if it is too long, with the number of lines left out."""
@@ -111,12 +113,16 @@ def _item(lines: Iterable[str]) -> Iterator[str]:
         yield f"  {line}" if place else f"- {line}"
 
 
-def pending_lines(waiting: Sequence[Decision | Dispute]) -> Iterator[str]:
+def pending_lines(waiting: Sequence[Decision | Dispute]) -> list[str]:
     """Held notes and disputes, each with its question and the id for an answer."""
-    if waiting:
-        yield f"{len(waiting)} waiting:"
-    for item in waiting:
-        yield from _item(waiting_lines(item))
+    told, length = [f"{len(waiting)} waiting:"] if waiting else [], 0
+    for count, item in enumerate(waiting):
+        lines = [*map(visible, _item(waiting_lines(item)))]
+        length += sum(map(len, lines)) + len(lines)
+        if count and length > LENGTH_MAX - len(told[0]) - len(_MORE_WAIT):
+            return [*told, _MORE_WAIT.format(count=len(waiting) - count)]
+        told += lines
+    return told
 
 
 def _history_lines(histories: Iterable[FactHistory]) -> Iterator[str]:

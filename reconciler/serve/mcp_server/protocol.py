@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -147,11 +148,20 @@ async def _pass_on_requests(
         async for received in incoming:
             request = _mended(received) if isinstance(received, ValidationError) else received
             if isinstance(request, SessionMessage):
+                _read_arguments(request.message)
                 _note(request.message, unanswered)
             await server.send(request)
         with anyio.move_on_after(_GRACE_SECONDS):
             while unanswered:
                 await anyio.sleep(_POLL_SECONDS)
+
+
+def _read_arguments(message: object) -> None:
+    """Read arguments that are a text of JSON, such as "null"; the SDK refuses any other text."""
+    params = getattr(message, "params", None) or {}
+    if isinstance(said := params.get("arguments"), str):
+        with suppress(ValueError, RecursionError):
+            params["arguments"] = json.loads(said or "null")
 
 
 def _note(message: object, unanswered: set[str | int]) -> None:
