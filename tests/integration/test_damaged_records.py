@@ -169,14 +169,20 @@ def asked_for(memory: Memory) -> dict[str, Callable[[], Any]]:
 
 
 @DAMAGED
-def test_what_is_damaged_is_named_where_asked_for_never_quoted_and_keeps_nothing_else_unread(
+def test_what_is_damaged_is_counted_named_never_quoted_and_keeps_nothing_else_unread(
     one_of_each: EngineUnderTest,
     ids: tuple[str, str],
     names: tuple[str, ...],
     caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
 ) -> None:
     lorry, cats = ids
     with opened(one_of_each) as memory:
+        [counted] = ops.health(memory.contact(*ANN), check_records=True).contacts
+        report = ops.export(memory, tmp_path / "all.jsonl")
+        links = [each for each in report.damaged_ids if each.split()[0].isupper()]
+        assert len(report.damaged_ids) - len(links) == counted.damaged
+        assert bool(report.damaged_ids) is (names != ("a tombstone without a time",))
         caplog.clear()
         found = {called: call() for called, call in asked_for(memory).items()}
         assert cats in {ranked.fact.fact_id for ranked in found["recall"]}
@@ -193,19 +199,6 @@ def test_what_is_damaged_is_named_where_asked_for_never_quoted_and_keeps_nothing
             assert str(lorry) in str(told.value)
             assert SECRET not in f"{told.value}{told.value.__cause__}"
         assert SECRET not in caplog.text
-
-
-@DAMAGED
-def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
-    one_of_each: EngineUnderTest, ids: tuple[str, str], names: tuple[str, ...], tmp_path: Path
-) -> None:
-    _, cats = ids
-    with opened(one_of_each) as memory:
-        [counted] = ops.health(memory.contact(*ANN), check_records=True).contacts
-        report = ops.export(memory, tmp_path / "all.jsonl")
-        links = [each for each in report.damaged_ids if each.split()[0].isupper()]
-        assert len(report.damaged_ids) - len(links) == counted.damaged
-        assert bool(report.damaged_ids) is (names != ("a tombstone without a time",))
     given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "new.lbug"}
     ops.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
     with Memory.open(embedder=HashingEmbedder(), **given) as memory:
