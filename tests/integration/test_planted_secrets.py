@@ -297,8 +297,8 @@ def walk_sessions(memory: Memory, planter: Planter) -> None:
 def walk_tasks(memory: Memory, planter: Planter) -> None:
     def task(**given: Any) -> MemoryContext:
         usual = {"agent_id": "crm", "contact_id": "ann", "goal": "Move it", "session_id": None}
-        usual["task_id"] = f"task-{len(planter.planted)}"
-        return call_about(memory, "task")(**usual | given)
+        own_id = {"task_id": given.get("task_id") or f"task-{len(planter.planted)}"}
+        return call_about(memory, "task")(**usual | given | own_id)
 
     planter.walk(
         "task",
