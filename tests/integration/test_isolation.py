@@ -338,6 +338,18 @@ def test_an_export_of_a_view_takes_no_other_tenant(world: World, kind: type) -> 
         ops.export(part, io.BytesIO(), tenant="globex")
 
 
+def test_the_memorys_own_two_calls_about_a_contact_only_add_whose_it_is() -> None:
+    for own, bound in ((Memory.add_contact_note, "note"), (Memory.agent_tools, "tools")):
+        whose = {"agent_id", "contact_id", "tenant"}
+        taken = inspect.signature(own).parameters.values()
+        theirs = inspect.signature(getattr(ContactMemory, bound)).parameters.values()
+        assert [each for each in taken if each.name not in whose] == list(theirs)
+
+
+def test_the_facade_stays_small() -> None:
+    assert len([name for name in dir(Memory) if not name.startswith("_")]) <= 25
+
+
 @every_view
 def test_whoever_awaits_takes_the_same(kind: type) -> None:
     awaited = {
