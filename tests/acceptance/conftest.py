@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from reconciler.entrypoints import cli
 from reconciler.entrypoints.cli import main
 from tests.command_line import Installed, Run, environment_of
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.kept_stores import KeptGraphs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,13 +55,25 @@ def run(
     command_line: Run,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
-) -> Run:
-    """Runs a command against an empty store, without a model; ``COLUMNS`` of the module counts."""
+    kept_graphs: KeptGraphs,
+) -> Iterator[Run]:
+    """Runs a command against an empty store, without a model; ``COLUMNS`` of the module counts.
+
+    The store stays open between commands, unless a test has ``own_file``.
+    """
     monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
     monkeypatch.setenv("COLUMNS", str(getattr(request.module, "COLUMNS", 200)))
     for name, value in environment_of(engine).items():
         monkeypatch.setenv(name, value)
-    return command_line
+    path = engine.settings_arguments.get("embedded_path")
+    is_lent = path and "own_file" not in request.fixturenames
+    with kept_graphs.lent(path) if is_lent else contextlib.nullcontext():
+        yield command_line
+
+
+@pytest.fixture
+def own_file() -> None:
+    """For a test that starts a process on its store, or holds it open: no store is lent to it."""
 
 
 @pytest.fixture(scope="session")

@@ -53,6 +53,7 @@ def test_an_export_to_the_output_is_nothing_but_the_export(run: Run) -> None:
     assert run("export", "--out", "-", "--json")[0] == 2
 
 
+@pytest.mark.usefixtures("own_file")
 def test_a_store_that_is_open_elsewhere_says_who_can_back_it_up(
     run: Run, engine: EngineUnderTest, tmp_path: Path
 ) -> None:
