@@ -18,6 +18,7 @@ from reconciler.adapters.answer_reading import (
     read_answer,
     word_of,
 )
+from tests.tables import every
 
 
 class Word(StrEnum):
@@ -39,7 +40,7 @@ TEXT = json.dumps(FIELDS)
 ANSWER = Answer(word=Word.SAME, number=2, share=0.9)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         TEXT,
@@ -62,7 +63,7 @@ def test_what_stands_around_an_answer_is_passed_over(text: str) -> None:
     assert read_answer(text, Answer) == ANSWER
 
 
-@pytest.mark.parametrize(
+@every(
     ("field", "given", "read"),
     [
         ("word", "SAME", "same"),
@@ -83,7 +84,7 @@ def test_a_value_in_other_clothes_is_understood(field: str, given: Any, read: An
     assert getattr(read_answer(json.dumps(FIELDS | {field: given}), Answer), field) == read
 
 
-@pytest.mark.parametrize(
+@every(
     ("field", "given"),
     [
         ("word", "similar"),
@@ -104,7 +105,7 @@ def test_what_could_mean_something_else_is_not_guessed(field: str, given: Any) -
         read_answer(json.dumps(FIELDS | {field: given}), Answer)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "fault"),
     [
         ("", "no whole JSON object"),
@@ -129,7 +130,7 @@ def test_where_there_is_no_one_answer_the_fault_is_named(text: str, fault: str) 
         read_answer(text, Answer)
 
 
-@pytest.mark.parametrize("said", [{"word": "Born in Ulm"}, {"Born in Ulm": 1}])
+@every("said", [{"word": "Born in Ulm"}, {"Born in Ulm": 1}])
 def test_a_fault_does_not_repeat_what_was_said(said: dict[str, Any]) -> None:
     with pytest.raises(UnreadableAnswerError) as raised:
         read_answer(json.dumps(FIELDS | said), Answer)
@@ -151,10 +152,8 @@ def test_a_fault_names_fields_and_places_in_a_list_and_no_other_key() -> None:
     assert unknown.startswith("shares: Input should be")
 
 
-@pytest.mark.parametrize("word", ["</think>", "<think>a</think> b", "</think>{[</think>"])
-@pytest.mark.parametrize(
-    "form", ["{}", "```json\n{}\n```", "Here it is: {}", "<think>Hm.</think>{}"]
-)
+@every("word", ["</think>", "<think>a</think> b", "</think>{[</think>"])
+@every("form", ["{}", "```json\n{}\n```", "Here it is: {}", "<think>Hm.</think>{}"])
 def test_an_answer_may_cite_the_end_of_a_thought(word: str, form: str) -> None:
     said = form.replace("{}", json.dumps({"words": [word]}))
     assert read_answer(said, WordsAnswer).words == [word]

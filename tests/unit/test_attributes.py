@@ -125,7 +125,7 @@ def test_an_attribute_is_found_under_any_spelling_of_its_names(name: str, canoni
     assert found.name == canonical
 
 
-@pytest.mark.parametrize(
+@every(
     "name", ["favourite colour", "", "🎂", "contact", "wife's birthday", "wife_city", "user_name"]
 )
 def test_any_other_name_finds_nothing(name: str) -> None:
@@ -273,7 +273,7 @@ def test_anybody_else_is_named_in_one_form(subject: str, normalised: str) -> Non
     assert slot("city", "Berlin", subject=subject).subject == normalised
 
 
-@pytest.mark.parametrize(
+@every(
     ("subject", "attribute", "found"),
     [
         (None, "wife's birthday", ("wife", "birthday")),
@@ -308,9 +308,7 @@ def test_a_subject_alone_is_a_slot_that_names_no_attribute() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("attribute", "is_known"), [("city", True), ("Home city", True), ("shoe size", False)]
-)
+@every(("attribute", "is_known"), [("city", True), ("Home city", True), ("shoe size", False)])
 def test_a_slot_knows_whether_its_attribute_is_the_books(attribute: str, is_known: bool) -> None:
     assert slot(attribute, "38").is_known is is_known
 
@@ -326,7 +324,7 @@ def test_a_slot_keeps_the_value_as_it_was_said() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "canonical"),
     [
         ("favourite colour", "favourite_colour"),
@@ -341,7 +339,7 @@ def test_an_attribute_outside_the_book_is_kept_in_snake_case(name: str, canonica
     assert slot(name, "red").attribute == canonical
 
 
-@pytest.mark.parametrize(("said", "kept"), [(None, False), (False, False), (True, True)])
+@every(("said", "kept"), [(None, False), (False, False), (True, True)])
 def test_an_attribute_outside_the_book_holds_as_many_values_as_the_caller_says(
     said: bool | None, kept: bool
 ) -> None:
@@ -349,8 +347,8 @@ def test_an_attribute_outside_the_book_holds_as_many_values_as_the_caller_says(
     assert (made.is_single_valued, made.is_open) == (kept, said is None)
 
 
-@pytest.mark.parametrize(("name", "book"), [("city", True), ("allergies", False)])
-@pytest.mark.parametrize("said", [None, True, False])
+@every(("name", "book"), [("city", True), ("allergies", False)])
+@every("said", [None, True, False])
 def test_what_the_caller_says_of_an_attribute_holds_before_the_book(
     name: str, book: bool, said: bool | None
 ) -> None:
@@ -371,12 +369,12 @@ def test_a_word_for_no_value_is_no_value(name: str, value: str | None) -> None:
     assert (made.value, made.value_key) == (None, None)
 
 
-@pytest.mark.parametrize("value", ["No", "Nun", "Nullarbor", "Jennifer Null", "none of them", "0"])
+@every("value", ["No", "Nun", "Nullarbor", "Jennifer Null", "none of them", "0"])
 def test_a_value_that_only_looks_like_such_a_word_is_kept(value: str) -> None:
     assert slot("shoe", value).value == value
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "said"),
     [
         (42, "42"),
@@ -428,7 +426,7 @@ def test_so_is_a_value_that_is_too_much_or_no_number(said: Any) -> None:
         slot("shoe", said)
 
 
-@pytest.mark.parametrize(("name", "length"), [("subject", 200), ("attribute", 200), ("value", 500)])
+@every(("name", "length"), [("subject", 200), ("attribute", 200), ("value", 500)])
 def test_the_longest_name_and_value_are_kept(name: str, length: int) -> None:
     assert shipped().slot(**{"attribute": "city"} | {name: "a" * length})  # type: ignore[arg-type]
 
@@ -437,7 +435,7 @@ def test_a_value_may_have_lines() -> None:
     assert key("address", "1 High St\nOxford") == key("address", "1 High St, Oxford")
 
 
-@pytest.mark.parametrize("attribute", [None, "null"])
+@every("attribute", [None, "null"])
 def test_a_value_without_an_attribute_is_refused_with_the_mend(attribute: str | None) -> None:
     with pytest.raises(InvalidNoteError, match=r"^value 'Berlin' came without an attribute; say"):
         shipped().slot(attribute=attribute, value="Berlin")
@@ -448,7 +446,7 @@ def test_so_is_an_attribute_of_symbols_alone() -> None:
         slot("$", "x")
 
 
-@pytest.mark.parametrize("said", ["true", 1, 0, "yes"])
+@every("said", ["true", 1, 0, "yes"])
 def test_so_is_a_word_on_how_many_that_is_no_truth(said: Any) -> None:
     with pytest.raises(
         InvalidNoteError, match=r"^single_valued must be true or false, or be left out$"

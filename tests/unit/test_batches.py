@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from reconciler.service.stores.rows import batches
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("count", "expected"),
     [(0, []), (1, [[0]]), (3, [[0, 1, 2]]), (4, [[0, 1, 2], [3]])],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from reconciler.domain.recalling.briefing import Briefing, asked_together, opens_conversations
 from reconciler.domain.recalling.recallable import Recallable, Recalling
 from reconciler.domain.recalling.recalled import Recalled
@@ -14,6 +12,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.reading.kinds import RecallSemantics
+from tests.tables import every
 
 SCOPE, NOON = Scope("acme", "crm", "priya"), datetime(2026, 3, 9, 12, tzinfo=UTC)
 
@@ -131,7 +130,7 @@ def test_what_is_due_is_in_a_briefing_whatever_its_limit() -> None:
     assert late.fact not in [hit.fact for hit in found]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Born on 29 February; the audit is on 18 March.",

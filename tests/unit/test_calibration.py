@@ -72,7 +72,7 @@ def city(value: str) -> Slot:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     ("count", "of", "low", "high"),
     [
         # Newcombe, Statistics in Medicine 17 (1998), table I, method 3.
@@ -100,7 +100,7 @@ def test_an_interval_lies_around_its_share(of: int, data: st.DataObject) -> None
     assert rate.share - 1e-9 <= high <= 1 + 1e-9
 
 
-@pytest.mark.parametrize(
+@every(
     ("relation", "label"),
     [
         (Relation.SAME, SAME),
@@ -286,7 +286,7 @@ def test_a_bound_that_no_threshold_keeps_is_refused() -> None:
         choose_thresholds([*EASY, *contradictory])
 
 
-@pytest.mark.parametrize("bound", [0, 1, -0.1, 1.5, math.nan])
+@every("bound", [0, 1, -0.1, 1.5, math.nan])
 def test_a_bound_that_is_no_share_is_refused(bound: float) -> None:
     with pytest.raises(InvalidRequestError, match="above 0 and below 1"):
         choose_thresholds(EASY, bound)

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy
@@ -240,9 +238,7 @@ def test_a_denied_end_filed_under_the_value_denies_none() -> None:
     assert denies_value("Never worked at Siemens.", "Siemens")
 
 
-@pytest.mark.parametrize(
-    ("cosine", "action"), [(0.3, UPDATE), (math.nextafter(0.3, -1), ADD), (0.9, UPDATE)]
-)
+@every(("cosine", "action"), [(0.3, UPDATE), (math.nextafter(0.3, -1), ADD), (0.9, UPDATE)])
 def test_words_end_nothing_that_is_far_away(cosine: float, action: Action) -> None:
     verdict = decide(note("Sold the van"), [known("Has a van", cosine)], DEFAULT)
     assert verdict.action is action
@@ -465,7 +461,7 @@ ROSTER = [
 ]
 
 
-@pytest.mark.parametrize("cosine", [0.46, 0.7, 0.85, 0.9, 0.94])
+@every("cosine", [0.46, 0.7, 0.85, 0.9, 0.94])
 @every(("one", "other"), ROSTER)
 def test_entries_of_a_roster_are_never_linked(one: str, other: str, cosine: float) -> None:
     for fact, said in ((one, other), (other, one)):

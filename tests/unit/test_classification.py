@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.reading.cues.classification import (
@@ -64,7 +63,7 @@ def test_what_was_agreed_and_what_always_holds_is_a_decision(text: str) -> None:
     assert infer_category(text) is Category.DECISION
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Has not decided yet",
@@ -77,7 +76,7 @@ def test_what_is_still_open_is_no_decision(text: str) -> None:
     assert infer_category(text) is Category.FACT
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "To reset the password: open the settings and click reset",
@@ -93,7 +92,7 @@ def test_an_order_of_steps_is_a_procedure(text: str) -> None:
     assert infer_category(text) is Category.PROCEDURE
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Summary: happy, renews in May",
@@ -162,7 +161,7 @@ def test_whatever_no_list_knows_is_a_fact(text: str) -> None:
     assert infer_category(text) is Category.FACT
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Do not suggest Luigi's again",
@@ -178,7 +177,7 @@ def test_what_is_forbidden_is_negative(text: str) -> None:
     assert infer_recall_semantics(text) is RecallSemantics.NEGATIVE
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Always ask before a refund",
@@ -206,7 +205,7 @@ def test_what_binds_is_a_constraint(text: str) -> None:
     assert infer_recall_semantics(text) is RecallSemantics.CONSTRAINT
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Do not make purchases without confirmation",
@@ -244,7 +243,7 @@ def test_a_habit_or_a_fact_orders_nothing(text: str) -> None:
     assert infer_recall_semantics(text) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "cue"),
     [
         ("Remember that she is vegan", "remember that"),
@@ -260,7 +259,7 @@ def test_a_wish_to_have_it_kept_is_found(text: str, cue: str) -> None:
     assert find_trigger(text) == cue
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I remember that trip",
@@ -275,7 +274,7 @@ def test_words_that_only_sound_like_a_wish_are_passed_over(text: str) -> None:
     assert find_trigger(text) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "cue"),
     [
         ("Hypothesis: the disk is full", "hypothesis:"),
@@ -291,7 +290,7 @@ def test_a_guess_at_what_nobody_verified_is_found(text: str, cue: str) -> None:
     assert find_speculation(text) == cue
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I think she prefers tea",
@@ -325,7 +324,7 @@ def test_nothing_is_recalled_by_default_because_of_its_words(text: str) -> None:
     assert infer_recall_semantics(text) is not RecallSemantics.DEFAULT
 
 
-@pytest.mark.parametrize(
+@every(
     "piece",
     ["never ", "not a ", "price is ", "costs 1 ", "first open ", "to a ", "use a ", "i ", "1. "],
 )

@@ -115,9 +115,7 @@ def test_a_value_is_taken_out_wherever_it_stands(proposed: Candidate) -> None:
     assert found.redacted == {CARD}
 
 
-@pytest.mark.parametrize(
-    "place", ["text", "source reference", "contact name", "topic", "tag", "evidence", "span"]
-)
+@every("place", ["text", "source reference", "contact name", "topic", "tag", "evidence", "span"])
 def test_a_keyed_hash_stands_in_its_place(place: str) -> None:
     assert holds(cleaned(PLACES[place]), TOKEN)
 
@@ -160,7 +158,7 @@ def test_who_said_it_and_when_stays_as_it_is() -> None:
 # What becomes of it
 
 
-@pytest.mark.parametrize(
+@every(
     ("handling", "stays", "named"),
     [
         ("redact", False, "redacted"),
@@ -177,7 +175,7 @@ def test_in_prose_a_value_stays_only_where_the_policy_keeps_it(
     assert {name for name in ("redacted", "kept", "refused") if getattr(found, name)} == {named}
 
 
-@pytest.mark.parametrize(
+@every(
     ("handling", "stays", "named"),
     [
         ("redact", False, "redacted"),
@@ -232,7 +230,7 @@ def test_an_attribute_tells_what_its_value_is_where_the_value_does_not(
     assert not holds(found, "The old mill")
 
 
-@pytest.mark.parametrize(("value", "is_known"), [("Mill", True), ("Sty", False)])
+@every(("value", "is_known"), [("Mill", True), ("Sty", False)])
 def test_a_slots_own_value_is_taken_out_of_the_text_from_four_characters_on(
     value: str, is_known: bool
 ) -> None:
@@ -252,7 +250,7 @@ def test_a_slots_own_value_that_the_finder_sees_as_well_is_replaced_once() -> No
     assert cleaned(proposed).candidate.note.text == expected
 
 
-@pytest.mark.parametrize("value", [None, "Pune"])
+@every("value", [None, "Pune"])
 def test_without_a_value_or_an_attribute_a_slot_stays_as_it_is(value: str | None) -> None:
     given_ = slot(value, "email" if value is None else None)
     assert cleaned(candidate(slot=given_)).candidate.note.slot == given_
@@ -278,7 +276,7 @@ def test_with_the_check_off_nothing_is_looked_for() -> None:
     assert cleaned(proposed, GatePolicy.from_mapping(off)) == expected
 
 
-@pytest.mark.parametrize("attribute", ["email", "phone", "address"])
+@every("attribute", ["email", "phone", "address"])
 def test_a_secret_is_refused_also_as_the_value_of_a_slot_that_is_kept(attribute: str) -> None:
     found = cleaned(candidate(slot=slot("key=hush", attribute)), policy("slot", secret="refuse"))
     assert found.refused == {SECRET}
@@ -314,16 +312,14 @@ def test_a_cleaned_span_still_stands_in_its_cleaned_episode() -> None:
     assert all(span in after.text for span in after.spans)
 
 
-@pytest.mark.parametrize(
-    "later", [{"tags": ("4111",)}, {"contact_name": "4111"}, {"source_reference": "4111"}]
-)
+@every("later", [{"tags": ("4111",)}, {"contact_name": "4111"}, {"source_reference": "4111"}])
 def test_a_value_known_from_the_text_is_taken_out_of_what_comes_with_it(
     later: dict[str, Any],
 ) -> None:
     assert not holds(cleaned(candidate("Pays by card=4111", **later)), "4111")
 
 
-@pytest.mark.parametrize(("value", "is_known"), [("4111", True), ("411", False)])
+@every(("value", "is_known"), [("4111", True), ("411", False)])
 def test_a_value_is_taken_out_of_other_texts_from_four_characters_on(
     value: str, is_known: bool
 ) -> None:
@@ -349,7 +345,7 @@ def test_a_value_is_taken_out_also_where_it_stands_before_the_text_that_gives_it
 # Spans that were never said
 
 
-@pytest.mark.parametrize(
+@every(
     ("spans", "missing"),
     [
         ((), 0),
@@ -380,7 +376,7 @@ def test_a_span_with_sensitive_data_is_not_missing() -> None:
 # Tokens
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "one", "other"),
     [
         (PHONE, "+44 20 7946 0018", "+442079460018"),
@@ -395,7 +391,7 @@ def test_a_value_written_twice_has_one_token(kind: SensitiveKind, one: str, othe
     assert token_of(kind, one) == token_of(kind, other)
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         (token_of(PHONE, "5550"), token_of(PHONE, "5551")),
@@ -518,7 +514,7 @@ def test_every_id_of_a_candidate_and_of_its_evidence_is_told() -> None:
 ONE, OTHER = token_of(PHONE, "5550"), token_of(PHONE, "7771")
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "redacted", "expected"),
     [
         ("Call 5550 or 7771", f"Call {ONE} or {OTHER}", True),

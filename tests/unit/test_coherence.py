@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pytest
-
 from reconciler.domain.records.kinds import FactState
 from reconciler.service.checking.lines import Coherence, Link, Node
 from tests.tables import every
@@ -90,7 +88,7 @@ def test_a_fact_gives_way_once() -> None:
     )
 
 
-@pytest.mark.parametrize("above", [["aa"], ["ba", "ab"], ["ba", "cb", "ac"]])
+@every("above", [["aa"], ["ba", "ab"], ["ba", "cb", "ac"]])
 def test_a_history_has_a_beginning(above: list[str]) -> None:
     found = wrong({"a": ENDED, "b": ENDED, "c": ENDED}, above)
     assert str(found).startswith("each replaced the next: ")
@@ -130,7 +128,7 @@ def test_a_decision_that_refuses_wrote_nothing() -> None:
     assert wrong_with([refusing]) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("held", "is_whole"),
     [
         ({"action": "REJECT", "record": "{}"}, True),
@@ -143,9 +141,7 @@ def test_a_decision_is_kept_whole(held: dict[str, str], is_whole: bool) -> None:
     assert found == (None if is_whole else "decision d has no record")
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind, held in HELD.items() for name in held]
-)
+@every(("kind", "name"), [(kind, name) for kind, held in HELD.items() for name in held])
 def test_a_link_holds_what_it_is_read_for(kind: str, name: str) -> None:
     held = {other: value for other, value in HELD[kind].items() if other != name}
     bent = Link(kind=kind, from_id="b", to_id="a", properties=held)

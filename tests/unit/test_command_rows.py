@@ -16,6 +16,7 @@ from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.options import add_commands, print_json
 from reconciler.reading.kinds import Category
+from tests.tables import every
 
 
 def _call(
@@ -89,7 +90,7 @@ def test_a_sequence_is_an_option_that_may_be_repeated(options: dict[str, Any]) -
     assert (options["tags"].opts, options["tags"].multiple) == (["--tag"], True)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "told"),
     [
         (("--limit", "0"), "greater than"),
@@ -120,7 +121,7 @@ def test_the_row_may_replace_help_option_and_default() -> None:
     assert made["urgent"].opts == ["--urgent"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("call", "required"),
     [(ContactMemory.profile, True), (BoundMemory.disputes, False), (AgentMemory.contacts, None)],
 )

@@ -22,6 +22,7 @@ from benchmarks.consolidation import (
 )
 from benchmarks.invented_facts import invented_row
 from tests.engines import embedded_engine
+from tests.tables import every
 
 ROW = {
     "context": "Here is a list of facts:\n0. The capital of Oria is Ulm. \n1. Ada was born in the "
@@ -64,7 +65,7 @@ def test_facts_are_told_in_the_order_of_their_numbers() -> None:
     assert listed.stale == {"The capital of Oria is Ulm."}
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "parts"),
     [
         ("The capital of Oria is Pell Inc..", ("Oria", "Pell Inc")),
@@ -116,7 +117,7 @@ def test_a_file_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None:
         read_rows(tmp_path / "bytes")
 
 
-@pytest.mark.parametrize(
+@every(
     ("changed", "error"),
     [
         ({"context": None}, "no numbered lines"),

@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from reconciler.bootstrap.chosen_models import build_judge
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -15,6 +13,7 @@ from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.settings import load_settings
+from tests.tables import every
 
 SCOPE = Scope("acme", "crm", "alice")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -51,7 +50,7 @@ def is_contacts(proposed: Candidate) -> bool:
     return counts_as
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "claim", "attribute", "value"),
     [
         ("I work at Brightwave now.", "Works at Brightwave.", "employer", "Brightwave"),
@@ -71,7 +70,7 @@ def test_the_contacts_own_literal_words_are_the_contacts_word(
     assert is_contacts(candidate(told(text), claim=claim, attribute=attribute, value=value))
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "span"),
     [
         ("If all goes well, I work at Brightwave by May.", "I work at Brightwave"),
@@ -88,7 +87,7 @@ def test_words_that_do_not_carry_the_claim_stay_the_extractors(text: str, span: 
     assert not is_contacts(candidate(told(text, span), **WORK))
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "claim"),
     [
         ("I work at Brightwave.", "Works at Brightwave, account 4411 0099."),
@@ -102,7 +101,7 @@ def test_a_claim_that_says_more_or_otherwise_stays_the_extractors(text: str, cla
     assert not is_contacts(candidate(told(text), **WORK | {"claim": claim}))
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "claim", "expected"),
     [
         ("Just message me in the app, only the app.", "Wants messages in the app only.", True),
@@ -120,9 +119,7 @@ def test_a_claim_in_other_words_is_carried_if_it_adds_nothing_that_code_can_see(
     assert is_contacts(candidate(told(text), claim=claim)) is expected
 
 
-@pytest.mark.parametrize(
-    ("first", "expected"), [(None, False), (datetime(2026, 4, 18, tzinfo=UTC), True)]
-)
+@every(("first", "expected"), [(None, False), (datetime(2026, 4, 18, tzinfo=UTC), True)])
 def test_a_day_that_the_extractor_read_from_the_words_is_carried(
     first: datetime | None, expected: bool
 ) -> None:
@@ -131,7 +128,7 @@ def test_a_day_that_the_extractor_read_from_the_words_is_carried(
     assert is_contacts(replace(moving, note=replace(moving.note, valid_from=first))) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "claim", "before", "expected"),
     [
         ("She is 74.", "The contact's mother is 74.", "My mother moves in.", True),
@@ -158,7 +155,7 @@ def test_a_claim_adds_nothing_to_what_the_words_and_the_talk_before_say(
     assert is_contacts(candidate(told(text), claim=claim, said_before=said)) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "claim", "expected"),
     [
         ("Ich bin kein Raucher.", "Der Kontakt ist Raucher.", False),
@@ -184,7 +181,7 @@ def test_a_value_that_was_not_said_is_not_the_contacts() -> None:
 BUYING = "I have nine jars from Tarn, and I'm thinking of buying more."
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "claim", "expected"),
     [
         (BUYING, "The contact has nine jars from Tarn.", True),
@@ -205,7 +202,7 @@ def test_a_hedge_in_a_later_clause_leaves_the_clause_before_it_certain(
     assert JUDGE(said).candidate.note.is_hedged is not expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("claim", "expected"),
     [
         ("As of 1 January 2026 the contact has ten medals.", True),
@@ -220,7 +217,7 @@ def test_the_day_of_the_words_is_no_number_that_the_contact_did_not_say(
     assert is_contacts(candidate(told("I have ten medals now."), claim=claim)) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "expected"),
     [("two menus for lunch", True), ("three menus for lunch", False), ("a terrace", False)],
 )
@@ -232,7 +229,7 @@ def test_a_value_in_another_order_is_carried_if_all_of_its_words_were_said(
     assert is_contacts(candidate(said, **claim, value=value)) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     "changed",
     [
         {"confidence": None},
@@ -258,7 +255,7 @@ def test_one_thing_that_is_not_the_contacts_own_makes_it_the_extractors(
     assert not is_contacts(replace(proposed, **changed))
 
 
-@pytest.mark.parametrize("confidence", [0.0, 0.5, 1.0])
+@every("confidence", [0.0, 0.5, 1.0])
 def test_it_is_judged_by_the_floors_of_the_contacts_word_at_any_confidence(
     confidence: float,
 ) -> None:
@@ -274,7 +271,7 @@ def test_the_assessment_says_whose_word_it_is_and_why() -> None:
     assert str(found).startswith("source: admit: the contact's own literal words, checked")
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [("Perhaps fine with phone.", True), ("Fine with phone.", False)],
 )
@@ -346,7 +343,7 @@ def cut(table: str) -> list[list[str]]:
     return [[part.strip() for part in line.split("|")] for line in table.strip().splitlines()]
 
 
-@pytest.mark.parametrize(("text", "span", "claim"), cut(CUT))
+@every(("text", "span", "claim"), cut(CUT))
 def test_a_citation_cut_out_of_a_sentence_that_does_not_say_it_is_held_without_a_question(
     text: str, span: str, claim: str
 ) -> None:
@@ -355,7 +352,7 @@ def test_a_citation_cut_out_of_a_sentence_that_does_not_say_it_is_held_without_a
     assert found.question is None
 
 
-@pytest.mark.parametrize(("text", "span", "claim"), cut(WHOLE))
+@every(("text", "span", "claim"), cut(WHOLE))
 def test_a_citation_of_a_sentence_that_says_it_is_not_held_for_that(
     text: str, span: str, claim: str
 ) -> None:
@@ -376,7 +373,7 @@ def test_introduced_words_are_held_without_a_question_before_consent_is_asked() 
     assert JUDGE(replace(said, confirmed_by=("contact",))).assessment.disposal is Disposal.ADMIT
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I withdraw my consent, do not share my profile with hotels.",
@@ -396,7 +393,7 @@ def test_a_withdrawal_is_admitted_at_once_whoever_reads_it(text: str) -> None:
     assert found.recall_semantics is RecallSemantics.NEGATIVE
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "claim", "expected"),
     [
         (
@@ -422,7 +419,7 @@ def test_a_withdrawal_is_carried_by_one_in_another_form(
     assert is_contacts(candidate(told(text), claim=claim)) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("Withdrew the consent to photos.", RecallSemantics.NEGATIVE),

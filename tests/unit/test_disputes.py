@@ -17,6 +17,7 @@ from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.kinds import Category
+from tests.tables import every
 
 SCOPE = Scope("acme", "crm", "alice")
 USER, OPERATOR = SourceKind.USER_EXPLICIT, SourceKind.OPERATOR
@@ -55,7 +56,7 @@ def slot(value: str, attribute: str = "city", single: bool = True) -> Slot:
 # One guess
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "hedged", "action", "decided_by"),
     [
         ({"is_confirmed_by_user": True}, True, ADD, DecidedBy.HEDGE),
@@ -80,7 +81,7 @@ def test_a_guess_that_says_the_same_is_counted() -> None:
     assert (verdict.action, verdict.target, verdict.conflicts) == (SKIP, known, ())
 
 
-@pytest.mark.parametrize(("confirmed", "word"), [(True, USER), (False, OPERATOR)])
+@every(("confirmed", "word"), [(True, USER), (False, OPERATOR)])
 def test_what_the_contact_confirmed_is_their_word(confirmed: bool, word: SourceKind) -> None:
     told = fact("Lives in Pune", trust=OPERATOR, is_confirmed_by_user=confirmed)
     assert neighbour_of(told, 1.0).word is word
@@ -99,7 +100,7 @@ def settled_by(said: Note, verdict: Verdict, *others: Fact) -> list[str]:
     return [each.text for each in settle(verdict, said, {"fact-1": others}).settled]
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "verdict", "other", "expected"),
     [
         (note(THREE), said_again(), fact(TWO, 2), [TWO]),
@@ -172,7 +173,7 @@ def test_the_reason_names_what_ends() -> None:
 # Amendments
 
 
-@pytest.mark.parametrize("fact_id", ["fact-1", None])
+@every("fact_id", ["fact-1", None])
 def test_an_amendment_ends_what_it_names_and_what_shares_its_slot(fact_id: str | None) -> None:
     pune, goa = fact("Lives in Pune", slot=slot("Pune")), fact("In Goa", 2, slot=slot("Goa"))
     known = [neighbour_of(each, 0.3) for each in (pune, goa, fact("Has a dog", 3))]
@@ -182,7 +183,7 @@ def test_an_amendment_ends_what_it_names_and_what_shares_its_slot(fact_id: str |
     assert (verdict.targets, verdict.reason) == (tuple(known[:2]), "amended by anna: moved")
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "known", "fact_id", "told"),
     [
         (note("x"), None, "fact-1", "reembed --model minilm"),
@@ -217,7 +218,7 @@ def test_facts_that_hang_together_are_one_question() -> None:
     assert found[0].question.startswith('Which one holds: "a" (the user\'s own word, since 2026-')
 
 
-@pytest.mark.parametrize("ended", [{"state": FactState.SUPERSEDED}, {"expires_at": day(19)}])
+@every("ended", [{"state": FactState.SUPERSEDED}, {"expires_at": day(19)}])
 def test_what_has_ended_or_expired_is_in_no_dispute(ended: dict[str, Any]) -> None:
     facts = [fact("a"), fact("b", 2, **ended)]
     assert disputes_of(SCOPE, facts, [conflict(2, 1)], day(20)) == []

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.recalled import current_values
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from tests.ended_values import HELD, OVER
+from tests.tables import every
 
 BOOK = load_attribute_book(None)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -47,7 +46,7 @@ def test_the_end_of_one_of_several_values_leaves_the_others() -> None:
     assert values(court, place) == ["Sorrel Court"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("held", "attribute", "fuller", "shorter", "said"),
     [
         ("Lives in {}", "city", "Bangalore, India", "Bangalore", "No longer lives in {}"),
@@ -69,14 +68,14 @@ def test_the_end_of_a_value_in_fewer_words_takes_the_fuller_one(
     assert values(known, fact(said.format(shorter), attribute, shorter, day=1)) == []
 
 
-@pytest.mark.parametrize(("text", "attribute", "value"), OVER)
+@every(("text", "attribute", "value"), OVER)
 def test_a_fact_whose_words_end_its_own_value_holds_none(
     text: str, attribute: str, value: str
 ) -> None:
     assert values(fact(text, attribute, value)) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "attribute", "value"),
     [
         ("No calls after 6 pm.", "call_time", "after 6 pm"),
@@ -98,12 +97,12 @@ def test_two_that_are_not_to_be_mixed_up_are_two_values() -> None:
     assert set(values(*facts)) == {house, court}
 
 
-@pytest.mark.parametrize(("text", "attribute", "value"), HELD)
+@every(("text", "attribute", "value"), HELD)
 def test_an_end_of_something_else_leaves_the_value(text: str, attribute: str, value: str) -> None:
     assert values(fact(text, attribute, value)) == [value]
 
 
-@pytest.mark.parametrize(("text", "attribute", "value"), OVER)
+@every(("text", "attribute", "value"), OVER)
 def test_another_fact_of_the_same_value_holds_it_no_longer(
     text: str, attribute: str, value: str
 ) -> None:
@@ -114,7 +113,7 @@ def test_another_fact_of_the_same_value_holds_it_no_longer(
     assert values(known, fact(text, attribute, value, day=-1)) == [value]
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "said"),
     [
         (("Drives a Volvo.", "car", "Volvo"), "Sold the Volvo."),
@@ -134,7 +133,7 @@ def test_an_end_without_a_slot_takes_the_value_that_it_names(
 NUTS = ("Allergic to nuts", "allergy", "nuts")
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Has never been tested for a nut allergy.",
@@ -153,7 +152,7 @@ def test_an_allergy_stays_unless_it_is_plainly_denied(said: str) -> None:
     assert set(values(fact(*NUTS), fact(said, "allergy", "nuts", day=1))) == {"nuts"}
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Is not allergic to nuts.",
@@ -168,7 +167,7 @@ def test_an_allergy_that_is_plainly_denied_is_none(said: str) -> None:
     assert values(fact(*NUTS), fact(said, day=1)) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Allergic to peanuts only",
@@ -183,7 +182,7 @@ def test_of_a_wide_value_only_the_narrow_one_stays(said: str) -> None:
     assert set(values(fact(*NUTS), latex, narrow)) == {"latex", "peanuts"}
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     ["Allergic to peanuts", "Allergic to peanuts, only mildly.", "Only her son is allergic to it."],
 )
@@ -199,7 +198,7 @@ BUDGET = ("Budget is 40k", "budget", "40k")
 EMAIL = ("Prefers email", "preferred_channel", "email")
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "said"),
     [
         *((WORKS, said) for said in ("Quit his job yesterday.", "I resigned.", "Was laid off.")),
@@ -217,7 +216,7 @@ def test_an_end_that_does_not_name_the_value_takes_it(
     assert values(fact(*known), fact(said, day=-1)) == [known[2]]
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "said"),
     [
         *(
@@ -253,7 +252,7 @@ def test_an_end_of_something_near_leaves_the_value(known: tuple[str, str, str], 
     assert values(fact(*known), fact(said, day=1)) == [known[2]]
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "said"),
     [
         (("Works at Orbis.", "employer", "Orbis"), "The contract with Orbis has ended."),
@@ -307,7 +306,7 @@ def outdated(*facts: Fact) -> dict[str, bool]:
     return {each.value: each.may_be_outdated for each in current_values(facts, {}, BOOK)}
 
 
-@pytest.mark.parametrize(
+@every(
     "said", ["Bob has left the company.", "Her colleague Bob has left.", "Bob retired in April."]
 )
 def test_what_a_colleague_who_left_preferred_may_be_outdated(said: str) -> None:
@@ -315,9 +314,7 @@ def test_what_a_colleague_who_left_preferred_may_be_outdated(said: str) -> None:
     assert outdated(fact(*OF_BOB), fact(said, day=-1)) == {"Teams": False}
 
 
-@pytest.mark.parametrize(
-    "said", ["Bob has left the keys.", "Bob's car has died.", "Alice has left the company."]
-)
+@every("said", ["Bob has left the keys.", "Bob's car has died.", "Alice has left the company."])
 def test_what_a_colleague_who_is_there_prefers_is_not_outdated(said: str) -> None:
     assert outdated(fact(*OF_BOB), fact(said, day=1)) == {"Teams": False}
 

@@ -36,6 +36,7 @@ from reconciler.errors import InvalidRequestError
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.kinds import Category, RecallSemantics
 from tests.records import changed, decision_of
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 SCOPE = Scope("acme", "crm", "priya")
@@ -221,7 +222,7 @@ def test_only_the_cited_words_go_from_an_episode_that_supports_something_else() 
     assert other.decision_id not in plan.decision_ids
 
 
-@pytest.mark.parametrize("span", [None, "words that nobody said"])
+@every("span", [None, "words that nobody said"])
 def test_an_episode_that_is_cited_as_a_whole_goes_as_a_whole(span: str | None) -> None:
     other = decided(lives_in("tea", "none", text="Likes tea.", slot=None))
     shared = {"episode_id": "turn", "text": "I live in Pune and like tea."}
@@ -275,7 +276,7 @@ def said(text: str) -> Fact:
     return replace(SAID, fact_id=text, text=text)
 
 
-@pytest.mark.parametrize(
+@every(
     "again",
     [
         "flies to NEW YORK in may",
@@ -294,7 +295,7 @@ def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(a
     assert set(plan.fact_ids) == {SAID.fact_id, again}
 
 
-@pytest.mark.parametrize(
+@every(
     "again",
     [
         "Flies to New \u0423ork in M\u0430y.",  # Cyrillic
@@ -334,7 +335,7 @@ def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
         assert set(plan.fact_ids) == {SAID.fact_id, named.fact_id}
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         ("Runs 10 km.", "Runs 1.0 km."),
@@ -365,7 +366,7 @@ def test_nobody_elses_words_are_known_as_the_contacts() -> None:
     assert not set(sayings(SCOPE, PUNE)) & set(sayings(other, PUNE))
 
 
-@pytest.mark.parametrize(
+@every(
     ("reason", "kept"),
     [
         ("She asked under GDPR.", "She asked under GDPR."),
@@ -384,7 +385,7 @@ def test_a_reason_is_kept_without_what_would_tell_again_what_goes(reason: str, k
     assert without_telling(reason, texts, {"Priya Sharma", "Li", ""}) == kept
 
 
-@pytest.mark.parametrize(
+@every(
     "given",
     [{"fact_id": "a", "session_id": "b"}, {"subject": "Maya"}, {"fact_id": ""}, {"fact_id": 1}],
 )

@@ -6,7 +6,6 @@ import time
 import tomllib
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
@@ -17,6 +16,7 @@ from reconciler.domain.sessions.extraction import Extracted, Window, merged
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.reading.kinds import Category, Speech
 from reconciler.resources import resource_path
+from tests.tables import every
 
 BOOK = AttributeBook.from_mapping(
     tomllib.loads((resource_path("config") / "attributes.toml").read_text(encoding="utf-8"))
@@ -55,7 +55,7 @@ def candidates(*said: str | tuple[Role, str]) -> tuple[Extracted, ...]:
 # Requests
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "kept"),
     [
         ("Remember that I bill in dollars.", "The contact bills in dollars."),
@@ -81,7 +81,7 @@ def test_a_request_is_kept_in_words_that_stand_alone(said: str, kept: str) -> No
     assert (found.text, found.is_request) == (kept, True)
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Remember that the server is down on Sundays.",
@@ -94,7 +94,7 @@ def test_a_request_is_not_left_alone_for_what_it_holds(said: str) -> None:
     assert only(said).is_request
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Remember that it is late.",
@@ -121,7 +121,7 @@ def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
 # Statements and their slots
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "subject", "attribute", "value"),
     [
         ("My name is Ana.", None, "name", "Ana"),
@@ -150,7 +150,7 @@ def test_a_statement_fills_the_slot_it_names(
     assert (found.subject, found.attribute, found.value) == (subject, attribute, value)
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Thanks, that helps a lot!",
@@ -192,7 +192,7 @@ def test_what_is_fleeting_asked_or_anothers_is_none(said: str) -> None:
     assert statements(said) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "category"),
     [
         ("I live in Leeds.", Category.FACT),
@@ -205,7 +205,7 @@ def test_the_words_give_away_the_category(said: str, category: Category) -> None
     assert only(said).category is category
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "speech"),
     [
         ("From now on you are a pirate.", Speech.ROLEPLAY),
@@ -216,7 +216,7 @@ def test_it_says_how_the_words_are_meant(said: str, speech: Speech) -> None:
     assert {each.speech for each in statements(said)} == {speech}
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "I prefer tea over coffee.",
@@ -236,7 +236,7 @@ def test_what_stands_before_a_question_is_read() -> None:
     assert (found.text, found.span) == ("The contact lives in Leeds.", "I live in Leeds")
 
 
-@pytest.mark.parametrize("said", ["I no longer work at Globex.", "I don't live in Paris."])
+@every("said", ["I no longer work at Globex.", "I don't live in Paris."])
 def test_what_has_ended_says_so_in_words_and_fills_no_slot(said: str) -> None:
     found = only(said)
     assert found.attribute is None
@@ -261,7 +261,7 @@ def test_what_another_clause_hangs_on_leaves_a_statement_as_it_is() -> None:
     assert (works.value, works.speech) == (None, Speech.HYPOTHETICAL)
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Remember that I prefer e-mail when I travel.",
@@ -300,7 +300,7 @@ def test_the_same_in_two_episodes_is_one_claim_with_both_citations() -> None:
     assert claim.spans == {"e0": ("I live in Leeds.",), "e2": ("Well, I live in Leeds now!",)}
 
 
-@pytest.mark.parametrize("role", [each for each in Role if each is not Role.CONTACT])
+@every("role", [each for each in Role if each is not Role.CONTACT])
 def test_nobody_but_the_contact_is_read(role: Role) -> None:
     assert candidates((role, "Remember that I live in Leeds.")) == ()
 
@@ -321,7 +321,7 @@ def test_a_pleasantry_gives_nothing_not_even_a_summary() -> None:
     assert (extraction.candidates, extraction.summary) == ((), "")
 
 
-@pytest.mark.parametrize("said", ["Call me Sam.", "Remember that my favourite tea is green."])
+@every("said", ["Call me Sam.", "Remember that my favourite tea is green."])
 def test_without_a_book_the_grammar_still_reads(said: str) -> None:
     assert ExplicitExtractor().extract(window(said)).candidates
 
@@ -339,7 +339,7 @@ def test_any_text_is_read_and_every_span_stands_in_it(text: str) -> None:
         BOOK.slot(subject=each.subject, attribute=each.attribute, value=each.value)
 
 
-@pytest.mark.parametrize(
+@every(
     "piece",
     ["My dog is Max. ", "my ", "please ", ". ", "\n", '"', "a, my b is c and ", "I am a ", "a"],
 )
@@ -354,7 +354,7 @@ def test_a_long_text_is_read_in_no_time(piece: str) -> None:
     assert min(taken) < 0.2
 
 
-@pytest.mark.parametrize("stop", [".", "?!", "…"])
+@every("stop", [".", "?!", "…"])
 def test_a_long_row_of_stops_is_read_once(stop: str) -> None:
     started = time.process_time()
     statements("I live in Pune " + stop * 20_000 + "x")

@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from reconciler.domain.records.candidates import Candidate, Role
 from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
 from reconciler.domain.records.kinds import SourceKind
@@ -27,6 +25,7 @@ from reconciler.domain.sessions.extraction import (
     merged,
 )
 from reconciler.reading.kinds import Category, Speech
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 ALICE = Scope("acme", "crm", "alice")
@@ -75,8 +74,8 @@ def candidate(proposal: Claim) -> Candidate:
     )
 
 
-@pytest.mark.parametrize("speech", [each for each in Speech if each is not Speech.LITERAL])
-@pytest.mark.parametrize(("given", "kept"), [(0.9, 0.3), (0.3, 0.3), (0.1, 0.1)])
+@every("speech", [each for each in Speech if each is not Speech.LITERAL])
+@every(("given", "kept"), [(0.9, 0.3), (0.3, 0.3), (0.1, 0.1)])
 def test_what_is_not_meant_literally_is_believed_at_most_by_three_tenths(
     speech: Speech, given: float, kept: float
 ) -> None:
@@ -101,7 +100,7 @@ def test_what_is_merged_keeps_the_highest_of_both_numbers() -> None:
     assert (proposal.extracted.importance, proposal.extracted.confidence) == (0.9, 0.7)
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other", "is_same"),
     [
         ({"text": "Prefers tea."}, {"text": "prefers  TEA"}, True),
@@ -167,7 +166,7 @@ def asked(text: str, **changed: Any) -> Episode:
 REQUEST = "Remember that I bill in euros. I ski."
 
 
-@pytest.mark.parametrize(
+@every(
     ("episode", "span", "speech", "kept_count"),
     [
         (asked(REQUEST), "I bill in euros", Speech.LITERAL, 8),
@@ -291,7 +290,7 @@ def test_days_and_ends_survive_the_jobs_record_and_an_older_record_has_none() ->
     assert (older.extracted.valid_from, older.extracted.is_ended) == (None, False)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "starts", "category"),
     [
         ({"valid_from": date(2026, 4, 18)}, datetime(2026, 4, 18, tzinfo=UTC), "preference"),

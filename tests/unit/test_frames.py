@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.records.candidates import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.sessions.frames import frames_of
 from reconciler.reading.kinds import Category, Speech
+from tests.tables import every
 from tests.unit.test_explicit_statements import BOOK, window
 
 TOKYO = "I live in Tokyo."
@@ -30,7 +29,7 @@ def speech(*said: str | tuple[Role, str], cited: int | None = None) -> Speech:
     return meant.candidates[0].speech
 
 
-@pytest.mark.parametrize(
+@every(
     "opening",
     [
         "Imagine I am somebody else.",
@@ -51,7 +50,7 @@ def test_a_frame_holds_for_the_turns_that_follow(opening: str) -> None:
     assert speech(opening, (Role.AGENT, "Fine."), "Hello.", TOKYO) is not Speech.LITERAL
 
 
-@pytest.mark.parametrize(
+@every(
     "closing",
     [
         "Back to reality.",
@@ -66,7 +65,7 @@ def test_a_frame_that_is_closed_holds_no_longer(closing: str) -> None:
     assert speech("Imagine I am Ken.", "Hello.", closing, TOKYO) is Speech.LITERAL
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Suppose I order ten, what would it cost?",
@@ -82,7 +81,7 @@ def test_what_only_sounds_like_a_frame_is_none(said: str) -> None:
     assert speech(said, TOKYO) is Speech.LITERAL
 
 
-@pytest.mark.parametrize("role", [Role.SYSTEM, Role.TOOL])
+@every("role", [Role.SYSTEM, Role.TOOL])
 def test_the_software_around_a_conversation_frames_nothing(role: Role) -> None:
     assert speech((role, "Let's role-play."), TOKYO) is Speech.LITERAL
 
@@ -97,7 +96,7 @@ def test_what_was_said_in_front_of_a_frame_is_meant() -> None:
     assert speech(f"Imagine I am Ken. {TOKYO}") is Speech.HYPOTHETICAL
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "meant"),
     [
         ("In this game, my name is Zorg.", Speech.ROLEPLAY),

@@ -100,8 +100,8 @@ def judged(
     return assess(Cleaned(candidate=proposed, **cleaned), rules, NOW, precedents or Precedents())
 
 
-@pytest.mark.parametrize("name", ["evidence", "confirmed_by", "relations"])
-@pytest.mark.parametrize("wrong", [7, "x", [7]])
+@every("name", ["evidence", "confirmed_by", "relations"])
+@every("wrong", [7, "x", [7]])
 def test_a_candidate_with_a_part_of_another_type_is_refused(name: str, wrong: object) -> None:
     with pytest.raises(InvalidNoteError, match=f"{name} must be"):
         replace(candidate(), **{name: wrong})
@@ -416,7 +416,7 @@ def test_the_contacts_yes_does_not_lift_a_directive() -> None:
     assert what(found) == (CONFIRM, GateReason.DIRECTIVE)
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "disposal"),
     [(USER, CONFIRM), (OPERATOR, ADMIT), (DOCUMENT, ADMIT), (EXTRACTOR, CONFIRM)],
 )
@@ -439,7 +439,7 @@ def test_what_a_source_may_is_up_to_the_policy(
     assert judged(candidate(source_kind=source, confidence=1.0), rules).disposal is disposal
 
 
-@pytest.mark.parametrize(
+@every(
     ("own", "theirs", "effective"),
     [
         (USER, [USER], USER),
@@ -460,7 +460,7 @@ def test_a_candidate_is_the_word_of_the_least_trusted_it_rests_on(
     )
 
 
-@pytest.mark.parametrize(("answered_by", "effective"), [(CONTACT, USER), ("olga", OPERATOR)])
+@every(("answered_by", "effective"), [(CONTACT, USER), ("olga", OPERATOR)])
 def test_what_was_confirmed_is_the_word_of_who_confirmed_it(
     answered_by: str, effective: SourceKind
 ) -> None:
@@ -473,7 +473,7 @@ def test_what_was_confirmed_is_the_word_of_who_confirmed_it(
 # What it rests on
 
 
-@pytest.mark.parametrize(
+@every(
     ("evidence", "disposal"),
     [
         ({"scope": NEIGHBOUR, "is_private": True}, REJECT),
@@ -504,7 +504,7 @@ def test_one_episode_that_waits_to_be_erased_is_enough_to_refuse() -> None:
     assert judged(proposed).reason is GateReason.PENDING_ERASURE
 
 
-@pytest.mark.parametrize(
+@every(
     ("numbers", "expected"),
     [([0], "1 episode of 1 session"), ([0, 1, 2], "3 episodes of 2 sessions")],
 )
@@ -526,7 +526,7 @@ def test_earlier_evidence_of_the_same_inference_counts_on_record() -> None:
 # What it is about
 
 
-@pytest.mark.parametrize(
+@every(
     ("kinds", "name"),
     [
         ({"redacted": frozenset({CARD})}, "credit card replaced by a keyed hash"),
@@ -541,7 +541,7 @@ def test_sensitive_data_that_is_redacted_or_kept_passes_and_is_named(
     assert ("sensitive_data", ADMIT, name) in rows(found)
 
 
-@pytest.mark.parametrize(
+@every(
     "hiding_place",
     [
         {"evidence": (episode(text=f"{TEXT} {DIRECTIVE}", spans=(TEXT,)),)},
@@ -573,13 +573,13 @@ IN_WORDS = [e.name for e in fields(Note) if str(e.type).startswith(("str", "tupl
 """The fields of a note that hold words."""
 
 
-@pytest.mark.parametrize("name", sorted({*IN_WORDS} - AS_GIVEN[Note]))
+@every("name", sorted({*IN_WORDS} - AS_GIVEN[Note]))
 def test_a_directive_is_quarantined_in_whatever_comes_with_a_note(name: str) -> None:
     hidden = (DIRECTIVE,) if name == "tags" else DIRECTIVE
     assert what(judged(candidate(**{name: hidden}))) == (CONFIRM, GateReason.DIRECTIVE)
 
 
-@pytest.mark.parametrize("name", sorted({*IN_WORDS} & {each.name for each in fields(Remembered)}))
+@every("name", sorted({*IN_WORDS} & {each.name for each in fields(Remembered)}))
 def test_a_restricted_topic_is_seen_in_whatever_a_fact_keeps(name: str) -> None:
     words = ("diabetes",) if name == "tags" else "Has diabetes"
     assert what(judged(candidate(**{name: words}))) == (CONSENT, GateReason.SENSITIVE_TOPIC)
@@ -591,9 +591,7 @@ def test_saying_it_often_does_not_make_it_meaningful() -> None:
     assert judged(candidate(text, evidence=evidence)).reason is GateReason.NOT_MEANINGFUL
 
 
-@pytest.mark.parametrize(
-    ("source", "disposal"), [(USER, ADMIT), (OPERATOR, ADMIT), (EXTRACTOR, REJECT)]
-)
+@every(("source", "disposal"), [(USER, ADMIT), (OPERATOR, ADMIT), (EXTRACTOR, REJECT)])
 def test_a_hypothesis_is_refused_unless_it_is_somebodys_own_word(
     source: SourceKind, disposal: Disposal
 ) -> None:
@@ -614,7 +612,7 @@ def test_a_refusal_of_one_domain_is_none_in_another() -> None:
     assert judged(candidate(UNWANTED), policy("travel")).disposal is ADMIT
 
 
-@pytest.mark.parametrize(("handling", "disposal"), [("consent", CONSENT), ("ordinary", ADMIT)])
+@every(("handling", "disposal"), [("consent", CONSENT), ("ordinary", ADMIT)])
 def test_a_topic_needs_consent_where_the_policy_says_so(handling: str, disposal: Disposal) -> None:
     rules = policy(topics={"health": SHIPPED["topics"]["health"] | {"handling": handling}})
     assert judged(candidate(ILLNESS), rules).disposal is disposal
@@ -624,7 +622,7 @@ def test_a_topic_that_somebody_named_needs_consent_without_a_word_of_it() -> Non
     assert what(judged(candidate(topic="health"))) == (CONSENT, GateReason.SENSITIVE_TOPIC)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "The contact swims with the club on Thursdays.",
@@ -669,7 +667,7 @@ def test_the_medical_domain_holds_everything_for_consent() -> None:
     assert what(judged(candidate(), policy("medical"))) == (CONSENT, GateReason.SENSITIVE_TOPIC)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "cleaned", "grade"),
     [
         (TEXT, {}, Grade.NONE),
@@ -687,7 +685,7 @@ def test_sensitivity_is_that_of_the_gravest_thing_in_it(
     assert judged(candidate(text), **cleaned).sensitivity is grade
 
 
-@pytest.mark.parametrize(
+@every(
     ("kinds", "is_redacted"),
     [("redacted", True), ("refused", True), ("kept", False)],
 )
@@ -695,7 +693,7 @@ def test_redacted_is_what_a_keyed_hash_stands_in(kinds: str, is_redacted: bool) 
     assert judged(candidate(), **{kinds: frozenset({CARD})}).is_redacted is is_redacted
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "category", "semantics", "yields"),
     [
         ("Prefers tea.", None, RecallSemantics.DEFAULT, True),
@@ -774,7 +772,7 @@ def test_what_was_declined_is_not_asked_again(trouble: Objection) -> None:
     assert what(found) == (REJECT, GateReason.DECLINED_BEFORE if is_held else trouble.reason)
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "expected"),
     [
         (SourceKind.TOOL_OUTPUT, (REJECT, GateReason.ANSWERED_SINCE)),

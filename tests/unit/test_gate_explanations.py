@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from reconciler.config_files import load_gate_policy
 from reconciler.domain.explanation import explain
 from reconciler.domain.gate.cleaning import Cleaned
@@ -24,6 +22,7 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, SourceKind
 from reconciler.domain.records.notes import Note, Scope
 from tests.records import decision_of
+from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 SCOPE = Scope("acme", "crm", "ann")
@@ -77,13 +76,13 @@ DECISIONS = {
 }
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_every_action_of_the_gate_has_a_decision_to_explain(action: Action) -> None:
     assert DECISIONS[action].action is action
     assert not action.is_reconciled
 
 
-@pytest.mark.parametrize(
+@every(
     ("action", "expected"),
     [
         (Action.ADMIT, "was let through by the write gate"),
@@ -100,13 +99,13 @@ def test_the_outcome_says_what_became_of_the_note(action: Action, expected: str)
     assert expected in outcome
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_the_reason_on_record_is_given(action: Action) -> None:
     remark = explain(DECISIONS[action]).remarks[0]
     assert remark.startswith(f"The reason: {DECISIONS[action].reason}")
 
 
-@pytest.mark.parametrize(
+@every(
     ("action", "expected"),
     [
         (Action.ADMIT, "Committing it"),
@@ -122,26 +121,26 @@ def test_it_says_what_would_change_the_outcome(action: Action, expected: str) ->
     assert counterfactual.startswith(expected)
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_nothing_is_said_about_comparisons_that_were_not_made(action: Action) -> None:
     found = explain(DECISIONS[action])
     assert (found.neighbours, found.differences, found.arbiter) == ((), (), ())
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_an_explanation_is_whole_sentences_of_one_line(action: Action) -> None:
     for sentence in explain(DECISIONS[action]).sentences():
         assert sentence.endswith((".", '."', '!"', '?"'))
         assert len(sentence.splitlines()) == 1
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_an_explanation_is_plain_values_for_json(action: Action) -> None:
     found = explain(DECISIONS[action]).to_dict()
     assert json.loads(json.dumps(found)) == found
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_how_sure_the_gate_was_and_why_is_said(action: Action) -> None:
     gate = gate_of(DECISIONS[action])
     sentence = explain(DECISIONS[action]).rule[-1]
@@ -149,7 +148,7 @@ def test_how_sure_the_gate_was_and_why_is_said(action: Action) -> None:
     assert f"policy {gate.policy_version} for domain {gate.domain}" in sentence
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "source", "expected"),
     [
         (THANKS, USER, ["meaning would refuse it"]),
@@ -223,7 +222,7 @@ def test_a_reason_of_several_lines_is_given_on_one() -> None:
 # What the agent is told
 
 
-@pytest.mark.parametrize(
+@every(
     ("action", "expected"),
     [
         (Action.ADMIT, "commit decision#1 to remember it"),
@@ -297,25 +296,25 @@ REMEMBERED = {
 }
 
 
-@pytest.mark.parametrize("name", REMEMBERED)
+@every("name", REMEMBERED)
 def test_the_agent_is_told_the_truth_about_what_was_written(name: str) -> None:
     recorded, expected = REMEMBERED[name]
     found = decision(reason="Pune is known", **recorded)
     assert found.answer == found.as_replay().answer == expected
 
 
-@pytest.mark.parametrize("name", REMEMBERED)
+@every("name", REMEMBERED)
 def test_only_what_is_live_is_called_remembered(name: str) -> None:
     is_live = name not in ("known", "history")
     assert decision(**REMEMBERED[name][0]).answer.startswith("Remembered") is is_live
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_the_agent_is_not_told_that_it_is_remembered(action: Action) -> None:
     assert not DECISIONS[action].answer.startswith("Remembered")
 
 
-@pytest.mark.parametrize("action", OF_THE_GATE)
+@every("action", OF_THE_GATE)
 def test_only_what_is_held_has_a_question(action: Action) -> None:
     assert (DECISIONS[action].question is not None) is (action is Action.HOLD)
 

@@ -145,7 +145,7 @@ def test_a_broken_policy_is_refused_and_the_table_named(change: Change, named: s
     assert named in str(caught.value)
 
 
-@pytest.mark.parametrize("floor", [-0.1, 0.1, 1.1, 7.0])
+@every("floor", [-0.1, 0.1, 1.1, 7.0])
 def test_a_floor_by_source_lies_between_the_floor_of_asking_and_one(floor: float) -> None:
     with pytest.raises(ConfigurationError):
         made(with_("categories.fact.admit_min_by_source", {"tool_output": floor}))
@@ -174,7 +174,7 @@ def test_a_file_of_ones_own_stands_instead_of_the_shipped_one(tmp_path: Path) ->
 # Which domain applies
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@every("domain", DOMAINS)
 def test_the_domain_that_was_asked_for_applies(domain: str) -> None:
     assert load_gate_policy(domain=domain).domain == domain
 
@@ -186,7 +186,7 @@ def test_without_one_the_files_default_domain_applies() -> None:
 AGENTS = {"support-eu": "ops", "support-*": "support", "doc?": "medical", "bot-[12]": "coding"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("agent_id", "domain"),
     [
         ("support-eu", "ops"),
@@ -283,7 +283,7 @@ def test_attributes_that_pass_are_known_ones() -> None:
     assert POLICY.file.lifetimes.passing_attributes <= known
 
 
-@pytest.mark.parametrize(
+@every(
     ("topics", "handling", "needs"),
     [
         ([], "ordinary", False),
@@ -305,7 +305,7 @@ def test_a_topic_that_the_file_does_not_know_is_ordinary_unless_all_need_consent
     assert found == [False, True]
 
 
-@pytest.mark.parametrize("category", Category)
+@every("category", Category)
 def test_the_medical_domain_holds_every_category_for_consent(category: Category) -> None:
     scope = Scope("acme", "crm", "ann")
     evidence = tuple(
@@ -331,7 +331,7 @@ def test_the_shipped_file_has_the_six_domains_of_seed_001_and_a_general_one() ->
     assert load_gate_policy().domain == "general"
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@every("domain", DOMAINS)
 def test_every_shipped_domain_says_what_it_keeps_and_refuses(domain: str) -> None:
     rule = POLICY.file.domains[domain]
     assert rule.keeps
@@ -342,7 +342,7 @@ def test_every_shipped_check_is_on() -> None:
     assert all(map(POLICY.is_on, CHECKS))
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@every("domain", DOMAINS)
 def test_a_tools_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
     days = lifetime(made(domain=domain), Category.FACT, SourceKind.TOOL_OUTPUT)
     assert days is not None
@@ -366,7 +366,7 @@ def test_a_shipped_lifetime_is_one_that_seed_001_gives(
     assert days_min <= days <= days_max
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@every("domain", DOMAINS)
 def test_a_shipped_decision_has_no_end(domain: str) -> None:
     assert lifetime(made(domain=domain), Category.DECISION) is None
 
@@ -376,7 +376,7 @@ def test_all_but_decisions_end_some_day() -> None:
     assert endless == [Category.DECISION]
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "may"),
     [
         (SourceKind.USER_EXPLICIT, "admit"),
@@ -389,7 +389,7 @@ def test_a_shipped_source_may_what_the_seeds_let_it(source: SourceKind, may: str
     assert POLICY.file.sources[source].may == may
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@every("domain", DOMAINS)
 def test_no_shipped_domain_keeps_a_secret(domain: str) -> None:
     assert made(domain=domain).handling(SensitiveKind.SECRET) == "refuse"
 

@@ -137,19 +137,19 @@ def at_floor(
 # Where a score starts
 
 
-@pytest.mark.parametrize("source", READ_OUT)
+@every("source", READ_OUT)
 def test_what_was_read_out_of_something_starts_with_the_extractors_confidence(
     source: SourceKind,
 ) -> None:
     assert parts(candidate(source, 0.42))["extractor's confidence"] == 0.42
 
 
-@pytest.mark.parametrize("source", SourceKind)
+@every("source", SourceKind)
 def test_without_a_confidence_a_score_starts_where_the_policy_says(source: SourceKind) -> None:
     assert parts(candidate(source, None))[f"word of {source}"] == START[source]
 
 
-@pytest.mark.parametrize("source", OWN_WORDS)
+@every("source", OWN_WORDS)
 def test_an_extractors_confidence_does_not_weaken_somebodys_own_word(source: SourceKind) -> None:
     assert parts(candidate(source, 0.1))[f"word of {source}"] == START[source]
 
@@ -161,7 +161,7 @@ def test_a_confidence_of_zero_is_one() -> None:
 # Each part alone
 
 
-@pytest.mark.parametrize("source", SourceKind)
+@every("source", SourceKind)
 def test_two_old_observations_of_one_session_move_only_what_their_source_does(
     source: SourceKind,
 ) -> None:
@@ -170,7 +170,7 @@ def test_two_old_observations_of_one_session_move_only_what_their_source_does(
     assert moved == own_word + (["from a tool"] if source is TOOL else [])
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "name", "effect"),
     [
         ({"source": USER}, "said directly", RULE.direct_statement),
@@ -200,7 +200,7 @@ def test_each_part_moves_the_score_by_what_the_policy_says(
     assert scored(candidate(**changes)) == pytest.approx(min(start[1] + effect, 1.0))
 
 
-@pytest.mark.parametrize(
+@every(
     ("part", "sign"),
     [
         ("direct_statement", 1),
@@ -228,19 +228,19 @@ def test_the_parts_sum_to_the_score() -> None:
     assert found.confidence == pytest.approx(0.55)
 
 
-@pytest.mark.parametrize("source", OWN_WORDS)
+@every("source", OWN_WORDS)
 def test_one_mention_is_enough_where_it_is_somebodys_own_word(source: SourceKind) -> None:
     assert "one observation" not in parts(candidate(source, evidence=episodes(TEXT)))
 
 
-@pytest.mark.parametrize("evidence", [episodes(TEXT, f"I think {TEXT}"), episodes(TEXT, QUOTE)])
+@every("evidence", [episodes(TEXT, f"I think {TEXT}"), episodes(TEXT, QUOTE)])
 def test_what_is_hedged_or_not_literal_is_not_said_directly(
     evidence: tuple[Evidence, ...],
 ) -> None:
     assert "said directly" not in parts(candidate(USER, evidence=evidence))
 
 
-@pytest.mark.parametrize(
+@every(
     ("observations", "sessions", "is_pattern"),
     [
         (RULE.observations_min, RULE.sessions_min, True),
@@ -258,9 +258,7 @@ def test_many_observations_are_so_many_over_so_many_sessions(
     assert ("many observations" in parts(candidate(evidence=evidence))) is is_pattern
 
 
-@pytest.mark.parametrize(
-    ("earlier", "expected"), [(0, "one observation"), (2, "many observations")]
-)
+@every(("earlier", "expected"), [(0, "one observation"), (2, "many observations")])
 def test_earlier_evidence_of_the_same_inference_counts(earlier: int, expected: str) -> None:
     ids = frozenset(f"earlier#{number}" for number in range(earlier))
     found = parts(candidate(evidence=episodes(TEXT)), Precedents(episode_ids=ids, sessions=ids))
@@ -272,7 +270,7 @@ def test_the_same_episode_again_is_no_further_observation() -> None:
     assert "one observation" in parts(candidate(evidence=episodes(TEXT)), again)
 
 
-@pytest.mark.parametrize(
+@every(
     ("age", "is_recent"),
     [
         (timedelta(0), True),
@@ -305,7 +303,7 @@ def test_a_preference_that_the_contact_asked_to_have_remembered_is_admitted_once
     assert assessed(hedged).disposal is CONFIRM
 
 
-@pytest.mark.parametrize(
+@every(
     "other",
     [
         of_request(span=TEXT),
@@ -326,7 +324,7 @@ def test_the_newest_evidence_says_whether_it_is_recent() -> None:
     assert "recent" in parts(candidate(evidence=(*PLAIN, new)))
 
 
-@pytest.mark.parametrize(("kind", "counts"), [(USER, True), (OPERATOR, True), (TOOL, False)])
+@every(("kind", "counts"), [(USER, True), (OPERATOR, True), (TOOL, False)])
 def test_a_tool_cannot_ask_that_something_is_remembered(kind: SourceKind, counts: bool) -> None:
     asked = Evidence(
         episode_id="asked",
@@ -377,7 +375,7 @@ def test_a_score_does_not_fall_below_zero() -> None:
     assert scored(candidate(TOOL, 0.1, episodes(f"I think {SARCASM}"))) == 0.0
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "name", "cap"),
     [
         (DREAM, "hypothetical: at most", RULE.cap_hypothetical),
@@ -398,7 +396,7 @@ def test_a_cap_does_not_raise_what_lies_below_it() -> None:
     assert "hypothetical: at most" not in parts(proposed)
 
 
-@pytest.mark.parametrize("text", [QUOTE, SARCASM])
+@every("text", [QUOTE, SARCASM])
 def test_what_is_only_quoted_or_sarcastic_is_not_capped(text: str) -> None:
     evidence = episodes(*[text] * 5, sessions=5, said_at=NOW)
     assert scored(candidate(USER, evidence=evidence)) > RULE.cap_roleplay
@@ -481,35 +479,35 @@ def above(bound: float) -> float:
     return math.nextafter(bound, math.inf)
 
 
-@pytest.mark.parametrize("category", ADMITTING)
+@every("category", ADMITTING)
 def test_at_and_above_its_floor_a_category_is_admitted(category: str) -> None:
     _, admit_min = bounds(category)
     found = [at_floor(category, each)[0] for each in (admit_min, above(admit_min), 1.0)]
     assert found == [ADMIT] * 3
 
 
-@pytest.mark.parametrize("category", WITH_A_BAND)
+@every("category", WITH_A_BAND)
 def test_between_its_floors_a_category_is_asked_about(category: str) -> None:
     ask_min, admit_min = bounds(category)
     found = {at_floor(category, each) for each in (ask_min, above(ask_min), below(admit_min))}
     assert found == {(CONFIRM, GateReason.THIN_EVIDENCE)}
 
 
-@pytest.mark.parametrize("category", CATEGORIES)
+@every("category", CATEGORIES)
 def test_below_the_lower_floor_a_category_is_refused(category: str) -> None:
     ask_min, _ = bounds(category)
     found = {at_floor(category, each) for each in (0.0, below(ask_min))}
     assert found == {(REJECT, GateReason.BELOW_FLOOR)}
 
 
-@pytest.mark.parametrize("category", ASKING)
+@every("category", ASKING)
 def test_what_always_needs_approval_is_asked_about_at_any_score(category: str) -> None:
     ask_min, admit_min = bounds(category)
     found = {at_floor(category, each) for each in (ask_min, below(admit_min), admit_min, 1.0)}
     assert found == {(CONFIRM, GateReason.NEEDS_APPROVAL)}
 
 
-@pytest.mark.parametrize("category", CATEGORIES)
+@every("category", CATEGORIES)
 def test_somebodys_yes_lifts_the_floor_of_admission_and_not_that_of_asking(category: str) -> None:
     ask_min, _ = bounds(category)
     found = [
@@ -524,7 +522,7 @@ def test_nobody_is_asked_about_what_is_volatile() -> None:
     assert at_floor("volatile", below(admit_min))[0] is REJECT
 
 
-@pytest.mark.parametrize(
+@every(
     ("category", "source"),
     [
         (name, source)
@@ -556,7 +554,7 @@ def test_a_confidence_at_the_floor_is_admitted_by_the_whole_gate(
     assert (assessed(proposed).disposal is ADMIT) is is_admitted
 
 
-@pytest.mark.parametrize("category", ["preference", "fact", "decision", "summary"])
+@every("category", ["preference", "fact", "decision", "summary"])
 def test_one_plain_word_of_the_contact_is_enough_without_a_question(category: str) -> None:
     proposed = candidate(USER, None, episodes(TEXT), category=category)
     assert assessed(proposed).disposal is ADMIT
@@ -570,7 +568,7 @@ def test_a_single_mention_with_an_extractors_default_is_asked_about() -> None:
 # How it was said
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("I live in Pune.", 1.0),
@@ -648,7 +646,7 @@ def test_the_value_of_a_known_attribute_is_about_who_somebody_is() -> None:
     assert found.importance == RULE_OF_IMPORTANCE["identity"]
 
 
-@pytest.mark.parametrize("given", [0.0, 0.3, 1.0])
+@every("given", [0.0, 0.3, 1.0])
 def test_an_importance_that_was_given_wins_and_is_recorded_as_given(given: float) -> None:
     text = "Never call before ten."
     found = assessed(candidate(USER, None, episodes(text), text, importance=given))

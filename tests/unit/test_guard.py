@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.reading.canonical import canonical_text
@@ -140,7 +139,7 @@ def test_a_denial_an_end_or_an_opposite_is_found(kind: str, note: str, fact: str
     assert kind in kinds(fact, note)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Doesn't eat meat", "Does not eat meat"),
@@ -154,7 +153,7 @@ def test_the_same_denial_or_a_word_of_the_same_side_is_no_difference(note: str, 
     assert kinds(note, fact) == set()
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Lives in Bangalore", "Lives in Pune"),
@@ -186,7 +185,7 @@ def test_a_name_more_a_short_form_or_a_sentences_first_word_is_no_difference(
     assert kinds(note, fact) == set()
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Her husband is vegetarian", "Is vegetarian"),
@@ -227,7 +226,7 @@ def test_swapped_roles_are_found(note: str, fact: str) -> None:
     assert kinds(note, fact) == {"roles"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Globex was acquired by Acme", "Acme acquired Globex"),
@@ -326,7 +325,7 @@ def test_a_number_of_something_else_is_no_change(note: str, fact: str) -> None:
     assert not is_change(fact, note)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Doesn't eat fish, only meat", "Eats fish on Fridays"),
@@ -379,7 +378,7 @@ def test_a_denial_of_something_else_is_no_change(note: str, fact: str) -> None:
     assert not is_change(fact, note)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact", "leaves_out", "many"),
     [
         ("Likes long walks", "Likes long walks", False, False),
@@ -437,17 +436,13 @@ def test_a_finding_reads_as_words_for_the_record() -> None:
     assert str(Finding(kind=Difference.NAME, in_note="", in_fact="Pune")) == "name: no Pune"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "😀", "²", "10²", "مرحبا ٣", "我在北京工作3年", "\ud800", "99:99 x"]
-)
+@every("text", ["", "😀", "²", "10²", "مرحبا ٣", "我在北京工作3年", "\ud800", "99:99 x"])
 def test_any_string_can_be_compared(text: str) -> None:
     assert find_differences(text, text) == ()
     assert find_differences(text, "") == ()
 
 
-@pytest.mark.parametrize(
-    "unit", ["a of ", "not ", "a b ", "1 ", "+1", "a@", "x-", "'s ", "stopped "]
-)
+@every("unit", ["a of ", "not ", "a b ", "1 ", "+1", "a@", "x-", "'s ", "stopped "])
 def test_a_text_of_2000_characters_can_be_compared(unit: str) -> None:
     text = (unit * 2000)[:2000]
     assert find_differences(text, text) == ()
@@ -468,7 +463,7 @@ def test_whether_there_is_a_finding_does_not_depend_on_which_is_the_note(
     assert is_change(one, two) == is_change(two, one)
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "said", "lost"),
     [
         ("Pays 40,000 euros a year", "Pays euros a year", "number: no 40,000"),
@@ -484,7 +479,7 @@ def test_what_only_the_fact_says_would_be_lost(fact: str, said: str, lost: str) 
     assert [str(finding) for finding in find_losses(said, fact)] == [lost]
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "said"),
     [
         ("Lives in Pune", "Lives in Pune with her mother"),
@@ -498,7 +493,7 @@ def test_nothing_is_lost_for_what_says_as_much(fact: str, said: str) -> None:
     assert find_losses(said, fact) == ()
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "fact"),
     [
         ("Never worked at Globex.", "Works at Globex."),
@@ -534,7 +529,7 @@ def test_what_only_ends_or_denies_a_part_is_no_correction(said: str, fact: str) 
 # The value of a slot
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "text"),
     [
         ("Globex", "Never worked at Globex."),
@@ -555,7 +550,7 @@ def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
     assert denies_value(text, value)
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "text"),
     [
         ("Globex", "Works at Globex, not at Nordlys"),
@@ -591,7 +586,7 @@ def other_matters(one: str, other: str, attribute: str, *values: str) -> bool:
     return found.pop()
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other", "attribute"),
     [
         (
@@ -614,7 +609,7 @@ def test_what_a_value_is_for_is_another_matter(one: str, other: str, attribute: 
     assert other_matters(one, other, attribute, "40k", "20k", "5k", "May", "June")
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other", "attribute", "values"),
     [
         ("Her budget for the ERP project is 40k", "Her budget for ERP is 55k", "budget", ()),
@@ -649,7 +644,7 @@ def test_any_string_may_stand_for_a_value(text: str, value: str) -> None:
     tell_of_other_matters(text, value, value, [text])
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("Ash blonde, chin length bob.", False),
@@ -664,7 +659,7 @@ def test_foreign_is_only_what_shows_it(text: str, expected: bool) -> None:
     assert is_foreign(text) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("linked", "bare"),
     [
         ("Email is mailto:[email:0123456789ab].", "Email is [email:0123456789ab]."),

@@ -18,6 +18,7 @@ from reconciler.ops.review.health import (
     slots_with_rivals,
     waiting,
 )
+from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 TWINS = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
@@ -52,7 +53,7 @@ def test_a_pair_that_a_link_joins_is_none() -> None:
     assert pairs(fact("a"), fact("b"), linked=("b", "a")) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "other",
     [
         slot("allergy", "nuts"),

@@ -3,12 +3,12 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.history import chains
 from reconciler.domain.records.facts import Fact, FactHistory, Supersession
 from reconciler.domain.records.kinds import SourceKind
+from tests.tables import every
 
 
 def fact(fact_id: str, day: int = 1, recorded_day: int | None = None) -> Fact:
@@ -41,7 +41,7 @@ def ids(found: list[FactHistory]) -> list[list[str]]:
     return [[each.fact_id for each in chain.facts] for chain in found]
 
 
-@pytest.mark.parametrize(
+@every(
     ("facts", "links", "expected"),
     [
         ("", [], []),

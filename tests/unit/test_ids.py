@@ -7,9 +7,10 @@ import pytest
 from reconciler.bootstrap.chosen_models import build_secret_finder
 from reconciler.errors import InvalidRequestError
 from reconciler.service.writing.submissions import IdCheck
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "what"),
     [
         ("DE49 3704 0044 4420 1300 01", "the number of a bank account"),
@@ -24,7 +25,7 @@ def test_an_id_that_gives_something_away_is_refused_and_says_what(value: str, wh
         IdCheck(build_secret_finder()).check([("contact_id", value)])
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         "4111111111111111",  # as likely an id as a card

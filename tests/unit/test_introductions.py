@@ -6,14 +6,13 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import pytest
-
 from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.reading.cues.introductions import is_marked_at, parts_around
 from reconciler.reading.kinds import Category
 from reconciler.service.sessions.introduced import Introduced
+from tests.tables import every
 
 SAID = "I live in Oslo and I paint."
 
@@ -23,7 +22,7 @@ def is_marked(text: str, span: str = SAID) -> bool:
     return is_marked_at(text, at, at + len(span))
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         f'The box says "{SAID}" in red.',
@@ -46,7 +45,7 @@ def test_words_within_marks_are_marked(text: str) -> None:
     assert is_marked(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         SAID,
@@ -101,9 +100,7 @@ def test_a_correction_of_ones_own_words_introduces_nothing() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "piece", ['"a ', "'a ", "> a\n", "a: b\n", "„a “", "```\n", ". Hi Bo, ", ". A b,\n"]
-)
+@every("piece", ['"a ', "'a ", "> a\n", "a: b\n", "„a “", "```\n", ". Hi Bo, ", ". A b,\n"])
 def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     text = piece * 5_000
     began = time.perf_counter()
@@ -142,7 +139,7 @@ def marked(text: str, span: str, value: float | None) -> bool:
     return read.is_introduced
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "span"),
     [
         ("My landlord wrote:\nI live in Rome.", "I live in Rome."),

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Outcomes
+from tests.tables import every
 
 POLICY = JobPolicy(attempts_max=5, backoff_seconds=4, backoff_seconds_max=20)
 
 
-@pytest.mark.parametrize(
+@every(
     ("attempts", "chance", "seconds"),
     [(1, 1, 4), (1, 0, 2), (2, 1, 8), (3, 1, 16), (4, 1, 20), (4, 0, 10), (500, 1, 20)],
 )
@@ -22,7 +21,7 @@ def test_the_wait_doubles_up_to_its_bound_with_half_of_it_left_to_chance(
     assert POLICY.wait(attempts, None, chance) == timedelta(seconds=seconds)
 
 
-@pytest.mark.parametrize(("asked", "seconds"), [(1, 4), (30, 30), (3600, 3600)])
+@every(("asked", "seconds"), [(1, 4), (30, 30), (3600, 3600)])
 def test_no_attempt_comes_before_the_server_wants_it(asked: float, seconds: float) -> None:
     assert POLICY.wait(1, asked, 1) == timedelta(seconds=seconds)
 

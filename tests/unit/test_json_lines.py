@@ -18,7 +18,7 @@ def nested(depth: int) -> str:
     return "[" * depth + "]" * depth
 
 
-@pytest.mark.parametrize("depth", [101, 990, 3_000, 100_000, 1_000_000])
+@every("depth", [101, 990, 3_000, 100_000, 1_000_000])
 def test_json_that_is_nested_too_deeply_is_refused(depth: int) -> None:
     with pytest.raises(InvalidRequestError, match="nested more than 100 deep"):
         loads(nested(depth))
@@ -51,7 +51,7 @@ def test_so_is_a_transcript(line: str, depth: int) -> None:
         read_turns([line.replace("%s", nested(depth))])
 
 
-@pytest.mark.parametrize("depth", [60, 990, 3_000, 100_000])
+@every("depth", [60, 990, 3_000, 100_000])
 def test_so_are_tools_answers_in_tools_answers(depth: int) -> None:
     inner = '[{"type": "tool_result", "content": ' * depth + '"tea"' + "}]" * depth
     with pytest.raises(InvalidSessionError, match=r"^line 2: .*nested"):

@@ -9,6 +9,7 @@ import pytest
 
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.peers.readers import json_records
+from tests.tables import every
 
 RECORDS = [{"id": 1, "text": 'A "quoted", [odd] {one}'}, {"id": 2, "list": [1, {"a": "é"}]}]
 SHAPES = {
@@ -24,17 +25,17 @@ def read(text: str) -> list[dict[str, Any]]:
     return [values for _, values in json_records(text.encode())]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@every("shape", SHAPES)
 def test_each_shape_gives_its_records(shape: str) -> None:
     assert read(SHAPES[shape]) == RECORDS[: 1 if shape == "one object" else 2]
 
 
-@pytest.mark.parametrize("text", ["", " \n", "[]", '{"results": []}'])
+@every("text", ["", " \n", "[]", '{"results": []}'])
 def test_an_empty_export_has_no_records(text: str) -> None:
     assert read(text) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "where"),
     [
         ('{"id": 1}\n{"id": 2}\nnot json', " line 3 column 1 "),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from reconciler import Action, Decision
 from reconciler.domain.recalling.history import HeldFacts, held_at, made_by, true_at
 from reconciler.domain.records.facts import Fact
@@ -14,6 +12,7 @@ from reconciler.domain.records.kinds import DecidedBy, FactState, SourceKind
 from reconciler.domain.records.notes import Scope
 from reconciler.reading.kinds import Category
 from tests.records import decision_of
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -60,7 +59,7 @@ def test_what_has_ended_since_was_true_until_then() -> None:
     assert true_at(NOON - DAY, [ended]) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "is_true"),
     [
         ({}, True),

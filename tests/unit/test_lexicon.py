@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from reconciler.errors import ConfigurationError
 from reconciler.reading.lexicon import Cues, Lexicon, Literals, read_lexicon
+from tests.tables import every
 
 FILE = """
 [lists]
@@ -66,7 +67,7 @@ def test_nothing_is_compiled_before_a_text_holds_its_literal() -> None:
     assert cues(broken).read("water now").first("order") is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "said"),
     [
         ("pattern", "spelled", "drinks.toml: [[order]] number 1, pattern: Field required"),
@@ -81,7 +82,7 @@ def test_a_table_that_is_not_as_it_must_be_is_named(old: str, new: str, said: st
         read(FILE.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("wrong", ["bring(", "bring[[a]"])
+@every("wrong", ["bring(", "bring[[a]"])
 def test_a_pattern_that_is_no_regular_expression_is_named(wrong: str) -> None:
     said = "drinks.toml: [[order]] number 1: the pattern is not a regular expression"
     with pytest.raises(ConfigurationError, match=re.escape(said)):
@@ -121,7 +122,7 @@ def test_words_of_a_list_are_parted_by_a_space_and_have_spaces_of_their_own() ->
 LITERALS = Literals((each, each) for each in ("mail", "i ", "my name", " at ", "n't", "last week"))
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "held"),
     [
         ("e-mailed", {"mail"}),
@@ -150,7 +151,7 @@ def test_a_word_without_end_and_half_a_letter_are_looked_through() -> None:
     assert LITERALS.held("\ud800 e-mail \udfff") == {"mail"}
 
 
-@pytest.mark.parametrize("unclosed", ["[" * 30_000, "[" * 30_000 + "\\"])
+@every("unclosed", ["[" * 30_000, "[" * 30_000 + "\\"])
 def test_a_set_that_nothing_closes_is_looked_through_once(unclosed: str) -> None:
     started = time.process_time()
     assert read_lexicon("drinks.toml", {}).written_out(unclosed) == unclosed

@@ -13,12 +13,13 @@ from reconciler.config_files import load_head
 from reconciler.errors import ConfigurationError
 from reconciler.reading.linear_head import LinearHead
 from reconciler.reading.sensitive_data import SensitiveKind, keyed_token
+from tests.tables import every
 from tools.train_heads import TASKS, fitted, one_kind, trained
 
 MODEL = "all-MiniLM-L6-v2@53aa5117"
 
 
-@pytest.mark.parametrize("task", ["ends", "introductions"])
+@every("task", ["ends", "introductions"])
 def test_a_shipped_head_is_what_its_sentences_make(task: str) -> None:
     shipped, again = load_head(task, MODEL), trained(task)
     assert shipped is not None
@@ -26,7 +27,7 @@ def test_a_shipped_head_is_what_its_sentences_make(task: str) -> None:
     assert np.allclose(shipped.bias, again.bias, atol=0.2)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_another_model_has_no_head(task: str) -> None:
     assert load_head(task, "model@1") is None
 

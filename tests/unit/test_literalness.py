@@ -218,7 +218,7 @@ def test_a_hedge_is_found(text: str, cue: str) -> None:
     assert find_hedge(text) == cue
 
 
-@pytest.mark.parametrize("text", UNHEDGED)
+@every("text", UNHEDGED)
 def test_a_plain_text_has_no_hedge(text: str) -> None:
     assert find_hedge(text) is None
 
@@ -228,7 +228,7 @@ def test_any_text_gets_the_same_answer_twice(text: str) -> None:
     assert classify_literalness(text) == classify_literalness(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "unit", ["a ", "if ", "if had would ", "I wish ", "oh great ", '"', ". ", "pretend", "had we "]
 )
 def test_a_long_text_of_cue_words_takes_no_time(unit: str) -> None:
@@ -239,7 +239,7 @@ def test_a_long_text_of_cue_words_takes_no_time(unit: str) -> None:
     assert time.process_time() - started < 0.5
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I don't like sushi and I do not eat fish",

@@ -21,6 +21,7 @@ from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.access.http_door import Rates
 from reconciler.serve.access.tokens import TokenFile
 from tests.clocks import Clock
+from tests.tables import every
 
 GRANT = Grant(
     profile=AccessProfile.AGENT, tenant="acme", agent_ids=("crm", "sales"), contact_id="priya",
@@ -182,7 +183,7 @@ def _grant(**changed: object) -> Callable[[], Grant]:
     return lambda: Grant(**given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@every(
     ("made", "error"),
     [
         (_grant(agent_ids=()), InvalidRequestError),

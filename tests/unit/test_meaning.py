@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.reading.cues.meaning import Meaning, classify_meaning
+from tests.tables import every
 
 REFUSED = {
     Meaning.FILLER: """
@@ -209,19 +210,17 @@ def lines(text: str) -> list[str]:
     return [line.strip() for line in text.strip().splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [(kind, text) for kind, table in REFUSED.items() for text in lines(table)]
-)
+@every(("kind", "text"), [(kind, text) for kind, table in REFUSED.items() for text in lines(table)])
 def test_a_text_not_worth_recalling_is_told_by_its_kind(kind: Meaning, text: str) -> None:
     assert classify_meaning(text).kind is kind
 
 
-@pytest.mark.parametrize("text", lines(REMARKS))
+@every("text", lines(REMARKS))
 def test_what_nothing_shows_to_last_is_a_remark(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.REMARK
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "idk",
@@ -238,12 +237,12 @@ def test_a_short_text_of_nothing_but_small_words_is_filler(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.FILLER
 
 
-@pytest.mark.parametrize("text", lines(STATEMENTS))
+@every("text", lines(STATEMENTS))
 def test_what_is_about_something_that_lasts_is_a_statement(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.STATEMENT
 
 
-@pytest.mark.parametrize("text", ["", " ", "...", "?", "+", "0", "-"])
+@every("text", ["", " ", "...", "?", "+", "0", "-"])
 def test_a_text_without_words_is_left_alone(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.STATEMENT
 
@@ -261,7 +260,7 @@ def test_a_statement_has_no_cue() -> None:
     assert classify_meaning("Lives in Pune").cue == ""
 
 
-@pytest.mark.parametrize("text", ["thanks", "brb", "feeling great", "so annoying"])
+@every("text", ["thanks", "brb", "feeling great", "so annoying"])
 def test_case_marks_and_emoji_change_nothing(text: str) -> None:
     kind = classify_meaning(text).kind
     for said in (text.upper(), f"{text}!!!", f"🙂 {text} 🎉", f"  {text} :)", f"...{text}..."):
@@ -280,7 +279,7 @@ def test_any_text_gets_the_same_answer_twice(text: str) -> None:
     assert classify_meaning(text) == classify_meaning(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "unit",
     ["a ", "thanks ", "ok. ", "so very ", "haha", "I'm just ", '{"', "<a ", "aA1", "\n", "? "],
 )

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from reconciler.domain.recalling.procedures import found_in, longest_word, needles
 from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot
+from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
@@ -26,7 +25,7 @@ def fact(text: str, subject: str | None = None, value: str | None = None) -> Fac
     )
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "text"),
     [
         ("ACME", "Works at Acme."),
@@ -44,7 +43,7 @@ def test_a_name_is_found_however_it_is_written(name: str, text: str) -> None:
     assert found_in(fact(text), needles(name)) is FoundIn.TEXT
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "text"),
     [
         ("ACME", "Her dog is called Rex"),

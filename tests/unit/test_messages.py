@@ -13,6 +13,7 @@ from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.sessions import Session
 from reconciler.errors import InvalidSessionError
+from tests.tables import every
 
 SAID_AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
 ANTHROPIC: list[Any] = [
@@ -75,7 +76,7 @@ def test_a_value_too_long_to_be_a_time_is_ignored() -> None:
     assert turn.said_at is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "complaint"),
     [
         ("Hello.", "turns must be a list"),

@@ -14,6 +14,7 @@ from reconciler.bootstrap.chosen_models import build_arbiter, build_embedder
 from reconciler.entrypoints import server_commands
 from reconciler.errors import ConfigurationError
 from reconciler.settings import load_settings
+from tests.tables import every
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -24,7 +25,7 @@ def command_for(extra: str) -> str:
     return "pip install " + " ".join(f"'{each}'" for each in extras[extra])
 
 
-@pytest.mark.parametrize(
+@every(
     ("module", "package", "extra"),
     [
         ("langchain", "langchain_core", "langchain"),

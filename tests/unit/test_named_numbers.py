@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from reconciler.adapters.rules_finder import _number_rules, find_named_numbers, stdnum_module
 from tests.tables import every
 
@@ -44,7 +42,7 @@ def test_a_number_is_found_after_its_name(text: str, number: str) -> None:
     assert [told[span.start : span.end] for span in find_named_numbers(told)] == [number]
 
 
-@pytest.mark.parametrize("text", KEPT)
+@every("text", KEPT)
 def test_a_number_of_something_else_is_left_alone(text: str) -> None:
     assert list(find_named_numbers(text)) == []
 

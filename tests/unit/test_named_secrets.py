@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 
-import pytest
-
 from reconciler.bootstrap.chosen_models import build_secret_finder
 from reconciler.errors import InvalidNoteError
 from reconciler.reading.named_secrets import kind_of_name, without_secrets
@@ -243,7 +241,7 @@ def test_a_pin_is_found_where_its_digits_are_words() -> None:
     assert found("My PIN is four eight three one.") == "My PIN is [secret]."
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "The Wi-Fi is Guest and the key is %s",
@@ -261,7 +259,7 @@ def test_a_plain_word_is_a_secret_where_a_program_wrote_it_as_one() -> None:
     assert found('{"password": "swordfish"}') == '{"password": "[secret]"}'
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "password=correct horse battery staple",
@@ -302,7 +300,7 @@ def test_nesting_costs_nothing_of_the_stack() -> None:
     assert VALUE not in found('{"a":' * 5000 + f'{{"password":"{VALUE}"}}' + "}" * 5000)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "kind"),
     [
         ("db_password", SensitiveKind.SECRET),
@@ -321,7 +319,7 @@ def test_a_name_says_what_its_value_is(name: str | None, kind: SensitiveKind | N
     assert kind_of_name(name) == kind
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         "4739 2156 0000 3333",
@@ -342,7 +340,7 @@ def test_an_error_repeats_nothing_whose_shape_gives_it_away(value: str) -> None:
     assert (kept, "the contact has no fact" in said) == ([], True)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "no decision 5a1f0c4b-7d0b-4a39-9f5e-0a6d1f0c4b7a",

@@ -24,6 +24,7 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.writing.neighbourhoods import Neighbourhood
 from tests.commits import NOON, committed
 from tests.records import changed
+from tests.tables import every
 
 ALICE = Scope("acme", "crm", "alice")
 TICK = timedelta(microseconds=1)
@@ -122,7 +123,7 @@ def test_a_cosine_agrees_with_numpy_in_double_precision() -> None:
             assert each.cosine == pytest.approx(exact, abs=1e-15)
 
 
-@pytest.mark.parametrize("value", [1.0, 0.9501, 0.95, 0.9499, 0.5, 0.0, -0.5, -1.0])
+@every("value", [1.0, 0.9501, 0.95, 0.9499, 0.5, 0.0, -0.5, -1.0])
 def test_a_cosine_is_raw_from_identical_to_opposite(value: float) -> None:
     [found] = of([at_cosine(value)]).look(said(), np.asarray(EAST, dtype=np.float32), NOON)[1]
     assert found.cosine == pytest.approx(value, abs=1e-7)
@@ -136,7 +137,7 @@ def test_identical_vectors_have_a_cosine_of_exactly_1() -> None:
         assert found.cosine <= 1
 
 
-@pytest.mark.parametrize(
+@every(
     ("expires_at", "is_expired"),
     [(None, False), (NOON + TICK, False), (NOON, True), (NOON - TICK, True)],
 )
@@ -170,7 +171,7 @@ def test_what_expired_is_told_until_it_is_written_as_expired() -> None:
     assert known.lapsed(NOON + TICK) == {}
 
 
-@pytest.mark.parametrize(
+@every(
     ("slot", "is_found"),
     [(city("Pune"), True), (city("Goa"), True), (None, False)],
 )
@@ -183,7 +184,7 @@ def test_a_fact_in_the_notes_slot_is_found_behind_nearer_ones(
     assert ("rival" in seen(known, note=said(slot))) is is_found
 
 
-@pytest.mark.parametrize("expires_at", [None, NOON])
+@every("expires_at", [None, NOON])
 def test_what_came_of_tasks_takes_no_place_of_what_is_known(expires_at: datetime | None) -> None:
     came_of = [fact(str(n), category=Category.OUTCOME) for n in range(2 * NEIGHBOUR_COUNT_MAX)]
     came_of = [replace(each, expires_at=expires_at) for each in came_of]
@@ -243,7 +244,7 @@ def test_what_has_no_vector_is_no_neighbour() -> None:
     assert (known.version, seen(known)) == (8, ["0"])
 
 
-@pytest.mark.parametrize("version", [6, 8])
+@every("version", [6, 8])
 def test_what_was_committed_on_another_version_is_not_taken_over(version: int) -> None:
     known = of([EAST])
     assert not known.apply(add(version, fact_id="new"))

@@ -17,6 +17,7 @@ from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.findings import Difference
 from tests.foreign_facts import DENIED, FACTS
+from tests.tables import every
 from tests.unit.test_rule import neighbour, note
 
 NAMES = """
@@ -469,7 +470,7 @@ def test_a_word_more_in_a_language_that_the_guard_cannot_read_is_linked(
     assert [each.kind for each in verdict.findings] == [Difference.LANGUAGE]
 
 
-@pytest.mark.parametrize("guard", [True, False])
+@every("guard", [True, False])
 def test_what_the_model_could_not_read_is_merged_by_no_cosine(guard: bool) -> None:
     def unread(text: str) -> str:
         return "".join(letter for letter in text if letter in "张王")

@@ -78,9 +78,7 @@ def test_whatever_comes_with_a_note_in_words_is_checked(name: str, value: Any) -
         note(**{name: [value] if name == "tags" else value})
 
 
-@pytest.mark.parametrize(
-    "text", ["a", "7", "€", "👍", "好", "a" * TEXT_LENGTH_MAX, "  two\nlines. "]
-)
+@every("text", ["a", "7", "€", "👍", "好", "a" * TEXT_LENGTH_MAX, "  two\nlines. "])
 def test_any_other_text_is_kept_to_the_letter(text: str) -> None:
     assert note(text=text).text == text
 
@@ -97,13 +95,13 @@ def test_a_time_without_an_offset_is_refused_with_the_mend(said_at: datetime) ->
         note(said_at=said_at)
 
 
-@pytest.mark.parametrize("said_at", [None, "2026-03-09T12:00:00+00:00", NOON.date(), 1773057600])
+@every("said_at", [None, "2026-03-09T12:00:00+00:00", NOON.date(), 1773057600])
 def test_what_is_no_datetime_is_refused(said_at: Any) -> None:
     with pytest.raises(InvalidNoteError, match=r"^said_at must be a datetime"):
         note(said_at=said_at)
 
 
-@pytest.mark.parametrize(
+@every(
     "said_at",
     [
         datetime.min.replace(tzinfo=timezone(timedelta(hours=5))),
@@ -129,25 +127,25 @@ def test_a_note_keeps_the_instant_in_utc_to_the_microsecond(said_at: datetime) -
     assert kept.tzinfo is UTC
 
 
-@pytest.mark.parametrize("importance", [-0.001, 1.001, math.nan, math.inf, "0.5", True])
+@every("importance", [-0.001, 1.001, math.nan, math.inf, "0.5", True])
 def test_an_importance_outside_0_to_1_is_refused(importance: Any) -> None:
     with pytest.raises(InvalidNoteError, match=r"^importance must be a number from 0 to 1"):
         note(importance=importance)
 
 
-@pytest.mark.parametrize("importance", [0, 0.0, -0.0, 0.5, 1, 1.0])
+@every("importance", [0, 0.0, -0.0, 0.5, 1, 1.0])
 def test_an_importance_from_0_to_1_is_kept_as_a_positive_float(importance: float) -> None:
     kept = note(importance=importance).importance
     assert (kept, type(kept), math.copysign(1, kept)) == (importance, float, 1)
 
 
-@pytest.mark.parametrize("kind", ["gossip", "", "USER_EXPLICIT", None, 3])
+@every("kind", ["gossip", "", "USER_EXPLICIT", None, 3])
 def test_an_unknown_source_kind_is_refused_and_the_known_ones_listed(kind: Any) -> None:
     with pytest.raises(InvalidNoteError, match=r"source_kind .* user_explicit, operator"):
         note(source_kind=kind)
 
 
-@pytest.mark.parametrize("kind", list(SourceKind))
+@every("kind", list(SourceKind))
 def test_a_source_kind_may_be_given_as_its_word(kind: SourceKind) -> None:
     assert note(source_kind=str(kind)).source_kind is kind
 
@@ -202,7 +200,7 @@ def test_what_is_put_at_the_end_of_a_sentence_does_not_change_it(text: str, end:
     assert canonical_text(text + end) == canonical_text(text)
 
 
-@pytest.mark.parametrize("slot", ["city", 0, {"attribute": "city"}])
+@every("slot", ["city", 0, {"attribute": "city"}])
 def test_what_is_no_slot_is_refused(slot: Any) -> None:
     with pytest.raises(InvalidNoteError, match=r"^slot must be"):
         note(slot=slot)

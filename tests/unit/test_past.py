@@ -6,13 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from reconciler import Fact
 from reconciler.domain.reconciling.ahead import as_past, over
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
+from tests.tables import every
 
 END = datetime(2025, 6, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -40,7 +39,7 @@ def test_what_lies_beneath_something_newer_stays_there() -> None:
     assert (found.targets, found.is_history) == ((NEIGHBOUR,), True)
 
 
-@pytest.mark.parametrize("since", [timedelta(0), -DAY])
+@every("since", [timedelta(0), -DAY])
 def test_what_says_again_a_fact_that_nobody_said_since_ends_it(since: timedelta) -> None:
     found = as_past(verdict(Action.UPDATE, is_restatement=True), END, _said_last(END + since))
     assert (found.action, found.targets) == (Action.UPDATE, (NEIGHBOUR,))
@@ -52,7 +51,7 @@ def test_a_fact_that_was_said_since_the_end_lives_on() -> None:
     assert (found.action, found.targets, found.is_restatement) == (Action.ADD, (), False)
 
 
-@pytest.mark.parametrize(
+@every(
     "told",
     [
         verdict(Action.UPDATE),
@@ -68,7 +67,7 @@ def test_anything_else_stands_for_itself(told: Verdict) -> None:
     assert found.reason == "it held until 2025-06-02, so it is kept as history (as before)"
 
 
-@pytest.mark.parametrize("action", [Action.ADD, Action.UPDATE, Action.SKIP])
+@every("action", [Action.ADD, Action.UPDATE, Action.SKIP])
 def test_no_arbiter_is_asked_about_what_is_over(action: Action) -> None:
     for told in (verdict(action), verdict(action, is_restatement=True)):
         assert not as_past(told, END, KNOWN).can_be_arbitrated

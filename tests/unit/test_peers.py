@@ -11,6 +11,7 @@ from benchmarks.peers.answers import answer
 from benchmarks.peers.environments import requirement_files
 from benchmarks.peers.results import Result, tables
 from benchmarks.peers.systems import SYSTEMS
+from tests.tables import every
 
 MEM0 = """\
 ## New Messages
@@ -94,7 +95,7 @@ def test_the_reader_for_memvara_gives_the_later_news_the_relation_of_the_earlier
     assert told == [("lives_in", "Leeds", 0), ("lives_in", "York", 1)]
 
 
-@pytest.mark.parametrize(("relation", "has"), [("drives", "one"), ("owns", "many")])
+@every(("relation", "has"), [("drives", "one"), ("owns", "many")])
 def test_a_relation_by_which_a_change_is_told_has_one_value(relation, has):
     said = answer("predicate_resolution", f"new predicate: {relation}\nexisting predicates:\n")
     assert (said["canonical"], said["cardinality"]) == (None, has)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 import regex
 
 from reconciler.adapters.personal_data_finder import _shape, has_luhn_digit
 from reconciler.adapters.rules_finder import rules_of
+from tests.tables import every
 
 NAMES = (
     *("iban", "ipv4", "ipv6", "us_ssn", "uk_nino", "in_aadhaar", "es_nif", "it_fiscal_code"),
@@ -64,7 +64,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "number", "wrong"), CASES)
+@every(("name", "number", "wrong"), CASES)
 def test_a_number_is_found_and_one_that_fails_its_check_is_not(
     name: str, number: str, wrong: str
 ) -> None:
@@ -77,7 +77,7 @@ def test_every_shape_has_a_sample() -> None:
     assert len(NAMES) == len(SHAPES)
 
 
-@pytest.mark.parametrize("number", ["4111 1111 1111 1111", "3782-822463-10005"])
+@every("number", ["4111 1111 1111 1111", "3782-822463-10005"])
 def test_luhns_rule_sees_a_wrong_digit_and_two_that_changed_places(number: str) -> None:
     assert has_luhn_digit(number)
     assert not has_luhn_digit(number[:-1] + "9")

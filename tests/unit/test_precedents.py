@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from reconciler.domain.records.candidates import EarlierDecision, Precedents, precedents_of
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from tests.tables import every
@@ -29,7 +27,7 @@ def test_what_nobody_inferred_before_has_no_precedent() -> None:
     assert precedents_of([], NOON) == Precedents()
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "is_pending"),
     [
         ({}, True),

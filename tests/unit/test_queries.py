@@ -56,7 +56,7 @@ def test_a_file_may_take_no_parameters_and_return_nothing() -> None:
     assert (query.params, query.returns) == (frozenset(), ())
 
 
-@pytest.mark.parametrize(
+@every(
     "returned",
     [
         "fact.fact_id AS fact_id, fact.text AS text",
@@ -82,7 +82,7 @@ def test_a_script_is_divided_at_semicolons_that_end_a_line() -> None:
     assert texts == ["CREATE (:A {b: ';x'})", "RETURN 1 AS n"]
 
 
-@pytest.mark.parametrize(("line", "is_text"), [("", False), ("// times: as text\n", True)])
+@every(("line", "is_text"), [("", False), ("// times: as text\n", True)])
 def test_a_header_says_whether_times_go_as_text(line: str, is_text: bool) -> None:
     assert parse_query("find_facts", line + GOOD).takes_times_as_text is is_text
 
@@ -94,7 +94,7 @@ RETURN 1 AS n
 """
 
 
-@pytest.mark.parametrize(("action", "applies"), [("ADD", True), ("UPDATE", True), ("SKIP", False)])
+@every(("action", "applies"), [("ADD", True), ("UPDATE", True), ("SKIP", False)])
 def test_a_statement_with_a_condition_applies_to_the_values_it_names_only(
     action: str, applies: bool
 ) -> None:
@@ -111,7 +111,7 @@ def test_a_condition_on_a_boolean_is_written_as_in_python() -> None:
     assert [first.applies({"is_new": each}) for each in (True, False)] == [True, False]
 
 
-@pytest.mark.parametrize(("listed", "is_one"), [([], False), (["a"], True), (["a", "b"], False)])
+@every(("listed", "is_one"), [([], False), (["a"], True), (["a", "b"], False)])
 def test_a_condition_may_look_for_a_list_of_one_element(listed: list[str], is_one: bool) -> None:
     for words, expected in (("one", is_one), ("not one", not is_one)):
         text = CONDITIONAL.replace("action is ADD, UPDATE", f"action is {words}")
@@ -150,7 +150,7 @@ def test_none_is_a_parameter_like_any_other() -> None:
     parse_query("find_facts", GOOD).check_parameters({"contact_key": None, "limit": 1})
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_every_shipped_file_keeps_its_promise(engine: str) -> None:
     folder = resource_path("cypher")
     paths = [path for place in ("shared", engine) for path in (folder / place).glob("*.cypher")]
@@ -173,7 +173,7 @@ def test_both_engines_run_the_same_queries_with_the_same_parameters_and_columns(
     assert promises[0] == promises[1]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_a_read_query_writes_nothing(engine: str) -> None:
     for query in load_queries(engine).values():
         words = {word for statement in query.statements for word in statement.text.split()}
@@ -181,7 +181,7 @@ def test_a_read_query_writes_nothing(engine: str) -> None:
         assert bool(writes) == (query.mode == "write"), query.name
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_an_unknown_query_is_refused_by_name(engine: str) -> None:
     with pytest.raises(QueryFileError, match="no query file is named find_everything"):
         load_queries(engine)["find_everything"]
@@ -203,7 +203,7 @@ SHIPPED_STEPS = {
 """A mark of the statements of each step that a release has shipped."""
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_a_shipped_step_of_the_schema_is_never_changed(engine: str) -> None:
     """A store that has run it never runs it again: a new column is a new step, and a mark here."""
     texts = [[" ".join(s.text.split()) for s in m.statements] for m in load_migrations(engine)]
@@ -227,7 +227,7 @@ def test_an_installation_without_its_folders_says_so() -> None:
         resource_path("no-such-folder")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_columns_that_several_queries_return_stand_in_one_file(engine: str) -> None:
     shown = set(load_queries(engine)["list_facts"].returns)
     assert set(load_queries(engine)["find_facts"].returns) == shown | {"version"}
@@ -291,7 +291,7 @@ def test_a_map_that_lacks_what_a_text_names_is_refused() -> None:
         list(fact.repetitions({"commit": {"sessions": []}}))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_every_fragment_is_used(engine: str) -> None:
     folder = resource_path("cypher")
     paths = [path for place in ("shared", engine) for path in (folder / place).glob("*.cypher")]
@@ -300,7 +300,7 @@ def test_every_fragment_is_used(engine: str) -> None:
     assert {each for each in wanted if not any(each in text for text in texts)} == set()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_a_header_says_nothing_that_follows_from_the_text(engine: str) -> None:
     folder = resource_path("cypher")
     for path in (path for place in ("shared", engine) for path in (folder / place).glob("*")):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.reading.question_words import AskedWords, WordIndex, plain_words
+from tests.tables import every
 
 GERMAN = ["Sie hat zwei Katzen.", "Die Rechnungen gehen an den Vater.", "Er spielt nicht Schach."]
 ENGLISH = ["She has two cats.", "The invoices go to her father.", "He does not play chess."]
@@ -23,7 +24,7 @@ def reading(question: str, notes: Iterable[str] = ()) -> AskedWords:
     return AskedWords(question, said.count)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "words"),
     [
         ("Zwei Häuser", ["zwei", "häuser"]),
@@ -41,7 +42,7 @@ def test_words_are_parted_by_spaces_and_else_come_in_pairs_of_letters(
     assert plain_words(text) == words
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "notes", "language"),
     [
         ("Wo wohnt sie jetzt?", [], "german"),
@@ -65,7 +66,7 @@ def test_a_question_is_in_the_language_of_its_function_words_or_of_the_notes(
     assert reading(question, notes).language == language
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "question"),
     [
         ("Sie hat zwei Häuser geerbt.", "Wo steht das Haus?"),
@@ -87,7 +88,7 @@ def test_a_question_finds_the_note_that_holds_another_form_of_its_word(
     assert found(["Likes tea", "Il mange", note], question) == [2]
 
 
-@pytest.mark.parametrize(
+@every(
     "question",
     ["Wie hoch ist der Turm?", "¿Quién ganó la carrera?", "谁赢了比赛？", "月は何色ですか？"],
 )

@@ -52,7 +52,7 @@ REVIEWED = {
     "a tool's directive": (TOOL, CONFIRM, GateReason.DIRECTIVE),
 }
 FOR_ANYBODY = ASKED | REVIEWED
-SAYS_NO_IS_FINE = [pytest.param(kind) for kind in FOR_ANYBODY]
+SAYS_NO_IS_FINE = list(FOR_ANYBODY)
 PUSHY = [
     *("undo", "great", "love", "recommend", "default", "should", "must", "need", "better", "best"),
     *("improve", "easy", "simply", "just say", "tap", "click", "now", "hurry", "already", "sure"),
@@ -89,27 +89,27 @@ def test_no_claim_ends_its_quotation_in_a_question(kind: str) -> None:
     assert (question.count("“"), question.count("”")) == (1, 1)
 
 
-@pytest.mark.parametrize("kind", FOR_ANYBODY)
+@every("kind", FOR_ANYBODY)
 def test_every_question_says_where_it_can_be_changed(kind: str) -> None:
     assert asked(kind).endswith(POLICY.file.confirmation.change_it)
 
 
-@pytest.mark.parametrize("kind", FOR_ANYBODY)
+@every("kind", FOR_ANYBODY)
 def test_every_question_asks(kind: str) -> None:
     assert asked(kind).count("?") == 1
 
 
-@pytest.mark.parametrize("kind", SAYS_NO_IS_FINE)
+@every("kind", SAYS_NO_IS_FINE)
 def test_every_question_says_that_nothing_is_kept_without_a_yes(kind: str) -> None:
     assert "only if you say yes" in asked(kind)
 
 
-@pytest.mark.parametrize("kind", SAYS_NO_IS_FINE)
+@every("kind", SAYS_NO_IS_FINE)
 def test_every_question_makes_no_as_good_as_yes(kind: str) -> None:
     assert re.search(r"\bno is just as good\b", asked(kind))
 
 
-@pytest.mark.parametrize("kind", FOR_ANYBODY)
+@every("kind", FOR_ANYBODY)
 def test_no_question_pushes(kind: str) -> None:
     text = asked(kind).removesuffix(POLICY.file.confirmation.change_it).casefold()
     words = [each for each in PUSHY if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text)]
@@ -137,25 +137,25 @@ def test_without_a_topic_the_question_for_consent_is_about_oneself() -> None:
     assert "about yourself" in asked("consent", topic=None)
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@every("kind", ASKED)
 def test_no_contact_is_asked_about_tools(kind: str) -> None:
     assert "tool" not in asked(kind)
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@every("kind", ASKED)
 def test_what_the_contact_is_asked_is_one_sentence(kind: str) -> None:
     sentence = asked(kind).removesuffix(f" {POLICY.file.confirmation.change_it}")
     assert sentence.endswith("?")
     assert re.findall(r"[.?!;]", sentence) == ["?"]
 
 
-@pytest.mark.parametrize("kind", FOR_ANYBODY)
+@every("kind", FOR_ANYBODY)
 def test_no_question_shows_a_hash(kind: str) -> None:
     told = asked(kind, "Reach her at [email:0123456789ab].")
     assert "“Reach her at (hidden)”" in told
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "opening"),
     [
         (SourceKind.USER_EXPLICIT, "May I keep this in my notes: “"),
@@ -170,7 +170,7 @@ def test_a_question_names_whose_word_it_is(source: SourceKind, opening: str) -> 
     assert asked_of(source, CONFIRM, GateReason.THIN_EVIDENCE).startswith(opening)
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "opening"),
     [
         (SourceKind.USER_EXPLICIT, "May I keep this about health in my notes: “"),
@@ -184,18 +184,18 @@ def test_a_question_for_consent_names_whose_word_it_is(source: SourceKind, openi
     assert asked_of(source, CONSENT, GateReason.SENSITIVE_TOPIC).startswith(opening)
 
 
-@pytest.mark.parametrize("source", [each for each in SourceKind if each is not USER])
+@every("source", [each for each in SourceKind if each is not USER])
 def test_nobody_is_told_that_they_said_what_another_did(source: SourceKind) -> None:
     for disposal, reason in ((CONFIRM, GateReason.THIN_EVIDENCE), (CONSENT, SENSITIVE)):
         assert not asked_of(source, disposal, reason).startswith("May I keep this")
 
 
-@pytest.mark.parametrize("kind", REVIEWED)
+@every("kind", REVIEWED)
 def test_what_only_an_operator_may_answer_says_so(kind: str) -> None:
     assert "operator" in asked(kind)
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@every("kind", ASKED)
 def test_what_the_contact_may_answer_names_no_operator(kind: str) -> None:
     assert "operator" not in asked(kind)
 
@@ -269,14 +269,14 @@ ESCAPES = [
 ]
 
 
-@pytest.mark.parametrize("text", ESCAPES)
+@every("text", ESCAPES)
 def test_no_text_closes_or_opens_the_fence(text: str) -> None:
     prompt = as_prompt([fact(text), fact("Lives in Pune")])
     assert (prompt.count("<"), prompt.count(">")) == (2, 2)
     assert prompt.endswith(CLOSING)
 
 
-@pytest.mark.parametrize("text", ESCAPES)
+@every("text", ESCAPES)
 def test_no_value_of_a_slot_closes_or_opens_the_fence(text: str) -> None:
     prompt = as_prompt([fact(slot=personal(text, attribute=text))])
     assert (prompt.count("<"), prompt.count(">")) == (2, 2)
@@ -345,9 +345,7 @@ def test_what_has_no_shape_is_left_out_as_well(hidden: str) -> None:
     assert lines(fact(f"Prefers{hidden} tea")) == lines(fact("Prefers tea"))
 
 
-@pytest.mark.parametrize(
-    "text", ["Écoute du jazz", "東京在住", "Likes 🍵", "Pays 10² €", "a|b `c` *d*"]
-)
+@every("text", ["Écoute du jazz", "東京在住", "Likes 🍵", "Pays 10² €", "a|b `c` *d*"])
 def test_what_a_reader_sees_is_left_as_it_is(text: str) -> None:
     assert text in lines(fact(text))[0]
 
@@ -362,7 +360,7 @@ def test_without_facts_the_fence_says_that_nothing_is_known() -> None:
     assert lines() == ["Nothing is known."]
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "marks"),
     [
         ({}, ""),
@@ -376,7 +374,7 @@ def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:
     assert lines(fact(**changes))[0].startswith(f"- {marks}Prefers tea")
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "ending"),
     [
         ({}, "(since 2026-03-09)"),
@@ -550,7 +548,7 @@ def in_dispute(count: int) -> list[RankedFact]:
     ]
 
 
-@pytest.mark.parametrize("tokens", [1, 20, 100, 200, 400, 2000])
+@every("tokens", [1, 20, 100, 200, 400, 2000])
 def test_a_budget_cuts_and_never_empties(tokens: int) -> None:
     found = within_budget(in_dispute(12), tokens)
     lines = "\n".join(prompt_lines(found))
@@ -587,7 +585,7 @@ def test_what_stands_is_not_charged_for_the_other_side_of_its_dispute(
     assert within_budget(both, alone * 5) == both
 
 
-@pytest.mark.parametrize("tokens", [1, 100, 200, 400])
+@every("tokens", [1, 100, 200, 400])
 def test_what_is_told_as_the_other_side_of_a_dispute_is_not_left_out(tokens: int) -> None:
     facts = in_dispute(12)
     rules = [replace(hit, is_standing=True, fits=n % 2 > 0) for n, hit in enumerate(facts)]

@@ -18,6 +18,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import FactState, SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.reading.kinds import Category, RecallSemantics
+from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -77,7 +78,7 @@ def ids(found: Sequence[RankedFact]) -> list[str]:
 # The score
 
 
-@pytest.mark.parametrize(
+@every(
     ("age_days", "importance", "expected"),
     [(0, 1.0, 0.3), (0, 0.0, 0.2), (30, 0.5, 0.15), (60, 0.5, 0.1), (700_000, 1.0, 0.1)],
 )
@@ -89,7 +90,7 @@ def test_without_a_question_a_score_is_2_parts_recency_and_1_importance(
     assert (found.similarity, found.cosine, found.words) == (None, None, None)
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosine", "importance", "expected"),
     [(1.0, 1.0, 0.7 * 0.8 + 0.3), (0.5, 0.5, 0.7 * 0.4 + 0.25), (0.0, 0.0, 0.2), (-1.0, 0.0, 0.2)],
 )
@@ -123,7 +124,7 @@ def test_a_fact_from_a_clock_that_runs_ahead_is_as_recent_as_can_be() -> None:
 # Choosing
 
 
-@pytest.mark.parametrize("age_days", [0, 365, 3650])
+@every("age_days", [0, 365, 3650])
 def test_an_old_fact_that_is_near_comes_before_a_new_one_that_is_not(age_days: float) -> None:
     facts = [fact("new"), fact("old", age_days=age_days)]
     assert ids(answer(facts, [0.1, 0.6], limit=1)) == ["old"]
@@ -145,7 +146,7 @@ def test_between_rivals_the_order_counts_and_not_the_age() -> None:
     assert [hit.score for hit in minute] == [hit.score for hit in years]
 
 
-@pytest.mark.parametrize(
+@every(
     ("likeness", "similarity", "is_halved"),
     [(0.7, 0.4, True), (0.69, 0.4, False), (1.0, 0.41, True), (1.0, 0.39, False)],
 )
@@ -205,7 +206,7 @@ def test_nothing_is_an_answer_where_there_is_nothing() -> None:
 # The floor
 
 
-@pytest.mark.parametrize(("cosine", "is_answered"), [(0.29, False), (0.31, True), (0.9, True)])
+@every(("cosine", "is_answered"), [(0.29, False), (0.31, True), (0.9, True)])
 def test_nothing_near_is_answered_by_nothing(cosine: float, is_answered: bool) -> None:
     floor = RecallFloor(base=0.3)
     assert bool(answer([fact(), fact("far")], [cosine, 0.0], floor=floor)) is is_answered
@@ -225,7 +226,7 @@ def test_shared_words_reach_the_floor_where_the_cosine_alone_does_not() -> None:
     ) == (1, [])
 
 
-@pytest.mark.parametrize(
+@every(
     ("count", "expected"),
     [(1, 0.2), (10, 0.2 + 0.05 * np.log(10)), (10**6, 0.2 + 0.05 * np.log(1000))],
 )
@@ -240,7 +241,7 @@ def test_the_floor_never_falls_below_the_least() -> None:
     assert (floor.of(1, clearness=0.1), floor.of(1, clearness=1.0)) == (0.25, 0.2)
 
 
-@pytest.mark.parametrize(("asked", "counted"), [(0, 0), (4, 4), (5, 5), (6, 5), (12, 5)])
+@every(("asked", "counted"), [(0, 0), (4, 4), (5, 5), (6, 5), (12, 5)])
 def test_the_floor_grows_with_the_words_of_the_question_up_to_five(
     asked: int, counted: int
 ) -> None:
@@ -248,9 +249,7 @@ def test_the_floor_grows_with_the_words_of_the_question_up_to_five(
     assert floor.of(1, asked) == pytest.approx(0.2 + 0.3 * np.log1p(counted))
 
 
-@pytest.mark.parametrize(
-    ("text", "is_answered"), [("Order SL-204 is open", True), ("Order SL-205 is open", False)]
-)
+@every(("text", "is_answered"), [("Order SL-204 is open", True), ("Order SL-205 is open", False)])
 def test_what_holds_the_number_asked_for_is_found_below_any_floor(
     text: str, is_answered: bool
 ) -> None:
@@ -295,7 +294,7 @@ def test_a_standing_constraint_that_expired_stands_no_more() -> None:
 # What is left out
 
 
-@pytest.mark.parametrize(("late", "is_recalled"), [(-1, False), (0, False), (1, True)])
+@every(("late", "is_recalled"), [(-1, False), (0, False), (1, True)])
 def test_a_volatile_fact_is_left_out_from_the_microsecond_in_which_it_expires(
     late: int, is_recalled: bool
 ) -> None:
@@ -303,7 +302,7 @@ def test_a_volatile_fact_is_left_out_from_the_microsecond_in_which_it_expires(
     assert bool(answer([held], [0.5])) is is_recalled
 
 
-@pytest.mark.parametrize(("late", "is_marked"), [(-1, True), (0, True), (1, False)])
+@every(("late", "is_marked"), [(-1, True), (0, True), (1, False)])
 def test_a_fact_is_marked_from_the_microsecond_in_which_it_expires(
     late: int, is_marked: bool
 ) -> None:
@@ -315,7 +314,7 @@ def test_an_archived_fact_is_left_out_and_not_marked() -> None:
     assert answer([fact(state=FactState.ARCHIVED)], [0.5]) == []
 
 
-@pytest.mark.parametrize(("sure", "count"), [(0.5, 1), (0.50001, 0)])
+@every(("sure", "count"), [(0.5, 1), (0.50001, 0)])
 def test_a_fact_that_the_gate_was_less_sure_of_is_left_out(sure: float, count: int) -> None:
     assert len(answer([fact(confidence=0.5)], [0.5], sure=sure)) == count
 

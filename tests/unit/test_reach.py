@@ -16,6 +16,7 @@ from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
 from reconciler.reading.kinds import Category
+from tests.tables import every
 
 SEED = ReconcilePolicy()
 JUDGED = ReconcilePolicy(reach=0.47)
@@ -45,18 +46,18 @@ def is_asked(told: Note, *facts: Neighbour, policy: ReconcilePolicy = JUDGED) ->
     return decide(told, facts, policy).can_be_arbitrated
 
 
-@pytest.mark.parametrize(("cosine", "asked"), [(0.47, True), (BELOW, False), (0.79, True)])
+@every(("cosine", "asked"), [(0.47, True), (BELOW, False), (0.79, True)])
 def test_a_judge_is_asked_from_the_reach_on(cosine: float, asked: bool) -> None:
     assert is_asked(note(), fact(cosine)) is asked
     assert not is_asked(note(), fact(cosine), policy=SEED)
 
 
-@pytest.mark.parametrize(("cosine", "asked"), [(0.235, True), (math.nextafter(0.235, -1), False)])
+@every(("cosine", "asked"), [(0.235, True), (math.nextafter(0.235, -1), False)])
 def test_a_note_that_says_it_is_a_change_reaches_twice_as_far(cosine: float, asked: bool) -> None:
     assert is_asked(note("Pays by card now."), fact(cosine)) is asked
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "asked"),
     [("Ist Vegetarierin geworden.", True), ("大阪に引っ越しました。", True), ("Eats fish.", False)],
 )
@@ -85,7 +86,7 @@ def test_a_fact_about_somebody_else_than_a_given_slot_names_is_not_shown() -> No
     assert shown_to_judge(read, [hers], JUDGED) == [hers]
 
 
-@pytest.mark.parametrize("judgement", [REPLACES, COEXISTS])
+@every("judgement", [REPLACES, COEXISTS])
 def test_what_a_judge_says_below_the_band_decides(judgement: Judgement) -> None:
     verdict = decide(note(), [fact(0.5)], JUDGED, judgement)
     assert (verdict.action, verdict.decided_by) == (judgement.action, DecidedBy.ARBITER)
@@ -130,7 +131,7 @@ def test_a_fact_that_says_more_is_not_ended_as_one_more_that_says_the_same() -> 
     assert decide(note("Always pays by card."), facts, JUDGED, same).targets == (facts[0],)
 
 
-@pytest.mark.parametrize("also", [(0,), (3,), (True,), (-1,)])
+@every("also", [(0,), (3,), (True,), (-1,)])
 def test_a_further_fact_that_was_not_shown_is_no_answer(also: tuple[int, ...]) -> None:
     answer = Judgement(
         reasoning="", relation=Relation.REPLACES, target=1, also=also, action=Action.UPDATE
@@ -139,7 +140,7 @@ def test_a_further_fact_that_was_not_shown_is_no_answer(also: tuple[int, ...]) -
         check_judgement(answer, 2)
 
 
-@pytest.mark.parametrize(
+@every(
     ("source_kind", "action"),
     [(SourceKind.USER_EXPLICIT, Action.UPDATE), (SourceKind.EXTRACTOR, Action.ADD)],
 )
@@ -150,13 +151,13 @@ def test_a_decision_ends_by_the_contacts_own_words_that_a_judge_reads_so(
     assert decide(note(source_kind=source_kind), [standing], JUDGED, REPLACES).action is action
 
 
-@pytest.mark.parametrize("reach", [-1.1, 0.81])
+@every("reach", [-1.1, 0.81])
 def test_a_reach_outside_its_bounds_is_refused(reach: float) -> None:
     with pytest.raises(ConfigurationError, match="must lie between -1 and cosine_add_max"):
         ReconcilePolicy(reach=reach)
 
 
-@pytest.mark.parametrize("relation", [Relation.REFINES, Relation.SAME])
+@every("relation", [Relation.REFINES, Relation.SAME])
 def test_what_binds_ends_by_no_judge_that_calls_something_else_the_same(relation: Relation) -> None:
     operators = fact(
         0.5, "Always send invoices by post.", trust=SourceKind.OPERATOR, is_standing=True

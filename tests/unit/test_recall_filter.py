@@ -15,6 +15,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import InvalidRequestError
 from reconciler.reading.kinds import Category
 from reconciler.service.recall import filter_of
+from tests.tables import every
 from tests.unit.test_ranking import NOW, fact
 
 BOOK = load_attribute_book(None)
@@ -34,7 +35,7 @@ def fits(given: Any, told: Fact = PUNE) -> bool:
     return filter_of(given, lambda: BOOK).fits(told)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "expected"),
     [
         ({}, True),
@@ -75,7 +76,7 @@ def test_a_fact_without_a_slot_is_about_the_contact() -> None:
     assert (fits({"subject": "contact"}, told), fits({"attribute": "city"}, told)) == (True, False)
 
 
-@pytest.mark.parametrize(
+@every(
     ("attribute", "text", "expected"),
     [
         ("allergy", "allergic to nuts; it is life-threatening", True),
@@ -99,7 +100,7 @@ def test_a_guess_that_the_contact_confirmed_is_the_contacts_word() -> None:
     assert fits({"trust": "user_explicit"}, told)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "said"),
     [
         ({"colour": "red"}, "there is no filter colour; use attribute, category"),

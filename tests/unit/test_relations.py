@@ -10,6 +10,7 @@ from reconciler.domain.records import handles
 from reconciler.domain.records.facts import Relations
 from reconciler.domain.records.handles import handle_of, handles_of
 from reconciler.errors import InvalidRequestError
+from tests.tables import every
 
 
 def test_a_handle_is_short_and_follows_from_the_id() -> None:
@@ -34,7 +35,7 @@ def test_of_facts_that_collide_the_later_one_gets_a_longer_handle() -> None:
     assert handles_of([first, second]) == {first: handle_of(first), second: handle_of(second, 5)}
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "complaint"),
     [
         ({}, "say which facts"),

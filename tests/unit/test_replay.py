@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.reconciling.rule import check_judgement, decide, replaceable
@@ -23,6 +22,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError
 from reconciler.ops.review.calibration import replay
 from tests.records import changed, decision_of
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 LATER = NOON + timedelta(days=6)  # all that the notes and facts say has begun
@@ -256,7 +256,7 @@ def test_without_an_embedder_nothing_was_compared_and_the_note_stays_added() -> 
     assert replayed.is_same
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosine", "policy", "would_ask"),
     [(0.6, WIDE, True), (0.85, WIDE, False), (0.6, SEED, False), (0.97, WIDE, False)],
 )
@@ -309,7 +309,7 @@ def test_an_answer_that_was_not_used_then_is_not_used_now() -> None:
     assert not replay(failed, WIDE).would_ask
 
 
-@pytest.mark.parametrize("target", [None, 0, 3, 99])
+@every("target", [None, 0, 3, 99])
 def test_an_answer_about_a_fact_that_is_not_on_record_is_not_used(target: int | None) -> None:
     decision = recorded(note(), near(0.85), judgement=replaces())
     assert replay(changed(decision, arbiter_target=target), SEED).after is Outcome.APART
@@ -322,7 +322,7 @@ def test_superseding_another_fact_is_not_the_same_although_the_outcome_is() -> N
     assert not replayed.is_same
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "outcome"),
     [
         ({}, Outcome.APART),

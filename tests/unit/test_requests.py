@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from reconciler.reading.cues.classification import is_asked_to_keep
+from tests.tables import every
 
 ASKED = "Please remember that I live in Pune."
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "is_asked"),
     [
         (ASKED, True),

@@ -31,6 +31,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Remembered, Slot
 from reconciler.reading.kinds import Category, RecallSemantics
 from tests.records import decision_of
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -166,8 +167,8 @@ def test_of_two_lifetimes_the_longer_one_holds(
     assert restated(fact(expires_at=new), known).expires_at == expected
 
 
-@pytest.mark.parametrize("old", [NOON - TICK, NOON, NOON + TICK, None])
-@pytest.mark.parametrize("new", [NOON, None])
+@every("old", [NOON - TICK, NOON, NOON + TICK, None])
+@every("new", [NOON, None])
 def test_a_standing_decision_keeps_its_own_lifetime(
     old: datetime | None, new: datetime | None
 ) -> None:
@@ -178,7 +179,7 @@ def test_a_standing_decision_keeps_its_own_lifetime(
 # A restatement: what it is
 
 
-@pytest.mark.parametrize("category", Category)
+@every("category", Category)
 def test_a_decision_stays_a_decision_whatever_says_it_again(category: Category) -> None:
     standing = fact(
         category=Category.DECISION,
@@ -191,8 +192,8 @@ def test_a_decision_stays_a_decision_whatever_says_it_again(category: Category) 
     assert found.yields_to_live_intent
 
 
-@pytest.mark.parametrize("category", OTHERS)
-@pytest.mark.parametrize("new", Category)
+@every("category", OTHERS)
+@every("new", Category)
 def test_anything_else_becomes_what_it_is_said_to_be_but_volatile(
     category: Category, new: Category
 ) -> None:
@@ -207,14 +208,14 @@ def test_anything_else_becomes_what_it_is_said_to_be_but_volatile(
     assert not found.yields_to_live_intent
 
 
-@pytest.mark.parametrize("old", Sensitivity)
-@pytest.mark.parametrize("new", Sensitivity)
+@every("old", Sensitivity)
+@every("new", Sensitivity)
 def test_a_sensitivity_is_inherited_by_what_has_none(old: Sensitivity, new: Sensitivity) -> None:
     found = restated(fact(sensitivity=new), fact(sensitivity=old))
     assert found.sensitivity is (old if new is Sensitivity.NONE else new)
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "expected"),
     [
         (PUNE, None, PUNE),
@@ -231,14 +232,14 @@ def test_a_slot_is_inherited_whole_by_what_has_none(
     assert restated(fact(slot=new), fact(slot=old)).slot == expected
 
 
-@pytest.mark.parametrize("old", [False, True])
-@pytest.mark.parametrize("new", [False, True])
+@every("old", [False, True])
+@every("new", [False, True])
 def test_a_yes_of_the_contacts_is_never_lost(old: bool, new: bool) -> None:
     found = restated(fact(is_confirmed_by_user=new), fact(is_confirmed_by_user=old))
     assert found.is_confirmed_by_user is (old or new)
 
 
-@pytest.mark.parametrize("apart", [-TICK, timedelta(), TICK])
+@every("apart", [-TICK, timedelta(), TICK])
 def test_it_was_said_last_when_either_was(apart: timedelta) -> None:
     found = restated(fact(last_confirmed_at=NOON + apart), fact(last_confirmed_at=NOON))
     assert found.last_confirmed_at == max(NOON, NOON + apart)
@@ -248,7 +249,7 @@ MAY_BE_BROUGHT = {each.name for each in fields(Remembered) if each.default is No
 """What comes with some notes, and with others not."""
 
 
-@pytest.mark.parametrize("name", sorted(MAY_BE_BROUGHT))
+@every("name", sorted(MAY_BE_BROUGHT))
 def test_what_a_note_may_bring_is_taken_over_where_the_next_one_brings_none(name: str) -> None:
     mark: Any = object()
     assert getattr(restated(fact(), fact(**{name: mark})), name) is mark
@@ -294,11 +295,11 @@ def test_a_restatement_takes_its_use_over() -> None:
 # Said once more: a SKIP
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "said", "expected"),
     [(0.5, 0.6, 0.8), (0.5, 0.0, 0.5), (1.0, 0.6, 1.0), (0.0, 0.6, 0.6)],
 )
-@pytest.mark.parametrize("source_kind", [*TRUSTED, SourceKind.EXTRACTOR])
+@every("source_kind", [*TRUSTED, SourceKind.EXTRACTOR])
 def test_a_word_that_counts_makes_surer(
     source_kind: SourceKind, old: float, said: float, expected: float
 ) -> None:
@@ -307,7 +308,7 @@ def test_a_word_that_counts_makes_surer(
     assert (found.observations, found.confidence) == (4, pytest.approx(expected))
 
 
-@pytest.mark.parametrize("source_kind", WEAK)
+@every("source_kind", WEAK)
 def test_a_tool_or_a_model_that_repeats_is_counted_and_makes_nobody_surer(
     source_kind: SourceKind,
 ) -> None:
@@ -338,14 +339,14 @@ def test_a_lifetime_grows_and_never_shrinks(
     assert confirmed(fact(expires_at=known), by).expires_at == expected
 
 
-@pytest.mark.parametrize("apart", [-TICK, timedelta(), TICK])
+@every("apart", [-TICK, timedelta(), TICK])
 def test_what_is_said_once_more_was_said_last_when_either_was(apart: timedelta) -> None:
     by = decided(assessed(), action=Action.SKIP, said_at=NOON + apart)
     assert confirmed(fact(), by).last_confirmed_at == max(NOON, NOON + apart)
 
 
-@pytest.mark.parametrize("was_confirmed", [False, True])
-@pytest.mark.parametrize("answered_by", [None, "operator", "contact"])
+@every("was_confirmed", [False, True])
+@every("answered_by", [None, "operator", "contact"])
 def test_only_the_contacts_own_yes_confirms(was_confirmed: bool, answered_by: str | None) -> None:
     by = decided(assessed(), action=Action.SKIP, answered_by=answered_by)
     found = confirmed(fact(is_confirmed_by_user=was_confirmed), by)
@@ -357,7 +358,7 @@ SAID_MORE = {
 }
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "said", "source_kind", "kept"),
     [
         (None, PUNE, SourceKind.EXTRACTOR, PUNE),
@@ -396,7 +397,7 @@ def test_an_older_note_that_says_the_same_is_counted_and_no_more() -> None:
 # What is written
 
 
-@pytest.mark.parametrize(
+@every(
     ("days", "expected"),
     [(None, None), (0, NOON - DAYS), (1, NOON - DAYS + timedelta(days=1)), (180, NOON)],
 )
@@ -451,7 +452,7 @@ def test_what_lies_beneath_a_newer_fact_is_not_live_and_ends_where_that_begins()
     assert (found.is_live, found.valid_to) == (False, NOON + DAYS)
 
 
-@pytest.mark.parametrize(
+@every(
     ("action", "is_confirmed"),
     [(Action.ADD, True), (Action.UPDATE, True), (Action.DECLINE, False), (Action.REVOKE, False)],
 )
@@ -460,7 +461,7 @@ def test_only_a_yes_is_the_contacts_confirmation(action: Action, is_confirmed: b
     assert written_fact(by).is_confirmed_by_user is is_confirmed
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "slot", "expected"),
     [
         ("lives in pune!", None, PUNE),

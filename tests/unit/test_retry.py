@@ -15,6 +15,7 @@ from reconciler.errors import (
     ReconcilerError,
 )
 from reconciler.service.stores.patient_graph import call_with_retries
+from tests.tables import every
 
 QUICK = RetryPolicy(attempts_max=5, unavailable_seconds_max=0.0)
 
@@ -78,9 +79,7 @@ def test_an_engine_that_comes_back_in_time_is_used() -> None:
     assert call_with_retries(patient, call) == "attempt 4"
 
 
-@pytest.mark.parametrize(
-    "error", [QueryError("no"), ReconcilerError("no"), ValueError("no"), KeyboardInterrupt()]
-)
+@every("error", [QueryError("no"), ReconcilerError("no"), ValueError("no"), KeyboardInterrupt()])
 def test_anything_else_is_raised_at_once(error: Exception) -> None:
     call = ScriptedCall(error)
     with pytest.raises(type(error)):

@@ -61,7 +61,7 @@ def judgement(relation: Relation, action: Action, target: int | None = 1) -> Jud
     return Judgement(reasoning="because", relation=relation, target=target, action=action)
 
 
-@pytest.mark.parametrize(
+@every(
     ("policy", "cosine", "action", "decided_by"),
     [
         (DEFAULT, 1.0, UPDATE, THRESHOLD),
@@ -111,7 +111,7 @@ def test_without_a_neighbour_the_note_is_added_by_threshold() -> None:
     assert decide(note(), [], ALWAYS_UPDATE).action is ADD
 
 
-@pytest.mark.parametrize(("cosine", "is_restatement"), [(0.96, True), (0.90, False)])
+@every(("cosine", "is_restatement"), [(0.96, True), (0.90, False)])
 def test_without_an_arbiter_the_nearest_fact_is_updated_and_only_above_the_band_restated(
     cosine: float, is_restatement: bool
 ) -> None:
@@ -120,7 +120,7 @@ def test_without_an_arbiter_the_nearest_fact_is_updated_and_only_above_the_band_
     assert (verdict.target, verdict.is_restatement) == (near[0], is_restatement)
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosine", "expected"),
     [
         (0.96, "0.960, at or above 0.95"),
@@ -133,7 +133,7 @@ def test_the_reason_names_the_cosine_and_the_bound(cosine: float, expected: str)
     assert decide(note(), neighbours(cosine), DEFAULT).reason.endswith(expected)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "fact", "reason"),
     [
         (
@@ -164,7 +164,7 @@ JUDGEMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("judged", "is_restatement"), JUDGEMENTS)
+@every(("judged", "is_restatement"), JUDGEMENTS)
 def test_in_the_band_the_judgement_decides_on_the_neighbour_it_names(
     judged: Judgement, is_restatement: bool
 ) -> None:
@@ -178,8 +178,8 @@ def test_in_the_band_the_judgement_decides_on_the_neighbour_it_names(
     )
 
 
-@pytest.mark.parametrize("relation", [Relation.COEXISTS, Relation.UNRELATED])
-@pytest.mark.parametrize("target", [None, 1, 9])
+@every("relation", [Relation.COEXISTS, Relation.UNRELATED])
+@every("target", [None, 1, 9])
 def test_an_arbiters_add_has_no_target_whatever_it_names(
     relation: Relation, target: int | None
 ) -> None:
@@ -187,20 +187,20 @@ def test_an_arbiters_add_has_no_target_whatever_it_names(
     assert (verdict.action, verdict.decided_by, verdict.target) == (ADD, DecidedBy.ARBITER, None)
 
 
-@pytest.mark.parametrize("cosine", [0.95, math.nextafter(0.8, BELOW)])
+@every("cosine", [0.95, math.nextafter(0.8, BELOW)])
 def test_outside_the_band_a_judgement_changes_nothing(cosine: float) -> None:
     near = neighbours(cosine)
     for judged, _ in JUDGEMENTS:
         assert decide(note(), near, DEFAULT, judged) == decide(note(), near, DEFAULT)
 
 
-@pytest.mark.parametrize("near", [None, []])
+@every("near", [None, []])
 def test_nor_where_nothing_was_compared(near: Sequence[Neighbour] | None) -> None:
     judged = judgement(Relation.REPLACES, UPDATE)
     assert decide(note(), near, DEFAULT, judged) == decide(note(), near, DEFAULT)
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosine", "is_asked"),
     [
         (0.95, False),
@@ -214,7 +214,7 @@ def test_an_arbiter_is_asked_in_the_band_only(cosine: float, is_asked: bool) -> 
     assert decide(note(), neighbours(cosine), DEFAULT).can_be_arbitrated is is_asked
 
 
-@pytest.mark.parametrize("near", [None, []])
+@every("near", [None, []])
 def test_an_arbiter_is_not_asked_where_nothing_was_compared(
     near: Sequence[Neighbour] | None,
 ) -> None:
@@ -232,8 +232,8 @@ AGREEING = {
 }
 
 
-@pytest.mark.parametrize("action", list(Action))
-@pytest.mark.parametrize("relation", list(Relation))
+@every("action", list(Action))
+@every("relation", list(Relation))
 def test_a_judgement_is_let_through_only_where_relation_and_action_agree(
     relation: Relation, action: Action
 ) -> None:
@@ -247,11 +247,11 @@ def test_a_judgement_is_let_through_only_where_relation_and_action_agree(
             check_judgement(judged, 1)
 
 
-@pytest.mark.parametrize(
+@every(
     ("relation", "action"),
     [(Relation.REPLACES, UPDATE), (Relation.SAME, SKIP), (Relation.UNSURE, ADD)],
 )
-@pytest.mark.parametrize("target", [None, -1, 0, 4, 1_000_000])
+@every("target", [None, -1, 0, 4, 1_000_000])
 def test_a_target_that_was_not_shown_is_refused(
     relation: Relation, action: Action, target: int | None
 ) -> None:
@@ -262,12 +262,12 @@ def test_a_target_that_was_not_shown_is_refused(
         check_judgement(judgement(relation, action, target), 3)
 
 
-@pytest.mark.parametrize("target", [1, 2, 3])
+@every("target", [1, 2, 3])
 def test_each_target_that_was_shown_is_let_through(target: int) -> None:
     check_judgement(judgement(Relation.REPLACES, UPDATE, target), 3)
 
 
-@pytest.mark.parametrize(
+@every(
     ("update_min", "add_max"),
     [
         (0.80, math.nextafter(0.80, ABOVE)),
@@ -285,7 +285,7 @@ def test_thresholds_in_the_wrong_order_or_range_are_refused(
         ReconcilePolicy(cosine_update_min=update_min, cosine_add_max=add_max)
 
 
-@pytest.mark.parametrize(("update_min", "add_max"), [(1, -1), (1, 1), (-1, -1), (0.9, 0.9)])
+@every(("update_min", "add_max"), [(1, -1), (1, 1), (-1, -1), (0.9, 0.9)])
 def test_thresholds_may_be_equal_and_reach_the_ends(update_min: float, add_max: float) -> None:
     policy = ReconcilePolicy(cosine_update_min=update_min, cosine_add_max=add_max)
     assert policy.cut == (update_min + add_max) / 2
@@ -345,8 +345,8 @@ def test_only_the_nearest_neighbour_counts_without_a_judgement(
 PUNE, DELHI = slot("Pune"), slot("Delhi")
 
 
-@pytest.mark.parametrize("cosine", [1.0, 0.9, 0.1, -1.0])
-@pytest.mark.parametrize(("said", "is_restatement"), [(slot("pune"), True), (DELHI, False)])
+@every("cosine", [1.0, 0.9, 0.1, -1.0])
+@every(("said", "is_restatement"), [(slot("pune"), True), (DELHI, False)])
 def test_a_single_valued_slot_supersedes_at_any_cosine(
     said: Slot, is_restatement: bool, cosine: float
 ) -> None:
@@ -386,7 +386,7 @@ def test_a_value_that_is_confirmed_ends_the_one_that_stood_beside_it() -> None:
     assert (verdict.targets, verdict.is_restatement) == ((delhi, pune), True)
 
 
-@pytest.mark.parametrize(("cosine", "action"), [(0.96, UPDATE), (0.9, UPDATE), (0.5, ADD)])
+@every(("cosine", "action"), [(0.96, UPDATE), (0.9, UPDATE), (0.5, ADD)])
 def test_where_only_one_side_has_a_slot_the_text_decides(cosine: float, action: Action) -> None:
     assert decide(note(slot=PUNE), neighbours(cosine), DEFAULT).action is action
     assert decide(note(), [neighbour(cosine, slot=PUNE)], DEFAULT).action is action
@@ -400,7 +400,7 @@ def budget(value: str) -> Slot:
     return slot(value, attribute="budget")
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     ["Never worked there.", "Has never worked there before", "Does not work there any more."],
 )
@@ -422,8 +422,8 @@ def test_what_never_was_is_not_ended_by_what_is() -> None:
     assert (verdict.action, verdict.targets) == (ADD, ())
 
 
-@pytest.mark.parametrize("cosine", [0.96, 0.5])
-@pytest.mark.parametrize("text", ["Never worked at Globex", "Has left Globex"])
+@every("cosine", [0.96, 0.5])
+@every("text", ["Never worked at Globex", "Has left Globex"])
 def test_a_denial_of_one_value_ends_no_other(text: str, cosine: float) -> None:
     nordlys = neighbour(cosine, "Works at Nordlys", 1, slot=employer("Nordlys"))
     globex = neighbour(0.4, "Works at Globex", 2, slot=employer("Globex"))
@@ -433,7 +433,7 @@ def test_a_denial_of_one_value_ends_no_other(text: str, cosine: float) -> None:
     assert decide(said, [nordlys, globex], DEFAULT).targets == (globex,)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     ["Works at Globex, not at Nordlys", "Her employer changed from Nordlys to Globex"],
 )
@@ -443,8 +443,8 @@ def test_a_denial_of_the_old_value_ends_it(text: str) -> None:
     assert (verdict.action, verdict.targets) == (UPDATE, (nordlys,))
 
 
-@pytest.mark.parametrize("value", ["20k", "40k"])
-@pytest.mark.parametrize("cosine", [0.97, 0.9, 0.5])
+@every("value", ["20k", "40k"])
+@every("cosine", [0.97, 0.9, 0.5])
 def test_the_budgets_of_two_projects_stand_side_by_side(value: str, cosine: float) -> None:
     erp = neighbour(cosine, "Her budget for the ERP project is 40k", slot=budget("40k"))
     said = note(f"Her budget for the CRM project is {value}", slot=budget(value))
@@ -479,7 +479,7 @@ def test_a_new_value_of_one_matter_ends_that_one() -> None:
     assert decide(said, [erp, crm], DEFAULT).targets == (crm,)
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "said", "is_linked"),
     [
         (
@@ -538,7 +538,7 @@ def test_a_value_in_another_spelling_is_said_again() -> None:
     assert (verdict.action, verdict.targets, verdict.is_restatement) == (UPDATE, (known,), True)
 
 
-@pytest.mark.parametrize(
+@every(
     ("known", "said"),
     [
         ("3 May 1980", "1980-05-03"),
@@ -591,7 +591,7 @@ UNPAID, OTHER_UNPAID = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
 BARE = ReconcilePolicy(guard=False)
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosine", "action", "decided_by", "is_found"),
     [
         (1.0, ADD, GUARD, True),
@@ -611,7 +611,7 @@ def test_a_difference_keeps_a_note_beside_what_it_sounds_like(
     assert ("1043" in verdict.reason) is is_found
 
 
-@pytest.mark.parametrize(("cosine", "is_found"), [(0.96, True), (0.6, True), (0.59, False)])
+@every(("cosine", "is_found"), [(0.96, True), (0.6, True), (0.59, False)])
 def test_a_restatement_is_found_behind_a_nearer_fact_that_differs(
     cosine: float, is_found: bool
 ) -> None:
@@ -621,7 +621,7 @@ def test_a_restatement_is_found_behind_a_nearer_fact_that_differs(
     assert not verdict.conflicts
 
 
-@pytest.mark.parametrize("cosine", [1.0, 0.95, 0.9, 0.85, 0.5])
+@every("cosine", [1.0, 0.95, 0.9, 0.85, 0.5])
 def test_without_the_guard_the_cosine_alone_decides(cosine: float) -> None:
     bare = decide(note(OTHER_UNPAID), [neighbour(cosine, UNPAID)], BARE)
     plain = decide(note(), [neighbour(cosine)], DEFAULT)
@@ -657,7 +657,7 @@ def test_the_name_of_whom_a_note_is_about_is_no_matter_that_it_shares() -> None:
     assert not decide(note(text, slot=about), [near], DEFAULT).conflicts
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosine", "said", "rule"),
     [
         (0.9, "Drinks coffee at work", GUARD),
@@ -680,7 +680,7 @@ def test_without_the_guard_other_words_do_not_count() -> None:
     assert verdict.action is UPDATE
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "is_linked"),
     [("Works for Globex", True), ("Works for Globex, after a year at sea", False)],
 )
@@ -690,14 +690,14 @@ def test_two_facts_are_linked_only_where_nothing_else_differs(said: str, is_link
     assert bool(verdict.conflicts) is is_linked
 
 
-@pytest.mark.parametrize("action", [SKIP, UPDATE])
+@every("action", [SKIP, UPDATE])
 def test_the_same_never_swallows_another_number(action: Action) -> None:
     near = [neighbour(0.9, UNPAID)]
     verdict = decide(note(OTHER_UNPAID), near, DEFAULT, judgement(Relation.SAME, action))
     assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, GUARD, ())
 
 
-@pytest.mark.parametrize("cosine", [1.0, 0.95, 0.9])
+@every("cosine", [1.0, 0.95, 0.9])
 def test_an_arbiter_may_say_that_a_difference_replaces(cosine: float) -> None:
     near = [neighbour(cosine, "Has 3 children")]
     verdict = decide(note("Has 4 children"), near, DEFAULT, judgement(Relation.REPLACES, UPDATE))
@@ -709,16 +709,14 @@ def test_an_arbiter_may_say_that_a_difference_replaces(cosine: float) -> None:
     assert not verdict.is_restatement
 
 
-@pytest.mark.parametrize("cosine", [1.0, 0.9])
+@every("cosine", [1.0, 0.9])
 def test_or_that_both_hold_which_is_no_conflict(cosine: float) -> None:
     near = [neighbour(cosine, UNPAID)]
     verdict = decide(note(OTHER_UNPAID), near, DEFAULT, judgement(Relation.COEXISTS, ADD, None))
     assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, DecidedBy.ARBITER, ())
 
 
-@pytest.mark.parametrize(
-    ("cosine", "text"), [(0.9, "the text"), (0.82, "the text"), (1.0, OTHER_UNPAID)]
-)
+@every(("cosine", "text"), [(0.9, "the text"), (0.82, "the text"), (1.0, OTHER_UNPAID)])
 def test_an_unsure_judge_leaves_the_verdict_and_its_dispute(cosine: float, text: str) -> None:
     near = [neighbour(cosine, UNPAID if text == OTHER_UNPAID else "the text")]
     unsure = judgement(Relation.UNSURE, ADD, None)
@@ -765,10 +763,8 @@ def told(name: str, **changes: Any) -> tuple[Verdict, Neighbour]:
     return decide(changed, [near], DEFAULT, judged), near
 
 
-@pytest.mark.parametrize("name", SUPERSEDING)
-@pytest.mark.parametrize(
-    ("days_later", "is_history"), [(-50, True), (-0.00001, True), (0, False), (50, False)]
-)
+@every("name", SUPERSEDING)
+@every(("days_later", "is_history"), [(-50, True), (-0.00001, True), (0, False), (50, False)])
 def test_an_older_note_becomes_history_beneath_the_newer_fact(
     name: str, days_later: float, is_history: bool
 ) -> None:
@@ -785,8 +781,8 @@ def test_what_counts_is_from_when_it_is_true_not_when_it_was_said() -> None:
     assert (early.decided_by, late.decided_by) == (ORDER, THRESHOLD)
 
 
-@pytest.mark.parametrize("name", SUPERSEDING)
-@pytest.mark.parametrize(("mine", "theirs"), [(TOOL, USER), (USER, TOOL), (TOOL, TOOL)])
+@every("name", SUPERSEDING)
+@every(("mine", "theirs"), [(TOOL, USER), (USER, TOOL), (TOOL, TOOL)])
 def test_a_less_trusted_word_never_supersedes(
     name: str, mine: SourceKind, theirs: SourceKind
 ) -> None:
@@ -826,8 +822,8 @@ def test_an_arbiter_can_move_neither_order_nor_trust() -> None:
 # Notes without a date
 
 
-@pytest.mark.parametrize("name", SUPERSEDING)
-@pytest.mark.parametrize("days_later", [-50, -0.00001, 0, 50])
+@every("name", SUPERSEDING)
+@every("days_later", [-50, -0.00001, 0, 50])
 def test_a_note_that_nobody_dated_supersedes_whatever_the_clocks_say(
     name: str, days_later: float
 ) -> None:
@@ -835,10 +831,8 @@ def test_a_note_that_nobody_dated_supersedes_whatever_the_clocks_say(
     assert (verdict.action, verdict.targets, verdict.is_history) == (UPDATE, (near,), False)
 
 
-@pytest.mark.parametrize("name", SUPERSEDING)
-@pytest.mark.parametrize(
-    ("said", "expected"), [(-49.0, 1.0), (0.99999, 1.0), (1.0, 1.0), (1.00001, 1.00001)]
-)
+@every("name", SUPERSEDING)
+@every(("said", "expected"), [(-49.0, 1.0), (0.99999, 1.0), (1.0, 1.0), (1.00001, 1.00001)])
 def test_it_is_dated_no_earlier_than_what_it_supersedes(
     name: str, said: float, expected: float
 ) -> None:
@@ -858,7 +852,7 @@ def test_of_several_facts_the_latest_one_dates_it() -> None:
     assert (len(verdict.targets), dated(said, verdict).holds_from) == (3, day(9))
 
 
-@pytest.mark.parametrize("theirs", [USER, TOOL])
+@every("theirs", [USER, TOOL])
 def test_it_is_no_older_than_what_it_stands_beside_or_repeats(theirs: SourceKind) -> None:
     said = note(at=day(0), is_dated=False, source_kind=TOOL, slot=DELHI)
     for known in (PUNE, DELHI):
@@ -872,7 +866,7 @@ def test_a_fact_that_it_has_nothing_to_do_with_does_not_date_it() -> None:
         assert dated(said, decide(said, near, DEFAULT)) == said
 
 
-@pytest.mark.parametrize("dates", [{"is_dated": True}, {"is_dated": False, "valid_from": day(0)}])
+@every("dates", [{"is_dated": True}, {"is_dated": False, "valid_from": day(0)}])
 def test_what_somebody_dated_keeps_its_date_and_its_place_in_history(dates: dict[str, Any]) -> None:
     said = note(at=day(0), **dates)
     verdict = decide(said, [neighbour(0.96)], DEFAULT)
@@ -904,7 +898,7 @@ def test_nothing_ever_ends_before_it_began(
     assert is_dated or not verdict.is_history
 
 
-@pytest.mark.parametrize(
+@every(
     ("minutes", "said_again", "is_given"),
     [(0, 0, False), (-5, 0, False), (-5.01, 0, True), (5, 1, False), (-60, 0, True)],
 )
@@ -956,7 +950,7 @@ def test_a_value_that_returns_to_one_superseded_before_is_contested() -> None:
     assert not contested(note(slot=PUNE))
 
 
-@pytest.mark.parametrize("text", ["No longer lives in Pune", "Has left Pune", "Never lived there"])
+@every("text", ["No longer lives in Pune", "Has left Pune", "Never lived there"])
 def test_an_end_of_what_went_to_and_fro_is_not_contested(text: str) -> None:
     """Pune, Goa, Pune, and then no longer Pune."""
     pune = neighbour(0.9, "Lives in Pune", slot=PUNE)
@@ -964,7 +958,7 @@ def test_an_end_of_what_went_to_and_fro_is_not_contested(text: str) -> None:
     assert not contested(said, predecessor("pune"), predecessor("goa"), near=pune)
 
 
-@pytest.mark.parametrize(
+@every(
     ("before", "returns"),
     [
         (predecessor(text="The  TEXT."), True),
@@ -1000,9 +994,7 @@ def test_a_value_that_was_never_given_up_does_not_return(
     assert not contest(verdict, said, [predecessor(before)], DEFAULT).is_contested
 
 
-@pytest.mark.parametrize(
-    ("days", "is_second_flip"), [(0, True), (6.9, True), (7, True), (7.1, False)]
-)
+@every(("days", "is_second_flip"), [(0, True), (6.9, True), (7, True), (7.1, False)])
 def test_two_contradictions_within_the_window_are_contested(
     days: float, is_second_flip: bool
 ) -> None:
@@ -1047,9 +1039,7 @@ def test_what_is_contested_is_written_all_the_same() -> None:
     assert marked.reason.startswith(f"{verdict.reason}; contested: ")
 
 
-@pytest.mark.parametrize(
-    ("cut", "is_right"), [(0.8, True), (0.95, True), (0.79, False), (0.96, False)]
-)
+@every(("cut", "is_right"), [(0.8, True), (0.95, True), (0.79, False), (0.96, False)])
 def test_the_cut_lies_between_the_thresholds(cut: float, is_right: bool) -> None:
     if is_right:
         assert ReconcilePolicy(cosine_cut=cut).cut == cut
@@ -1061,7 +1051,7 @@ def test_the_cut_lies_between_the_thresholds(cut: float, is_right: bool) -> None
 RICH = "Her budget for the ERP project in Hamburg is 40,000 euros"
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "said"),
     [
         (RICH, "She has a budget for the ERP project in Hamburg"),
@@ -1071,7 +1061,7 @@ RICH = "Her budget for the ERP project in Hamburg is 40,000 euros"
         ("Lives in Pune with her mother", "Lives in Pune"),
     ],
 )
-@pytest.mark.parametrize("cosine", [0.95, 1.0])
+@every("cosine", [0.95, 1.0])
 def test_a_note_that_says_less_than_the_fact_is_said_once_more(
     fact: str, said: str, cosine: float
 ) -> None:
@@ -1081,14 +1071,14 @@ def test_a_note_that_says_less_than_the_fact_is_said_once_more(
     assert not any(each.in_note for each in verdict.findings)
 
 
-@pytest.mark.parametrize("cosine", [0.875, 0.95, 1.0])
+@every("cosine", [0.875, 0.95, 1.0])
 def test_a_note_that_says_more_than_the_fact_takes_its_place(cosine: float) -> None:
     near = [neighbour(cosine, "She has a budget for the ERP project in Hamburg")]
     assert decide(note(RICH), near, DEFAULT).action is UPDATE
 
 
-@pytest.mark.parametrize("cosine", [0.875, 0.95, 1.0])
-@pytest.mark.parametrize(
+@every("cosine", [0.875, 0.95, 1.0])
+@every(
     "said",
     [
         "The board signs off her budget for the ERP project",
@@ -1101,7 +1091,7 @@ def test_where_each_says_what_the_other_does_not_both_stay(said: str, cosine: fl
     assert not verdict.conflicts
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "said"),
     [
         (RICH, "She has a budget for the ERP project in Hamburg"),
@@ -1128,7 +1118,7 @@ def test_a_value_said_again_with_less_around_it_is_said_once_more() -> None:
     assert (verdict.action, verdict.decided_by, verdict.targets) == (SKIP, GUARD, (fact,))
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "said"),
     [
         ("Works at Globex in Berlin since 2019", "Reports to somebody at Globex"),
@@ -1181,7 +1171,7 @@ def test_a_less_trusted_word_that_says_less_is_said_once_more() -> None:
     assert decide(said, [neighbour(1.0, RICH)], DEFAULT).action is SKIP
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "said"),
     [
         ("Moved from Pune to Bangalore.", "Lives in Bangalore."),
@@ -1193,8 +1183,8 @@ def test_a_name_alone_keeps_no_fact_of_the_same_value(fact: str, said: str) -> N
     assert decide(note(said, slot=slot("bangalore")), near, DEFAULT).action is UPDATE
 
 
-@pytest.mark.parametrize("cosine", [1.0, 0.96, 0.9])
-@pytest.mark.parametrize(
+@every("cosine", [1.0, 0.96, 0.9])
+@every(
     ("text", "new", "old"),
     [
         ("Yes, that is fine.", ("data_sharing_consent", "yes"), ("marketing_consent", "yes")),
@@ -1210,7 +1200,7 @@ def test_a_fact_that_was_given_another_attribute_is_ended_by_no_cosine(
     assert (verdict.action, verdict.conflicts) == (ADD, ())
 
 
-@pytest.mark.parametrize("cosine", [0.99, 0.9])
+@every("cosine", [0.99, 0.9])
 def test_one_other_word_before_a_noun_or_of_direction_restates_nothing(cosine: float) -> None:
     elder = neighbour(cosine, "Her elder daughter is allergic to nuts")
     assert decide(note("Her younger daughter is allergic to nuts"), [elder], DEFAULT).action is ADD

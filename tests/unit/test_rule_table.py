@@ -20,6 +20,7 @@ from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.kinds import Category
 from tests.documents import ROOT
+from tests.tables import every
 
 DEFAULT = ReconcilePolicy()
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -144,20 +145,20 @@ def outcome(texts: tuple[str, str], cosine: float | None, more: dict[str, Any]) 
     return f"{verdict.action} {verdict.decided_by}"
 
 
-@pytest.mark.parametrize(("texts", "cosine", "more", "expected"), WALK)
+@every(("texts", "cosine", "more", "expected"), WALK)
 def test_each_row_holds_from_its_bound_on(
     texts: tuple[str, str], cosine: float | None, more: dict[str, Any], expected: str
 ) -> None:
     assert outcome(texts, cosine, more) == expected
 
 
-@pytest.mark.parametrize("cosine", [just_below(0.45), 0.45, math.nextafter(0.45, 2)])
+@every("cosine", [just_below(0.45), 0.45, math.nextafter(0.45, 2)])
 def test_texts_that_answer_one_question_are_linked_from_the_bound_on(cosine: float) -> None:
     verdict = decide(said("The lead is Mia Roth"), [known("The lead is Noor Ode", cosine)], DEFAULT)
     assert bool(verdict.conflicts) is (cosine >= 0.45)
 
 
-@pytest.mark.parametrize("cosine", [just_below(0.25), 0.25, math.nextafter(0.25, 2)])
+@every("cosine", [just_below(0.25), 0.25, math.nextafter(0.25, 2)])
 def test_a_note_of_a_change_is_linked_from_the_bound_on(cosine: float) -> None:
     verdict = decide(said("Ships by air now"), [known("Ships by sea", cosine)], DEFAULT)
     assert bool(verdict.conflicts) is (cosine >= 0.25)

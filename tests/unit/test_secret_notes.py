@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from reconciler.adapters.rules_finder import _compiled, _rules
 from reconciler.bootstrap.chosen_models import build_secret_finder
 from reconciler.reading.sensitive_data import redact
@@ -46,6 +44,6 @@ def test_every_rule_of_ours_names_its_source_and_needs_a_literal() -> None:
     assert all(rule.keywords and all(rule.keywords) for rule in ours)
 
 
-@pytest.mark.parametrize("text", ["x" * 40, "the airtable misunderstandings of May"])
+@every("text", ["x" * 40, "the airtable misunderstandings of May"])
 def test_a_word_or_a_placeholder_is_no_token(text: str) -> None:
     assert without_secrets(f"datadog key: {text}") == f"datadog key: {text}"

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from reconciler.bootstrap.chosen_models import build_sensitive_data_finder as finder
 from reconciler.reading.named_secrets.folding import FoldedText
 from reconciler.reading.sensitive_data import (
@@ -128,7 +126,7 @@ def test_what_notes_are_full_of_is_left_alone(text: str) -> None:
     assert found(text) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "kind"),
     [
         ("ａｄａ＠ｅｘａｍｐｌｅ．ｃｏｍ", K.EMAIL),
@@ -173,7 +171,7 @@ def test_a_card_number_said_to_be_a_pin_is_hidden_whole() -> None:
     assert found("PIN is 4111 1111 1111 1111") == [(K.SECRET, "4111 1111 1111 1111")]
 
 
-@pytest.mark.parametrize("text", ["Not answering at %s", "She was not answering at %s today."])
+@every("text", ["Not answering at %s", "She was not answering at %s today."])
 def test_a_short_number_at_which_nobody_answers_is_a_phone_number(text: str) -> None:
     assert found(text % "781 5991") == [(K.PHONE, "781 5991")]
     assert found(text % "20 10 2024") == []
@@ -203,7 +201,7 @@ def test_redacting_puts_a_token_in_the_place_of_each_span() -> None:
     assert redact(text, finder().find(text), lambda kind, _: f"[{kind}]") == "[email] pays"
 
 
-@pytest.mark.parametrize("piece", ["1", "12 Abc ", "a@", "://a:", "0 ", "Ab ", "account number "])
+@every("piece", ["1", "12 Abc ", "a@", "://a:", "0 ", "Ab ", "account number "])
 def test_a_long_hostile_text_is_read_in_reasonable_time(piece: str) -> None:
     import time
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from reconciler.queries import Query, load_migrations, load_queries, parse_query
 from reconciler.resources import engine_names, resource_path
 from tests.commit_maps import contacts, decision, skip, update
@@ -49,14 +47,14 @@ def test_every_query_with_a_map_is_looked_at() -> None:
     assert len(MAPPED) > 8
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 @every("name", MAPPED)
 def test_what_a_query_reads_of_a_map_is_sent(engine: str, name: str) -> None:
     sent = paths_of(sent_trees()[name])
     assert lacking(load_queries(engine)[name], sent) == set()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 @every("name", MAPPED)
 def test_what_is_sent_in_a_map_is_read(engine: str, name: str) -> None:
     left = unread(load_queries(engine)[name], paths_of(sent_trees()[name]))
@@ -79,7 +77,7 @@ def columns_of(label: str) -> set[str]:
     return set(re.findall(r"[(,]\s*`?(\w+)`? [A-Z]", table)) | later
 
 
-@pytest.mark.parametrize(
+@every(
     ("label", "path", "later"),
     [
         ("Decision", ("commits", "decision"), {"correction", "corrected_at"}),
@@ -135,7 +133,7 @@ def test_the_paths_in_a_text_are_read() -> None:
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@every("engine", ENGINES)
 def test_a_name_that_a_text_misspells_is_seen(engine: str) -> None:
     path = resource_path("cypher") / engine / "commit_decisions.cypher"
     text = path.read_text(encoding="utf-8").replace("commit.said.reason", "commit.said.raeson")

@@ -15,6 +15,7 @@ from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode, Session, time_of_saying
 from reconciler.domain.sessions.extraction import windows
 from reconciler.errors import InvalidSessionError
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 ALICE = Scope("acme", "crm", "alice")
@@ -39,7 +40,7 @@ def session(**changed: Any) -> Session:
     return Session(**{"scope": ALICE, "session_id": "chat", "turns": (HELLO,)} | changed)
 
 
-@pytest.mark.parametrize(
+@every(
     ("changed", "said"),
     [
         ({"role": "robot"}, "role 'robot' is not one of"),
@@ -57,7 +58,7 @@ def test_a_turn_that_cannot_be_kept_says_why(changed: dict[str, Any], said: str)
         Turn(**{"role": "contact", "text": "Hello."} | changed)
 
 
-@pytest.mark.parametrize(
+@every(
     ("changed", "said"),
     [
         ({"turns": ()}, "empty"),
@@ -76,7 +77,7 @@ def test_a_session_that_cannot_be_kept_says_why(changed: dict[str, Any], said: s
         session(**changed)
 
 
-@pytest.mark.parametrize(("name", "role"), [("user", Role.CONTACT), ("assistant", Role.AGENT)])
+@every(("name", "role"), [("user", Role.CONTACT), ("assistant", Role.AGENT)])
 def test_the_names_of_chat_apis_are_understood(name: str, role: Role) -> None:
     assert Turn(role=name, text="Hello.").role is role
 
@@ -86,7 +87,7 @@ def test_a_turns_time_is_kept_in_utc() -> None:
     assert Turn(role="contact", text="Hello.", said_at=there).said_at == NOON
 
 
-@pytest.mark.parametrize(
+@every(
     ("role", "source", "is_evidence"),
     [
         (Role.CONTACT, SourceKind.USER_EXPLICIT, True),
@@ -109,7 +110,7 @@ def test_an_episode_is_evidence_in_the_word_of_who_spoke() -> None:
     assert evidence.source_kind is SourceKind.USER_EXPLICIT
 
 
-@pytest.mark.parametrize(
+@every(
     ("lengths", "characters_max", "overlap", "wanted"),
     [
         ([], 10, 2, []),
@@ -153,7 +154,7 @@ def test_windows_show_everything_in_order_and_always_something_new(
 MOMENT = timedelta(microseconds=1)
 
 
-@pytest.mark.parametrize(
+@every(
     ("heard_at", "expected"),
     [
         (None, NOON),
@@ -169,7 +170,7 @@ def test_what_nobody_dated_was_said_now_and_after_all_that_was_heard_before(
     assert time_of_saying(NOON, heard_at) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("changed", "is_dated"),
     [
         ({}, False),
@@ -183,8 +184,8 @@ def test_a_session_is_dated_where_somebody_said_when_any_of_it_was(
     assert session(**changed).is_dated is is_dated
 
 
-@pytest.mark.parametrize("role", [role for role in Role if role is not Role.CONTACT])
-@pytest.mark.parametrize("sign", ["\0", "\ud835"])
+@every("role", [role for role in Role if role is not Role.CONTACT])
+@every("sign", ["\0", "\ud835"])
 def test_a_sign_that_no_engine_stores_is_replaced_in_others_words(role: Role, sign: str) -> None:
     assert Turn(role=role, text=f"scraped{sign}text").text == "scraped\ufffdtext"
     with pytest.raises(InvalidSessionError, match=r"null byte|surrogate"):

@@ -9,6 +9,7 @@ import pytest
 
 from reconciler.errors import ConfigurationError
 from reconciler.settings import Settings, load_settings
+from tests.tables import every
 
 SECONDS = [
     (group, name)
@@ -18,14 +19,14 @@ SECONDS = [
 ]
 
 
-@pytest.mark.parametrize(("group", "name"), SECONDS)
+@every(("group", "name"), SECONDS)
 def test_seconds_beyond_a_year_are_refused(group: str, name: str) -> None:
     assert load_settings(**{group: {name: 86_400 * 365}})
     with pytest.raises(ConfigurationError, match=rf"{group}\.{name}: .*less than or equal"):
         load_settings(**{group: {name: 2**63}})
 
 
-@pytest.mark.parametrize(
+@every(
     ("group", "name", "wrong"),
     [
         ("arbiter", "calls_per_minute_max", [-1, 1.5, math.inf, math.nan]),

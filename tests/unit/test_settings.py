@@ -159,7 +159,7 @@ def test_without_settings_the_policy_is_the_rules_own() -> None:
     assert policy == ReconcilePolicy(cosine_cut=ReconcilePolicy().cut)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "expected"),
     [
         ({}, (0.95, 0.80, 0.875, "seed")),
@@ -214,14 +214,13 @@ OURS = {*map(_variable_of, _names())}
 GROUPS = {each.partition("__")[0] for each in OURS if "__" in each}
 
 
-@pytest.mark.parametrize("variable", sorted(OURS | GROUPS | {*USUAL_NAMES}))
-def test_a_variable_that_is_set_to_nothing_counts_as_unset(
-    variable: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(variable, raising=False)
-    unset = load_settings()
-    monkeypatch.setenv(variable, "")
-    assert load_settings() == unset
+@every("variable", sorted(OURS | GROUPS | {*USUAL_NAMES}))
+def test_a_variable_that_is_set_to_nothing_counts_as_unset(variable: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(variable, raising=False)
+        unset = load_settings()
+        patch.setenv(variable, "")
+        assert load_settings() == unset
 
 
 def test_a_usual_name_holds_beside_a_variable_of_ours_that_is_set_to_nothing(
@@ -298,7 +297,7 @@ def test_a_models_key_and_address_are_those_of_its_provider(
     assert (other.provider, other.base_url) == ("anthropic", "http://ANTHROPIC")
 
 
-@pytest.mark.parametrize(
+@every(
     ("provider", "model"),
     [("anthropic", "claude-haiku-4-5"), ("openai", "gpt-6-luna")],
 )
@@ -308,7 +307,7 @@ def test_each_provider_has_a_model_of_its_own_unless_one_is_set(provider: str, m
     assert given.arbiter.chosen_model == "other"
 
 
-@pytest.mark.parametrize(
+@every(
     ("chosen", "prices"),
     [
         ({}, (1, 5)),
@@ -346,7 +345,7 @@ def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> N
     assert build_arbiter(load_settings(arbiter={"provider": provider})) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "judge"),
     [
         ({"arbiter": {"mode": "auto"}}, "packaged"),
@@ -420,7 +419,7 @@ def test_a_key_of_ours_is_sent_to_the_usual_address(
     assert settings.arbiter.base_url == "http://theirs"
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "shown"),
     [
         ("https://me:sk-1@host.example:8/v1", "https://host.example:8/v1"),
@@ -611,7 +610,7 @@ def test_a_misspelt_variable_in_a_group_is_named(
         load_settings()
 
 
-@pytest.mark.parametrize(
+@every(
     ("embedder", "kind"),
     [
         ({}, "packaged"),
@@ -627,7 +626,7 @@ def test_a_models_name_tells_its_provider_unless_one_is_set(
     assert load_settings(embedder=embedder).embedder.kind == kind
 
 
-@pytest.mark.parametrize(
+@every(
     ("embedder", "said"),
     [
         ({"provider": "openai"}, "such as 'text-embedding-3-small'"),
@@ -658,8 +657,8 @@ def test_openais_usual_names_are_an_embedders_only_where_it_is_chosen(
     assert chosen.base_url == "http://127.0.0.1/v1"
 
 
-@pytest.mark.parametrize("group", ["arbiter", "extractor"])
-@pytest.mark.parametrize(
+@every("group", ["arbiter", "extractor"])
+@every(
     ("provider", "address", "told"),
     [
         ("openai", "http://127.0.0.1:1/v1?api-version=1", "before the ?"),

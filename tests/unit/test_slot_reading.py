@@ -76,9 +76,7 @@ def _plain(attribute: Attribute, said: str) -> tuple[str, str]:
     return text[0].upper() + text[1:] + ".", value
 
 
-@pytest.mark.parametrize(
-    ("attribute", "said"), STATEMENTS, ids=lambda each: getattr(each, "name", each)
-)
+@every(("attribute", "said"), STATEMENTS)
 def test_each_statement_of_the_book_is_read(attribute: Attribute, said: str) -> None:
     text, value = _plain(attribute, said)
     subject, name, read = told(text)
@@ -87,16 +85,14 @@ def test_each_statement_of_the_book_is_read(attribute: Attribute, said: str) -> 
     assert slot(f"FYI, {text[:-1]} now.").key == slot(text).key
 
 
-@pytest.mark.parametrize(
-    "denied", ["Never {}", "Hardly {}", "Nobody {}", "She rarely {}", "Maybe {}"]
-)
+@every("denied", ["Never {}", "Hardly {}", "Nobody {}", "She rarely {}", "Maybe {}"])
 def test_a_statement_behind_any_other_word_is_not_read(denied: str) -> None:
     texts = [_plain(attribute, said)[0] for attribute, said in STATEMENTS]
     read = [text for text in texts if BOOK.read_slot(denied.format(text[0].lower() + text[1:]))]
     assert read == []
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Customer number is 4471-2290-11.",
@@ -111,13 +107,13 @@ def test_what_only_looks_like_a_phone_or_an_address_is_not_read(text: str) -> No
     assert BOOK.read_slot(text) is None
 
 
-@pytest.mark.parametrize("ending", [" and Bob", " I think", " if he signs", " or so", " until May"])
+@every("ending", [" and Bob", " I think", " if he signs", " or so", " until May"])
 def test_a_statement_before_any_other_word_is_not_read(ending: str) -> None:
     texts = [_plain(attribute, said)[0][:-1] + ending + "." for attribute, said in STATEMENTS]
     assert [text for text in texts if BOOK.read_slot(text)] == []
 
 
-@pytest.mark.parametrize("attribute", CARDS, ids=lambda each: each.name)
+@every("attribute", CARDS)
 def test_the_card_of_an_attribute_is_read(attribute: Attribute) -> None:
     value, name = _example(attribute, attribute.value), attribute.name.replace("_", " ")
     expected = ("contact", attribute.name, value)
@@ -129,7 +125,7 @@ def test_the_card_of_an_attribute_is_read(attribute: Attribute) -> None:
 # Whom it is about
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "subject"),
     [
         ("Lives in Pune.", "contact"),
@@ -152,7 +148,7 @@ def test_who_goes_by_the_name_that_came_with_the_note_is_the_contact() -> None:
     assert slot("Dr. Raj Patel lives in Goa.", contact_name="Raj Patel").subject == "contact"
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Raj lives in Pune.",
@@ -177,14 +173,12 @@ def test_where_it_is_not_certain_who_is_meant_nothing_is_read(text: str) -> None
 # Values
 
 
-@pytest.mark.parametrize(
-    "town", ["Łódź", "Évora", "Αθήνα", "Москва", "東京", "St. Louis", "Rio de Janeiro"]
-)
+@every("town", ["Łódź", "Évora", "Αθήνα", "Москва", "東京", "St. Louis", "Rio de Janeiro"])
 def test_a_place_is_a_name_in_any_alphabet(town: str) -> None:
     assert told(f"Lives in {town}.") == ("contact", "city", town)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "attribute", "value"),
     [
         ("Lives in Spain.", "country", "Spain"),
@@ -197,7 +191,7 @@ def test_a_country_and_a_region_are_no_cities(text: str, attribute: str, value: 
     assert told(text) == ("contact", attribute, value)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "She lives in Pune and Mumbai.",
@@ -248,7 +242,7 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
     assert (note(text).slot if text else BOOK.read_slot(text)) is None
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Her budget is 40k EUR.",
@@ -264,7 +258,7 @@ def test_a_change_of_a_card_is_read(text: str) -> None:
     assert told(text) == ("contact", "budget", "40k EUR")
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Prefers e-mail.",
@@ -278,14 +272,14 @@ def test_one_channel_in_other_words_is_the_same_value(text: str) -> None:
     assert compare_slots(slot(text), asked) is SlotMatch.EQUAL
 
 
-@pytest.mark.parametrize(
+@every(
     "text", ["Has a nut allergy.", "She has a severe nut allergy.", "Has a severe allergy to nuts."]
 )
 def test_one_allergy_in_other_words_is_the_same_value(text: str) -> None:
     assert compare_slots(slot(text), slot("Is allergic to nuts.")) is SlotMatch.EQUAL
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "attribute", "value"),
     [
         ("Allergic to peanuts, not to other nuts.", "allergy", "peanuts"),
@@ -299,9 +293,7 @@ def test_a_value_is_read_beside_what_is_said_not_to_hold(
     assert told(text) == ("contact", attribute, value)
 
 
-@pytest.mark.parametrize(
-    ("subject", "about"), [(None, "husband"), ("contact", "contact"), ("Clem", "clem")]
-)
+@every(("subject", "about"), [(None, "husband"), ("contact", "contact"), ("Clem", "clem")])
 def test_a_slot_without_a_subject_is_of_whom_the_sentence_is_about(
     subject: str | None, about: str
 ) -> None:
@@ -326,7 +318,7 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("fact", "end"), ENDS)
+@every(("fact", "end"), ENDS)
 def test_an_end_decides_about_its_own_value_alone(fact: str, end: str) -> None:
     read = BOOK.read_slot(end)
     assert read
@@ -335,7 +327,7 @@ def test_an_end_decides_about_its_own_value_alone(fact: str, end: str) -> None:
     assert not slot(end).is_single_valued
 
 
-@pytest.mark.parametrize(("fact", "end"), ENDS)
+@every(("fact", "end"), ENDS)
 def test_the_guard_sees_that_what_is_read_as_an_end_is_one(fact: str, end: str) -> None:
     kinds = {each.kind for each in find_differences(end, fact)}
     assert kinds & {Difference.CESSATION, Difference.NEGATION}
@@ -349,7 +341,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "attribute", "value"), CHANGES)
+@every(("text", "attribute", "value"), CHANGES)
 def test_what_ends_one_value_and_states_the_next_is_read_with_the_next(
     text: str, attribute: str, value: str
 ) -> None:
@@ -357,7 +349,7 @@ def test_what_ends_one_value_and_states_the_next_is_read_with_the_next(
     assert slot(text).is_single_valued
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "She left Pune and now lives in Goa.",
@@ -405,7 +397,7 @@ def test_the_note_says_from_which_words_its_slot_was_read() -> None:
 SHOWN = [(each, said) for each in BOOK for said in each.shows]
 
 
-@pytest.mark.parametrize(("attribute", "said"), SHOWN, ids=lambda each: getattr(each, "name", each))
+@every(("attribute", "said"), SHOWN)
 def test_each_wording_that_a_profile_shows_is_read_for_it(attribute: Attribute, said: str) -> None:
     text, value = _plain(attribute, said)
     shown = BOOK.shown_slot(text)
@@ -414,7 +406,7 @@ def test_each_wording_that_a_profile_shows_is_read_for_it(attribute: Attribute, 
     assert (shown.attribute, shown.value.casefold()) == (attribute.name, value)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "value"),
     [
         ("Allergic to cashews, kiwi and soy.", "cashews, kiwi and soy"),
@@ -457,7 +449,7 @@ def test_an_attribute_of_ones_own_is_read_by_its_own_words() -> None:
         assert (read.attribute, read.value) == ("seat_side", "window")
 
 
-@pytest.mark.parametrize(
+@every(
     ("entry", "complaint"),
     [
         ({"says": ["sits there"]}, r"\[seat_side\] says 'sits there'; write words around one of"),

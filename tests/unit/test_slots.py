@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
+from tests.tables import every
 
 UNKNOWN, EQUAL, CHANGED, OPEN, APART = SlotMatch
 
@@ -103,7 +104,7 @@ def test_values_are_compared_as_normalised_and_not_as_said() -> None:
     assert compare_slots(said_otherwise, slot("phone", "0049301", value_key="+49301")) is EQUAL
 
 
-@pytest.mark.parametrize(
+@every(
     ("one_key", "other_key", "match"),
     [
         ("malmö", "malmo", EQUAL),
@@ -126,7 +127,7 @@ def test_a_slot_cannot_be_changed() -> None:
         slot("city", "berlin").value = "paris"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "key", "rival_prefix"),
     [
         (one("city", "berlin"), "contact/city/berlin/", "contact/city/"),

@@ -60,7 +60,7 @@ def test_what_no_name_is_told_of_among_several_people_is_not_the_contacts() -> N
     assert read(messages, "Alice")[-1] == ("system", "I moved.")
 
 
-@pytest.mark.parametrize("name", ["Carol", "", 7])
+@every("name", ["Carol", "", 7])
 def test_a_name_that_no_speaker_has_is_refused(name: Any) -> None:
     with pytest.raises(InvalidSessionError, match="contact_name must be"):
         read(TWO_PEOPLE[0], name)

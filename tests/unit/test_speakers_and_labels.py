@@ -8,6 +8,7 @@ from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Role, Turn
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.errors import InvalidSessionError
+from tests.tables import every
 
 BOOK = load_attribute_book(None)
 OSLO, ROME = "I live in Oslo.", "I live in Rome."
@@ -99,14 +100,14 @@ PEOPLE = [
 """Two people speak in these, and one of them is Alice."""
 
 
-@pytest.mark.parametrize("texts", LABELS)
-@pytest.mark.parametrize("named", [None, "Priya"])
+@every("texts", LABELS)
+@every("named", [None, "Priya"])
 def test_a_label_is_no_speaker(texts: tuple[str, ...], named: str | None) -> None:
     read = turns_of_one_contact(turns(texts), named, is_attribute)
     assert [(turn.role, turn.text) for turn in read] == [("contact", text) for text in texts]
 
 
-@pytest.mark.parametrize("texts", PEOPLE)
+@every("texts", PEOPLE)
 def test_two_people_are_told_apart(texts: tuple[str, ...]) -> None:
     with pytest.raises(InvalidSessionError, match="speak as users"):
         turns_of_one_contact(turns(texts), None, is_attribute)
@@ -137,7 +138,7 @@ BESIDE_ALICE = [
 ]
 
 
-@pytest.mark.parametrize("texts", BESIDE_ALICE)
+@every("texts", BESIDE_ALICE)
 def test_beside_a_named_contact_another_label_is_another_person(texts: tuple[str, ...]) -> None:
     agent = Turn(role="assistant", text="thanks alice, xiu, mom and boss, in may")
     read = turns_of_one_contact([*turns(texts), agent], "Alice", is_attribute)
@@ -145,7 +146,7 @@ def test_beside_a_named_contact_another_label_is_another_person(texts: tuple[str
     assert told == {Role.SYSTEM}
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Alice: hi\nBy the way: I live in Oslo.",

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.reconciling.rule import decide, restated
@@ -16,6 +15,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceK
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.kinds import Category
+from tests.tables import every
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
 STANDING = DecidedBy.STANDING
@@ -65,7 +65,7 @@ def decided(note_: Note, *facts: Neighbour, judgement: Judgement | None = None) 
 # Standing decisions
 
 
-@pytest.mark.parametrize("category", [each for each in OTHERS if each is not Category.VOLATILE])
+@every("category", [each for each in OTHERS if each is not Category.VOLATILE])
 def test_what_is_no_decision_does_not_end_a_standing_one(category: Category | None) -> None:
     verdict = decided(note(category=category), known())
     assert (verdict.action, verdict.decided_by) == (ADD, STANDING)
@@ -83,8 +83,8 @@ def test_a_newer_decision_ends_a_standing_one() -> None:
     assert (verdict.action, verdict.targets) == (UPDATE, (standing,))
 
 
-@pytest.mark.parametrize("category", [each for each in Category if each is not DECISION])
-@pytest.mark.parametrize("of_note", [None, *Category])
+@every("category", [each for each in Category if each is not DECISION])
+@every("of_note", [None, *Category])
 def test_whatever_is_no_decision_ends_as_ever(category: Category, of_note: Category | None) -> None:
     # A temporary note cannot replace a lasting fact, a decision or not.
     passes = of_note is Category.VOLATILE and category is not Category.VOLATILE
@@ -99,7 +99,7 @@ def test_the_reason_says_what_would_have_happened() -> None:
     assert "nearest fact at 0.900" in reason
 
 
-@pytest.mark.parametrize("category", OTHERS)
+@every("category", OTHERS)
 def test_saying_a_standing_decision_again_restates_it(category: Category | None) -> None:
     verdict = decide(note(AGREED, category), [known(cosine=ABOVE)], POLICY)
     assert (verdict.action, verdict.is_restatement) == (UPDATE, True)
@@ -116,7 +116,7 @@ def test_without_a_value_of_its_own_a_note_ends_no_standing_decision() -> None:
     assert verdict.action is ADD
 
 
-@pytest.mark.parametrize(
+@every(
     ("whose", "known_by", "decided_by"),
     [
         (SourceKind.USER_EXPLICIT, SourceKind.USER_EXPLICIT, DecidedBy.ARBITER),
@@ -147,7 +147,7 @@ def test_an_arbiter_is_still_asked_where_a_decision_stood_in_the_way() -> None:
     assert decided(note(), known()).can_be_arbitrated
 
 
-@pytest.mark.parametrize("category", [None, DECISION])
+@every("category", [None, DECISION])
 def test_an_older_note_goes_beneath_a_standing_decision(category: Category | None) -> None:
     verdict = decided(note(category=category), known(valid_from=LATER))
     assert (verdict.decided_by, verdict.is_history) == (DecidedBy.ORDER, True)
@@ -222,19 +222,19 @@ def test_the_same_value_in_other_words_is_known_already() -> None:
     assert restated(note(text, slot=terms(SAME_ANSWER)), [fact], POLICY) is fact
 
 
-@pytest.mark.parametrize("text", ["Could not pay for months", "The terms after her bankruptcy"])
+@every("text", ["Could not pay for months", "The terms after her bankruptcy"])
 def test_other_words_under_the_same_value_are_not_known_already(text: str) -> None:
     fact = known("Has agreed terms", BELOW, slot=terms(SAME_ANSWER))
     assert restated(note(text, slot=terms(SAME_ANSWER)), [fact], POLICY) is None
 
 
-@pytest.mark.parametrize("source", [USER, EXTRACTOR, TOOL])
+@every("source", [USER, EXTRACTOR, TOOL])
 def test_a_less_trusted_word_counts_as_agreeing(source: SourceKind) -> None:
     fact = known(cosine=1.0)
     assert restated(note(AGREED, source_kind=source), [fact], POLICY) is fact
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "fact"),
     [
         (OTHERWISE, known(cosine=BELOW)),
@@ -257,7 +257,7 @@ def test_what_held_only_later_was_not_known_then() -> None:
     assert restated(note(AGREED), [known(cosine=1.0, valid_from=LATER)], POLICY) is None
 
 
-@pytest.mark.parametrize("facts", [None, []])
+@every("facts", [None, []])
 def test_without_anything_to_compare_with_nothing_is_known(facts: list[Neighbour] | None) -> None:
     assert restated(note(), facts, POLICY) is None
 

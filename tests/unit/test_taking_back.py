@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
@@ -15,6 +13,7 @@ from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.guard import takes_back
 from reconciler.reading.kinds import Category
+from tests.tables import every
 
 NOON = datetime(2026, 1, 9, 12, tzinfo=UTC)
 _CITIES = ("London", "Paris")
@@ -28,7 +27,7 @@ def decided(text: str = TAKEN_BACK, fact: dict[str, Any] | None = None, **note: 
     return decide(Note(**said | {"text": text} | note), [Neighbour(**known | (fact or {}))], policy)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         (TAKEN_BACK, "Has a sister."),
@@ -44,7 +43,7 @@ def test_a_mistake_that_is_owned_and_denied_is_taken_back(note: str, fact: str) 
     assert takes_back(note, fact)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("I do not have a sister.", "Has a sister."),
@@ -73,7 +72,7 @@ def test_what_is_taken_back_ends_as_never_true_and_nothing_takes_its_place() -> 
     assert not verdict.can_be_arbitrated
 
 
-@pytest.mark.parametrize(
+@every(
     "given",
     [
         {"source_kind": SourceKind.OPERATOR},
@@ -92,7 +91,7 @@ def test_a_lower_or_older_word_a_guess_and_a_bare_rule_take_nothing_back(
 START = NOON - timedelta(days=3)
 
 
-@pytest.mark.parametrize(
+@every(
     ("begins", "is_given", "is_void"),
     [
         (START, True, True),

@@ -29,6 +29,7 @@ from reconciler.domain.tasks.tasks import (
 )
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError
 from reconciler.reading.kinds import Category
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 TASK = Task(
@@ -71,13 +72,13 @@ def is_legal(state: TaskState, operation: Operation) -> bool:
     return True
 
 
-@pytest.mark.parametrize("state", TaskState)
+@every("state", TaskState)
 def test_a_state_allows_exactly_what_its_row_says(state: TaskState) -> None:
     allowed = {each.value for each in Operation if is_legal(state, each)}
     assert allowed == set(ALLOWED[state].split())
 
 
-@pytest.mark.parametrize("state", TaskState)
+@every("state", TaskState)
 def test_a_state_leads_exactly_where_its_row_says(state: TaskState) -> None:
     leads = set()
     for step in Step:
@@ -97,7 +98,7 @@ def test_an_illegal_operation_is_told_with_its_state_and_what_is_legal() -> None
     )
 
 
-@pytest.mark.parametrize(
+@every(
     ("state", "legal"),
     [
         (TaskState.START, "the legal steps are deciding, interrupt, observed"),
@@ -206,7 +207,7 @@ def test_what_is_no_live_procedure_is_not_applied(given: dict[str, object]) -> N
     assert procedures_of([fact("one", **given)], NOON) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "is_offered"),
     [
         ({}, True),
@@ -247,7 +248,7 @@ def test_the_same_steps_under_another_name_are_another_procedure() -> None:
     assert compare_slots(one, other) is SlotMatch.APART
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "steps"),
     [("", STEPS), ("+", STEPS), ("n" * 201, STEPS), ("Refund", []), ("Refund", [" "])],
 )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.reading.text_reading import read_text
+from tests.tables import every
 
 
 def sentences(text: str) -> list[str]:
     return [sentence.text for sentence in read_text(text).sentences]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "If the U.S. deal closes, I work at Globex.",
@@ -35,7 +35,7 @@ def test_it_is_one_sentence(text: str) -> None:
     assert sentences(text) == [text]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "parts"),
     [
         ("I moved to the U.S. I work at Globex.", ["I moved to the U.S.", "I work at Globex."]),
@@ -67,7 +67,7 @@ def test_every_sentence_stands_where_it_says_and_no_letter_is_lost(text: str) ->
     assert len(reading.small) == len(reading.plain)
 
 
-@pytest.mark.parametrize("piece", [".", ". ", 'a."', "\n", "a\n", "1. ", "(", "。", " ", "a.b."])
+@every("piece", [".", ". ", 'a."', "\n", "a\n", "1. ", "(", "。", " ", "a.b."])
 def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     started = time.process_time()
     assert read_text(piece * 20_000).sentences is not None

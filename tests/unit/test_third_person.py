@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.sessions.explicit_statements import about_the_contact
@@ -105,7 +104,7 @@ def test_any_text_is_told(text: str) -> None:
     assert about_the_contact(text).endswith((".", "!", "?", "…"))
 
 
-@pytest.mark.parametrize("piece", ["I ", "a-", "and I work, ", "'", "my my "])
+@every("piece", ["I ", "a-", "and I work, ", "'", "my my "])
 def test_a_long_text_is_told_in_no_time(piece: str) -> None:
     started = time.process_time()
     about_the_contact(piece * 5000)

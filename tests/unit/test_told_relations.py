@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour, Relations
@@ -32,7 +30,7 @@ FLAT = "Rents a flat in Pune."
 HOUSE = "Bought a house in Goa."
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "changes", "relations", "action", "decided_by"),
     [
         ({}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
@@ -110,7 +108,7 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
 CERTIFIED = "Every batch comes with a 3.1 certificate"
 
 
-@pytest.mark.parametrize(
+@every(
     ("fact", "text", "action", "decided_by"),
     [
         ("Prefers window seats.", "Likes to sit at the window.", UPDATE, AGENT),
@@ -253,7 +251,7 @@ BINDING = "Always send invoices by post."
 GARDEN = "Enjoys gardening."
 
 
-@pytest.mark.parametrize(
+@every(
     "kept",
     [
         {"trust": OPERATOR, "is_standing": True},

@@ -184,7 +184,7 @@ def test_no_terms_find_nothing() -> None:
     assert found("anything") is None
 
 
-@pytest.mark.parametrize("term", ["", " ", "*", "* *", "a*b", "**", "-"])
+@every("term", ["", " ", "*", "* *", "a*b", "**", "-"])
 def test_a_term_that_says_nothing_is_refused(term: str) -> None:
     with pytest.raises(ConfigurationError, match="is not a term"):
         TopicTerms((term,))
@@ -510,9 +510,7 @@ def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
     assert min(seconds) / 20 < 0.0005
 
 
-@pytest.mark.parametrize(
-    "piece", ["-", "earns a ", "earns,", "lost a ", "sells a ", "allergic to "]
-)
+@every("piece", ["-", "earns a ", "earns,", "lost a ", "sells a ", "allergic to "])
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
     TOPICS.find("warm")
     began = time.process_time()

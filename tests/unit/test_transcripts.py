@@ -35,8 +35,8 @@ def test_each_line_is_a_message_and_their_order_is_kept() -> None:
     ]
 
 
-@pytest.mark.parametrize("document", [[ANA, BOT], {"messages": [ANA, BOT]}, {"turns": [ANA, BOT]}])
-@pytest.mark.parametrize("indent", [None, 2])
+@every("document", [[ANA, BOT], {"messages": [ANA, BOT]}, {"turns": [ANA, BOT]}])
+@every("indent", [None, 2])
 def test_one_document_gives_the_same_turns_as_lines(document: Any, indent: int | None) -> None:
     written = json.dumps(document, indent=indent).splitlines(keepends=True)
     assert read_turns(written) == read_turns(lines(ANA, BOT))
@@ -76,7 +76,7 @@ def test_every_name_of_a_role_is_understood(name: str, role: Role) -> None:
     assert one(role=name).role is role
 
 
-@pytest.mark.parametrize("role", ["narrator", "", None, 7])
+@every("role", ["narrator", "", None, 7])
 def test_an_unknown_role_names_its_line_and_what_is_known(role: Any) -> None:
     with pytest.raises(InvalidSessionError, match=r"line 2: role .*human_agent"):
         read_turns(lines(ANA, {"role": role, "content": "Once upon a time"}))
@@ -87,7 +87,7 @@ def test_in_a_document_the_message_is_counted_instead() -> None:
         read_turns([json.dumps([ANA, {"role": "narrator", "text": "Hm"}])])
 
 
-@pytest.mark.parametrize(
+@every(
     "key",
     [
         *("timestamp", "said_at", "created_at", "time", "create_time", "createdAt", "CreatedAt"),
@@ -98,7 +98,7 @@ def test_a_time_is_found_under_any_of_its_names(key: str) -> None:
     assert one(**{key: "2026-03-01T10:00:00Z"}).said_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         *("2026-03-01T12:00:00+02:00", 1772359200, 1772359200.0, 1772359200000, 1772359200000000),
@@ -109,14 +109,12 @@ def test_zones_and_epochs_of_both_units_mean_the_same_instant(value: Any) -> Non
     assert one(timestamp=value).said_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("value", [None, ""])
+@every("value", [None, ""])
 def test_a_message_without_a_time_has_none(value: Any) -> None:
     assert one(timestamp=value).said_at is None
 
 
-@pytest.mark.parametrize(
-    "key", ["updated_at", "lastSeenAt", "edit_date", "readTime", "eventTimestamp"]
-)
+@every("key", ["updated_at", "lastSeenAt", "edit_date", "readTime", "eventTimestamp"])
 def test_a_time_that_may_be_another_one_is_refused_unless_the_usual_one_is_there(key: str) -> None:
     with pytest.raises(InvalidSessionError, match=f"line 1: {key} looks like a time.*said_at"):
         one(**{key: "2026-03-01T10:00:00Z"})
@@ -144,7 +142,7 @@ def test_a_time_under_a_key_that_is_not_read_is_refused_with_the_keys_that_are(
     assert one(**{key: value, "said_at": "2026-03-01T11:00:00Z"}).said_at is not None
 
 
-@pytest.mark.parametrize(
+@every(
     "other",
     [
         *({"response_time": 1.4}, {"candidate": "2026"}, {"update": "x"}, {"seen_at": None}),
@@ -157,7 +155,7 @@ def test_what_only_sounds_like_a_time_is_ignored(other: dict[str, Any]) -> None:
     assert one(**other).said_at is None
 
 
-@pytest.mark.parametrize("value", ["2026-03-01T10:00:00", "2026-03-01"])
+@every("value", ["2026-03-01T10:00:00", "2026-03-01"])
 def test_a_time_without_a_zone_is_refused_with_the_mend(value: str) -> None:
     with pytest.raises(InvalidSessionError, match=r"line 1: timestamp .*no time zone; add one"):
         one(timestamp=value)
@@ -169,7 +167,7 @@ def test_what_is_no_time_is_told_both_forms_and_the_way_out() -> None:
         one(createdAt="soon")
 
 
-@pytest.mark.parametrize("value", ["yesterday", True, [], float("nan"), 1e300, 10**400])
+@every("value", ["yesterday", True, [], float("nan"), 1e300, 10**400])
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(InvalidSessionError, match="line 1: timestamp"):
         one(timestamp=value)
@@ -185,7 +183,7 @@ def test_blocks_of_text_are_joined_and_others_left_out() -> None:
     assert one(content=blocks).text == "First.\nSecond."
 
 
-@pytest.mark.parametrize("content", ["Paid", [{"type": "text", "text": "Paid"}]])
+@every("content", ["Paid", [{"type": "text", "text": "Paid"}]])
 def test_what_a_tool_answered_inside_a_users_message_is_the_tools(content: Any) -> None:
     blocks = [{"type": "tool_result", "content": content}, {"type": "text", "text": "Well?"}]
     turns = read_turns(lines({"role": "user", "content": blocks}))
@@ -195,14 +193,12 @@ def test_what_a_tool_answered_inside_a_users_message_is_the_tools(content: Any) 
     ]
 
 
-@pytest.mark.parametrize(
-    "content", [None, "", " \n", [], [{"type": "tool_use", "name": "look_up", "input": {}}]]
-)
+@every("content", [None, "", " \n", [], [{"type": "tool_use", "name": "look_up", "input": {}}]])
 def test_a_message_without_words_is_left_out(content: Any) -> None:
     assert len(read_turns(lines({"role": "assistant", "content": content}, ANA))) == 1
 
 
-@pytest.mark.parametrize("content", [7, {"a": 1}, [7], [{"type": "text", "text": 7}]])
+@every("content", [7, {"a": 1}, [7], [{"type": "text", "text": 7}]])
 def test_content_of_another_kind_is_refused(content: Any) -> None:
     with pytest.raises(InvalidSessionError, match="line 1: "):
         one(content=content)
@@ -213,7 +209,7 @@ def test_a_message_that_names_no_words_at_all_is_refused_by_its_line() -> None:
         read_turns(lines({"role": "user", "message": "I like figs."}, ANA))
 
 
-@pytest.mark.parametrize(("given_id", "kept"), [("m-1", "m-1"), (17, "17"), (None, None)])
+@every(("given_id", "kept"), [("m-1", "m-1"), (17, "17"), (None, None)])
 def test_an_id_becomes_the_reference(given_id: Any, kept: str | None) -> None:
     assert one(id=given_id).reference == kept
 
@@ -269,7 +265,7 @@ def test_bytes_that_are_no_utf8_are_refused_clearly() -> None:
         read_turns([broken])
 
 
-@pytest.mark.parametrize(
+@every(
     "written", [[], ["\n", " "], ["[]"], ['{"messages": []}'], ['{"role": "user", "text": null}']]
 )
 def test_a_file_that_says_nothing_is_an_empty_session(written: list[str]) -> None:
@@ -277,7 +273,7 @@ def test_a_file_that_says_nothing_is_an_empty_session(written: list[str]) -> Non
         read_turns(written)
 
 
-@pytest.mark.parametrize("written", [["7"], ['"hello"'], ["[7]"], ["null"], ['{"a":', "1}"]])
+@every("written", [["7"], ['"hello"'], ["[7]"], ["null"], ['{"a":', "1}"]])
 def test_json_that_holds_no_messages_is_refused(written: list[str]) -> None:
     with pytest.raises(InvalidSessionError):
         read_turns(written)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from datetime import UTC, datetime
 
-import pytest
-
 from reconciler.domain.records.decisions import Decision, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
@@ -14,6 +12,7 @@ from reconciler.domain.records.notes import Scope
 from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.rows import adapter_of
 from tests.commits import committed
+from tests.tables import every
 
 OLD, OTHER, RIVAL = (
     Neighbour(
@@ -52,7 +51,7 @@ def test_a_decision_is_read_as_it_was_kept() -> None:
     assert adapter_of(Decision).validate_json(record_of(decision)) == decision
 
 
-@pytest.mark.parametrize("action", Action)
+@every("action", Action)
 def test_targets_end_only_by_what_takes_their_place_takes_them_back_or_resolves(
     action: Action,
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.reading.question_words import WordIndex, content_words
+from tests.tables import every
 
 VOCABULARY = (
     "tea",
@@ -27,7 +28,7 @@ VOCABULARY = (
 )
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("Where does she live?", ["live"]),
@@ -56,7 +57,7 @@ def test_a_word_that_no_text_holds_counts_against_all() -> None:
     assert index.matches("tea in Reykjavik").shares[0] < 0.5
 
 
-@pytest.mark.parametrize("question", ["", "???", "who is it", "Reykjavik"])
+@every("question", ["", "???", "who is it", "Reykjavik"])
 def test_a_question_without_a_known_word_matches_nothing(question: str) -> None:
     found = WordIndex(["Likes tea", "is it"]).matches(question)
     assert (found.scores.tolist(), found.shares.tolist()) == ([0, 0], [0, 0])
@@ -70,7 +71,7 @@ CUSTOMER = [
 ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "named"),
     [
         ("What became of SL-204 in the end?", [0]),
@@ -91,7 +92,7 @@ def test_a_number_a_name_and_a_keyword_name_what_holds_them(
     assert np.flatnonzero(WordIndex(texts).matches(question).named).tolist() == named
 
 
-@pytest.mark.parametrize(("held", "count"), [(3, 3), (4, 0)])
+@every(("held", "count"), [(3, 3), (4, 0)])
 def test_a_number_that_many_texts_hold_names_none(held: int, count: int) -> None:
     texts = ["Order SL-204 came"] * held + ["Tea"] * 9
     assert WordIndex(texts).matches("Where is SL-204?").named.sum() == count
@@ -105,7 +106,7 @@ def test_what_fits_one_thing_of_a_list_fits_more_than_as_part_of_a_sentence() ->
     assert said < listed <= 1
 
 
-@pytest.mark.parametrize("texts", [[], ["who is it"], ["...", "???"]])
+@every("texts", [[], ["who is it"], ["...", "???"]])
 def test_texts_without_a_word_match_nothing(texts: list[str]) -> None:
     assert WordIndex(texts).matches("tea").scores.tolist() == [0] * len(texts)
 
