@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
-__all__ = ["every"]
+__all__ = ["every", "grouped"]
 
 
 def every(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[..., Callable[..., None]]:
@@ -36,6 +36,15 @@ def every(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[..., Call
         return all_rows
 
     return decorate
+
+
+def grouped(table: Mapping[Any, Iterable[Any]]) -> list[tuple[Any, ...]]:
+    """The rows of a table that is written by what is expected, each with its key as last value."""
+    return [
+        (*(row if isinstance(row, tuple) else (row,)), expected)
+        for expected, rows in table.items()
+        for row in rows
+    ]
 
 
 def _failure(

@@ -838,11 +838,7 @@ def test_threads_are_answered_side_by_side(build: Build, ask: Ask, arbiter: Answ
 
 
 def test_of_many_threads_one_tries_an_open_circuit(
-    build: Build,
-    ask: Ask,
-    arbiter: Answering,
-    clock: Stopwatch,
-    monkeypatch: pytest.MonkeyPatch,
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_Breaker, "obstacle", _dawdling(_Breaker.obstacle))
     arbitration = build(breaker_failures_max=1, breaker_reset_seconds=30)

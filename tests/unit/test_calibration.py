@@ -180,8 +180,7 @@ def at(cosine: float) -> ReconcilePolicy:
 
 def test_scores_come_by_source_and_all_of_them_last() -> None:
     found = score(
-        [probed(0.9, SAME, source="b"), probed(0.1, UPDATE, source="a"), probed(0.9, SAME)],
-        at(0.5),
+        [probed(0.9, SAME, source="b"), probed(0.1, UPDATE, source="a"), probed(0.9, SAME)], at(0.5)
     )
     assert [each.source for each in found] == ["a", "b", "crm", ALL_SOURCES]
     assert found[-1].rate("same_stored_twice") == Rate(count=0, of=2)

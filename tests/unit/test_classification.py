@@ -13,234 +13,190 @@ from reconciler.reading.cues.classification import (
     infer_recall_semantics,
 )
 from reconciler.reading.kinds import Category, RecallSemantics
-from tests.tables import every
+from tests.tables import every, grouped
 
 
 @every(
-    "text",
-    [
-        "Prefers email",
-        "Loves Thai food",
-        "Hates phone calls",
-        "His favourite colour is blue",
-        "My favorite band plays in May",
-        "Would rather be called in the morning",
-        "I'd rather meet in person",
-        "Wants to be called Ana",
-        "Email is best",
-        "Best reached by phone",
-        "I like to dance",
-        "Does not like spicy food",
-        "Doesn’t like spicy food",
-        "Now prefers phone calls over email",
-        "The preferred language is French",
-    ],
+    ("text", "category"),
+    grouped(
+        {
+            Category.PREFERENCE: [
+                # A liking or a dislike is a preference.
+                "Prefers email",
+                "Loves Thai food",
+                "Hates phone calls",
+                "His favourite colour is blue",
+                "My favorite band plays in May",
+                "Would rather be called in the morning",
+                "I'd rather meet in person",
+                "Wants to be called Ana",
+                "Email is best",
+                "Best reached by phone",
+                "I like to dance",
+                "Does not like spicy food",
+                "Doesn’t like spicy food",
+                "Now prefers phone calls over email",
+                "The preferred language is French",
+            ],
+            Category.DECISION: [
+                # What was agreed and what always holds is a decision.
+                "Decided to renew for two years",
+                "We agreed on net 30",
+                "The board approved the budget",
+                "Approved: budget of 40k",
+                "Went with Acme for hosting",
+                "Chose the annual plan",
+                "Signed off on the design",
+                "Always ask before a refund",
+                "Do not make purchases without confirmation",
+                "No refactoring unless asked",
+                "Read-only mode",
+                "Use the southern region by default",
+                "Contact only by email",
+                "Never call before noon",
+                # A decision about a preference is a decision.
+                "We decided that she prefers email",
+                # Line breaks and case do not count.
+                "ALWAYS ASK\n  before a refund",
+            ],
+            Category.FACT: [
+                # What is still open is no decision.
+                "Has not decided yet",
+                "Will sign once the board has approved the budget",
+                "It is to be decided in May",
+                "Works with an approved vendor",
+                # Whatever no list knows is a fact.
+                "Lives in Pune",
+                "Budget is 40,000 EUR",
+                "Invoice 1042 is unpaid",
+                "Works at Acme since 2021",
+                "Currently works at Acme",
+                "Is now head of sales",
+                "Moved to Berlin in March",
+                "The price per seat is 40 EUR",
+                "Work-life balance is important",
+                "Has stock options",
+                "Invests in stock options",
+                "Shares an office and is now head of sales",
+                "Is down to earth",
+                "Would like a demo of the reporting module",
+                "I'd like a demo",
+                "Got 500 likes on the post",
+                "It looks like rain",
+                "I know how to fish",
+                "First worked at Acme, then at Globex",
+                "To: Ana Silva",
+                "She never calls",
+                "Allergic to peanuts",
+                "",
+            ],
+            Category.PROCEDURE: [
+                # An order of steps is a procedure.
+                "To reset the password: open the settings and click reset",
+                "To reset the router, hold the button for ten seconds",
+                "How to export the contacts",
+                "First open the menu, then click export",
+                "Steps: open, click, save",
+                "Step 1 is to open the menu",
+                "Runbook for the ledger: restart, wait, verify",
+            ],
+            Category.SUMMARY: [
+                # An outcome in short is a summary.
+                "Summary: happy, renews in May",
+                "Call summary: wants a discount",
+                "Summary of the meeting: nothing new",
+                "Ticket 123 resolved by rollback",
+                "Case 7 was closed after a refund",
+                "Incident 12: the disk was full and was replaced",
+            ],
+            Category.VOLATILE: [
+                # What is gone tomorrow is volatile.
+                "The server is down",
+                "The share price is 40 EUR right now",
+                "A flight to Rome costs 120 EUR today",
+                "His balance is 1,200 EUR",
+                "In a meeting until 3",
+                "Is currently waiting for a callback",
+                "The blue model is out of stock",
+                "It is raining in Pune",
+                "Weather in Oslo is cold",
+                "On hold right now",
+                "CPU usage is at 93 percent",
+                "LH 440 to Houston costs 912 euros right now.",
+                "The build is red.",
+            ],
+        }
+    ),
 )
-def test_a_liking_or_a_dislike_is_a_preference(text: str) -> None:
-    assert infer_category(text) is Category.PREFERENCE
+def test_the_words_tell_the_category(text: str, category: Category) -> None:
+    assert infer_category(text) is category
 
 
 @every(
-    "text",
-    [
-        "Decided to renew for two years",
-        "We agreed on net 30",
-        "The board approved the budget",
-        "Approved: budget of 40k",
-        "Went with Acme for hosting",
-        "Chose the annual plan",
-        "Signed off on the design",
-        "Always ask before a refund",
-        "Do not make purchases without confirmation",
-        "No refactoring unless asked",
-        "Read-only mode",
-        "Use the southern region by default",
-        "Contact only by email",
-        "Never call before noon",
-    ],
+    ("text", "semantics"),
+    grouped(
+        {
+            RecallSemantics.NEGATIVE: [
+                # What is forbidden is negative.
+                "Do not suggest Luigi's again",
+                "Never call before noon",
+                "Don’t call him Bob",
+                "Please stop sending newsletters",
+                "No calls before noon",
+                "Asked us not to call on Fridays",
+                "Does not want to be called at work",
+            ],
+            RecallSemantics.CONSTRAINT: [
+                # What binds is a constraint.
+                "Always ask before a refund",
+                "Read-only access to the database",
+                "Must not be called at work",
+                "Contact only by email",
+                "Only by email, please",
+                "Prefers to be contacted only by email",
+                "Emails only",
+                "Invoices must carry a PO number",
+                "Always copy his assistant",
+                "Nothing with nuts may enter the kitchen",
+                "Nobody may enter the lab",
+                "No one is allowed in flat 5",
+                "No exception to the two-person rule",
+                "I only take calls after 5 pm",
+                "The contact only takes calls after 5 pm",
+                "Priya accepts deliveries only before noon",
+                "She's only reachable on Fridays",
+                "Call me only after six",
+                "You can only text me in the evening",
+                # What is forbidden until somebody agrees is a constraint.
+                "Do not make purchases without confirmation",
+                "Never refund without asking",
+                "No refactoring unless asked",
+                "Nobody may enter flat 5 without notice",
+            ],
+            None: [
+                # A habit or a fact orders nothing.
+                "Lives in Pune",
+                "Prefers email",
+                "She never calls",
+                "I never call my mother",
+                "They do not use spreadsheets",
+                "They always ask for discounts",
+                "Has no calls scheduled",
+                "I read only novels",
+                "Has only one dog",
+                "My phone must be broken",
+                "She only works on Tuesdays",
+                "Only takes sugar in coffee",
+                "My doctor only takes calls after nine",
+                "I only took the call after lunch",
+                "I only read my messages on weekends",
+                "You can only call support on weekdays",
+            ],
+        }
+    ),
 )
-def test_what_was_agreed_and_what_always_holds_is_a_decision(text: str) -> None:
-    assert infer_category(text) is Category.DECISION
-
-
-@every(
-    "text",
-    [
-        "Has not decided yet",
-        "Will sign once the board has approved the budget",
-        "It is to be decided in May",
-        "Works with an approved vendor",
-    ],
-)
-def test_what_is_still_open_is_no_decision(text: str) -> None:
-    assert infer_category(text) is Category.FACT
-
-
-@every(
-    "text",
-    [
-        "To reset the password: open the settings and click reset",
-        "To reset the router, hold the button for ten seconds",
-        "How to export the contacts",
-        "First open the menu, then click export",
-        "Steps: open, click, save",
-        "Step 1 is to open the menu",
-        "Runbook for the ledger: restart, wait, verify",
-    ],
-)
-def test_an_order_of_steps_is_a_procedure(text: str) -> None:
-    assert infer_category(text) is Category.PROCEDURE
-
-
-@every(
-    "text",
-    [
-        "Summary: happy, renews in May",
-        "Call summary: wants a discount",
-        "Summary of the meeting: nothing new",
-        "Ticket 123 resolved by rollback",
-        "Case 7 was closed after a refund",
-        "Incident 12: the disk was full and was replaced",
-    ],
-)
-def test_an_outcome_in_short_is_a_summary(text: str) -> None:
-    assert infer_category(text) is Category.SUMMARY
-
-
-@every(
-    "text",
-    [
-        "The server is down",
-        "The share price is 40 EUR right now",
-        "A flight to Rome costs 120 EUR today",
-        "His balance is 1,200 EUR",
-        "In a meeting until 3",
-        "Is currently waiting for a callback",
-        "The blue model is out of stock",
-        "It is raining in Pune",
-        "Weather in Oslo is cold",
-        "On hold right now",
-        "CPU usage is at 93 percent",
-        "LH 440 to Houston costs 912 euros right now.",
-        "The build is red.",
-    ],
-)
-def test_what_is_gone_tomorrow_is_volatile(text: str) -> None:
-    assert infer_category(text) is Category.VOLATILE
-
-
-@every(
-    "text",
-    [
-        "Lives in Pune",
-        "Budget is 40,000 EUR",
-        "Invoice 1042 is unpaid",
-        "Works at Acme since 2021",
-        "Currently works at Acme",
-        "Is now head of sales",
-        "Moved to Berlin in March",
-        "The price per seat is 40 EUR",
-        "Work-life balance is important",
-        "Has stock options",
-        "Invests in stock options",
-        "Shares an office and is now head of sales",
-        "Is down to earth",
-        "Would like a demo of the reporting module",
-        "I'd like a demo",
-        "Got 500 likes on the post",
-        "It looks like rain",
-        "I know how to fish",
-        "First worked at Acme, then at Globex",
-        "To: Ana Silva",
-        "She never calls",
-        "Allergic to peanuts",
-        "",
-    ],
-)
-def test_whatever_no_list_knows_is_a_fact(text: str) -> None:
-    assert infer_category(text) is Category.FACT
-
-
-@every(
-    "text",
-    [
-        "Do not suggest Luigi's again",
-        "Never call before noon",
-        "Don’t call him Bob",
-        "Please stop sending newsletters",
-        "No calls before noon",
-        "Asked us not to call on Fridays",
-        "Does not want to be called at work",
-    ],
-)
-def test_what_is_forbidden_is_negative(text: str) -> None:
-    assert infer_recall_semantics(text) is RecallSemantics.NEGATIVE
-
-
-@every(
-    "text",
-    [
-        "Always ask before a refund",
-        "Read-only access to the database",
-        "Must not be called at work",
-        "Contact only by email",
-        "Only by email, please",
-        "Prefers to be contacted only by email",
-        "Emails only",
-        "Invoices must carry a PO number",
-        "Always copy his assistant",
-        "Nothing with nuts may enter the kitchen",
-        "Nobody may enter the lab",
-        "No one is allowed in flat 5",
-        "No exception to the two-person rule",
-        "I only take calls after 5 pm",
-        "The contact only takes calls after 5 pm",
-        "Priya accepts deliveries only before noon",
-        "She's only reachable on Fridays",
-        "Call me only after six",
-        "You can only text me in the evening",
-    ],
-)
-def test_what_binds_is_a_constraint(text: str) -> None:
-    assert infer_recall_semantics(text) is RecallSemantics.CONSTRAINT
-
-
-@every(
-    "text",
-    [
-        "Do not make purchases without confirmation",
-        "Never refund without asking",
-        "No refactoring unless asked",
-        "Nobody may enter flat 5 without notice",
-    ],
-)
-def test_what_is_forbidden_until_somebody_agrees_is_a_constraint(text: str) -> None:
-    assert infer_recall_semantics(text) is RecallSemantics.CONSTRAINT
-
-
-@every(
-    "text",
-    [
-        "Lives in Pune",
-        "Prefers email",
-        "She never calls",
-        "I never call my mother",
-        "They do not use spreadsheets",
-        "They always ask for discounts",
-        "Has no calls scheduled",
-        "I read only novels",
-        "Has only one dog",
-        "My phone must be broken",
-        "She only works on Tuesdays",
-        "Only takes sugar in coffee",
-        "My doctor only takes calls after nine",
-        "I only took the call after lunch",
-        "I only read my messages on weekends",
-        "You can only call support on weekdays",
-    ],
-)
-def test_a_habit_or_a_fact_orders_nothing(text: str) -> None:
-    assert infer_recall_semantics(text) is None
+def test_the_words_tell_what_has_to_be_minded(text: str, semantics: RecallSemantics | None) -> None:
+    assert infer_recall_semantics(text) is semantics
 
 
 @every(
@@ -304,14 +260,6 @@ def test_a_guess_at_what_nobody_verified_is_found(text: str, cue: str) -> None:
 )
 def test_a_hedge_or_a_finding_is_no_speculation(text: str) -> None:
     assert find_speculation(text) is None
-
-
-def test_a_decision_about_a_preference_is_a_decision() -> None:
-    assert infer_category("We decided that she prefers email") is Category.DECISION
-
-
-def test_line_breaks_and_case_do_not_count() -> None:
-    assert infer_category("ALWAYS ASK\n  before a refund") is Category.DECISION
 
 
 @given(st.text(max_size=300))

@@ -104,6 +104,7 @@ def test_a_claim_that_says_more_or_otherwise_stays_the_extractors(text: str, cla
 @every(
     ("text", "claim", "expected"),
     [
+        # A claim in other words is carried if it adds nothing that code can see.
         ("Just message me in the app, only the app.", "Wants messages in the app only.", True),
         ("We have a whippet, Tofu.", "Has a whippet called Tofu.", True),
         ("I read your reports.", "Enjoys long walks.", False),
@@ -111,9 +112,33 @@ def test_a_claim_that_says_more_or_otherwise_stays_the_extractors(text: str, cla
         ("Ich habe 3 Katzen.", "Der Kontakt hat 3 Katzen.", True),
         ("Ich habe 3 Katzen.", "Der Kontakt hat 5 Katzen.", False),
         ("Ich habe 3 Katzen.", "Der Kontakt arbeitet bei Brandl.", False),
+        # A denial or another person is told apart in other languages.
+        ("Ich bin kein Raucher.", "Der Kontakt ist Raucher.", False),
+        ("Ich bin Raucher.", "Der Kontakt ist Raucher.", True),
+        ("Je ne fume pas.", "Le contact fume.", False),
+        ("Ya no trabajo en Nordlys.", "El contacto trabaja en Nordlys.", False),
+        ("Meine Schwester arbeitet bei Nordlys.", "Der Kontakt arbeitet bei Nordlys.", False),
+        ("Ich arbeite bei Nordlys.", "Der Kontakt arbeitet bei Nordlys.", True),
+        ("Ich bin Busfahrer", "Der Kontakt ist Busfahrer.", True),
+        # A withdrawal is carried by one in another form.
+        (
+            "I withdraw my permission, do not pass my number to Ann.",
+            "Withdrew permission to pass the number to Ann.",
+            True,
+        ),
+        ("I take back my consent to the photos.", "Took back consent to the photos.", True),
+        ("I opt out of the digest, do not mail it.", "Opted out of the digest.", True),
+        ("I opt out of the photos.", "The contact withdraws consent to the photos.", True),
+        (
+            "I revoke my approval of the photos.",
+            "Revoked the approval of the contact's photos.",
+            True,
+        ),
+        ("I withdraw my consent to the photos.", "Withdrew consent to the digest.", False),
+        ("I never withdrew my consent to the photos.", "Withdrew consent to the photos.", False),
     ],
 )
-def test_a_claim_in_other_words_is_carried_if_it_adds_nothing_that_code_can_see(
+def test_a_claim_in_other_words_is_carried_if_it_adds_nothing(
     text: str, claim: str, expected: bool
 ) -> None:
     assert is_contacts(candidate(told(text), claim=claim)) is expected
@@ -153,24 +178,6 @@ def test_a_claim_adds_nothing_to_what_the_words_and_the_talk_before_say(
 ) -> None:
     said = (before,) if before else ()
     assert is_contacts(candidate(told(text), claim=claim, said_before=said)) is expected
-
-
-@every(
-    ("text", "claim", "expected"),
-    [
-        ("Ich bin kein Raucher.", "Der Kontakt ist Raucher.", False),
-        ("Ich bin Raucher.", "Der Kontakt ist Raucher.", True),
-        ("Je ne fume pas.", "Le contact fume.", False),
-        ("Ya no trabajo en Nordlys.", "El contacto trabaja en Nordlys.", False),
-        ("Meine Schwester arbeitet bei Nordlys.", "Der Kontakt arbeitet bei Nordlys.", False),
-        ("Ich arbeite bei Nordlys.", "Der Kontakt arbeitet bei Nordlys.", True),
-        ("Ich bin Busfahrer", "Der Kontakt ist Busfahrer.", True),
-    ],
-)
-def test_a_denial_or_another_person_is_told_apart_in_other_languages(
-    text: str, claim: str, expected: bool
-) -> None:
-    assert is_contacts(candidate(told(text), claim=claim)) is expected
 
 
 def test_a_value_that_was_not_said_is_not_the_contacts() -> None:
@@ -271,10 +278,7 @@ def test_the_assessment_says_whose_word_it_is_and_why() -> None:
     assert str(found).startswith("source: admit: the contact's own literal words, checked")
 
 
-@every(
-    ("text", "expected"),
-    [("Perhaps fine with phone.", True), ("Fine with phone.", False)],
-)
+@every(("text", "expected"), [("Perhaps fine with phone.", True), ("Fine with phone.", False)])
 def test_a_hedge_makes_a_note_a_guess(text: str, expected: bool) -> None:
     said = candidate(told(text), claim="Fine with phone.")
     assert JUDGE(said).candidate.note.is_hedged is expected
@@ -391,32 +395,6 @@ def test_a_withdrawal_is_admitted_at_once_whoever_reads_it(text: str) -> None:
     found = JUDGE(candidate(said, claim=text, confidence=0.9)).assessment
     assert (found.disposal, found.is_hedged) == (Disposal.ADMIT, False)
     assert found.recall_semantics is RecallSemantics.NEGATIVE
-
-
-@every(
-    ("text", "claim", "expected"),
-    [
-        (
-            "I withdraw my permission, do not pass my number to Ann.",
-            "Withdrew permission to pass the number to Ann.",
-            True,
-        ),
-        ("I take back my consent to the photos.", "Took back consent to the photos.", True),
-        ("I opt out of the digest, do not mail it.", "Opted out of the digest.", True),
-        ("I opt out of the photos.", "The contact withdraws consent to the photos.", True),
-        (
-            "I revoke my approval of the photos.",
-            "Revoked the approval of the contact's photos.",
-            True,
-        ),
-        ("I withdraw my consent to the photos.", "Withdrew consent to the digest.", False),
-        ("I never withdrew my consent to the photos.", "Withdrew consent to the photos.", False),
-    ],
-)
-def test_a_withdrawal_is_carried_by_one_in_another_form(
-    text: str, claim: str, expected: bool
-) -> None:
-    assert is_contacts(candidate(told(text), claim=claim)) is expected
 
 
 @every(

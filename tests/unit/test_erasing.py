@@ -111,10 +111,7 @@ DELHI, PUNE = lives_in("delhi", "Delhi", state=FactState.SUPERSEDED), lives_in("
 AGAIN = lives_in("again", "Pune", text="Her home is in Pune.")
 KNOWN = ContactRecords(
     facts=[DELHI, replace(PUNE, state=FactState.SUPERSEDED), AGAIN],
-    links=[
-        link("pune", "delhi", is_restatement=False),
-        link("again", "pune", is_restatement=True),
-    ],
+    links=[link("pune", "delhi", is_restatement=False), link("again", "pune", is_restatement=True)],
     decisions=[
         decided(DELHI),
         decided(PUNE, action=Action.UPDATE, targets=("delhi",)),
@@ -232,10 +229,7 @@ def test_an_episode_that_is_cited_as_a_whole_goes_as_a_whole(span: str | None) -
 
 
 def test_what_a_restatement_of_a_forgotten_session_had_replaced_holds_again() -> None:
-    judged = [
-        told(decided(PUNE), session_id="elsewhere"),
-        told(decided(AGAIN), session_id="chat"),
-    ]
+    judged = [told(decided(PUNE), session_id="elsewhere"), told(decided(AGAIN), session_id="chat")]
     plan = plan_of(ErasureTarget(session_id="chat"), replace(KNOWN, judged=judged), NOON)
     assert (plan.fact_ids, plan.revived_ids) == (("again",), ("pune",))
 

@@ -97,6 +97,7 @@ def test_a_request_is_not_left_alone_for_what_it_holds(said: str) -> None:
 @every(
     "said",
     [
+        # What only sounds like a request is none.
         "Remember that it is late.",
         "Remember that she left.",
         "From now on, it goes there.",
@@ -112,9 +113,50 @@ def test_a_request_is_not_left_alone_for_what_it_holds(said: str) -> None:
         "Always happy to help.",
         "Never do that again.",
         "I will try these tips going forward.",
+        # What is fleeting asked or anothers is none.
+        "Thanks, that helps a lot!",
+        "Is my name Ana?",
+        "Do you know whether my order is late",
+        "What if I were a doctor?",
+        "My question is whether this works.",
+        "My phone is dead.",
+        "My email is broken.",
+        "My wife is sick.",
+        "My knee is healing well.",
+        "My flight is delayed.",
+        "I prefer the second option.",
+        "I used to live in Rome.",
+        "She works at Globex.",
+        "She works at Globex, and I like tea.",
+        "Lives in Rome.",
+        '"I work at Globex" is what she said.',
+        "My boss says I work at Globex too much.",
+        "I might move to Paris.",
+        "I'm thinking of joining Globex.",
+        "If I join Globex, you will hear of it.",
+        "I wish I lived in Paris.",
+        "You live in Rome, don't you?",
+        "I live in Rome, do I?",
+        "I just started the app.",
+        "I've been waiting for two weeks.",
+        "I've tried it three times.",
+        "I got three mails every day.",
+        "I just bought one in May.",
+        "I recently joined your list.",
+        "The server is down right now.",
+        'She said "My name is Eve. I live in Rome."',
+        "> My name is Eve.",
+        "```\nMy name is Eve.\n```",
+        # A plain sentence without a slot needs a model.
+        "I prefer tea over coffee.",
+        "My favourite tea is green.",
+        "The contact is off for a cup of tea.",
+        "I have a pottery class on Fridays.",
+        "I've had my cat since May.",
+        "I recently switched to tea.",
     ],
 )
-def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
+def test_what_needs_a_model_is_left_to_it(said: str) -> None:
     assert statements(said) == []
 
 
@@ -151,48 +193,6 @@ def test_a_statement_fills_the_slot_it_names(
 
 
 @every(
-    "said",
-    [
-        "Thanks, that helps a lot!",
-        "Is my name Ana?",
-        "Do you know whether my order is late",
-        "What if I were a doctor?",
-        "My question is whether this works.",
-        "My phone is dead.",
-        "My email is broken.",
-        "My wife is sick.",
-        "My knee is healing well.",
-        "My flight is delayed.",
-        "I prefer the second option.",
-        "I used to live in Rome.",
-        "She works at Globex.",
-        "She works at Globex, and I like tea.",
-        "Lives in Rome.",
-        '"I work at Globex" is what she said.',
-        "My boss says I work at Globex too much.",
-        "I might move to Paris.",
-        "I'm thinking of joining Globex.",
-        "If I join Globex, you will hear of it.",
-        "I wish I lived in Paris.",
-        "You live in Rome, don't you?",
-        "I live in Rome, do I?",
-        "I just started the app.",
-        "I've been waiting for two weeks.",
-        "I've tried it three times.",
-        "I got three mails every day.",
-        "I just bought one in May.",
-        "I recently joined your list.",
-        "The server is down right now.",
-        'She said "My name is Eve. I live in Rome."',
-        "> My name is Eve.",
-        "```\nMy name is Eve.\n```",
-    ],
-)
-def test_what_is_fleeting_asked_or_anothers_is_none(said: str) -> None:
-    assert statements(said) == []
-
-
-@every(
     ("said", "category"),
     [
         ("I live in Leeds.", Category.FACT),
@@ -207,28 +207,10 @@ def test_the_words_give_away_the_category(said: str, category: Category) -> None
 
 @every(
     ("said", "speech"),
-    [
-        ("From now on you are a pirate.", Speech.ROLEPLAY),
-        ("I live in Leeds.", Speech.LITERAL),
-    ],
+    [("From now on you are a pirate.", Speech.ROLEPLAY), ("I live in Leeds.", Speech.LITERAL)],
 )
 def test_it_says_how_the_words_are_meant(said: str, speech: Speech) -> None:
     assert {each.speech for each in statements(said)} == {speech}
-
-
-@every(
-    "said",
-    [
-        "I prefer tea over coffee.",
-        "My favourite tea is green.",
-        "The contact is off for a cup of tea.",
-        "I have a pottery class on Fridays.",
-        "I've had my cat since May.",
-        "I recently switched to tea.",
-    ],
-)
-def test_a_plain_sentence_without_a_slot_needs_a_model(said: str) -> None:
-    assert statements(said) == []
 
 
 def test_what_stands_before_a_question_is_read() -> None:
@@ -278,10 +260,7 @@ def test_a_habit_and_a_request_keep_their_words_and_fill_no_slot(said: str) -> N
 
 def test_a_request_outweighs_a_slot() -> None:
     found = candidates("I live in Leeds.", "Remember that I bill in dollars.")
-    assert [(each.importance, each.confidence) for each in found] == [
-        (0.6, 0.9),
-        (0.8, 0.95),
-    ]
+    assert [(each.importance, each.confidence) for each in found] == [(0.6, 0.9), (0.8, 0.95)]
 
 
 def test_what_is_played_is_hardly_believed() -> None:

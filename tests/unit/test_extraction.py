@@ -234,7 +234,7 @@ def known(count: int, first: int = 1) -> Window:
     return replace(window(), known=tuple(facts))
 
 
-@pytest.mark.parametrize(
+@every(
     ("named", "relations"),
     [
         ({}, None),

@@ -24,12 +24,7 @@ from reconciler.domain.records.candidates import (
     Evidence,
     Precedents,
 )
-from reconciler.domain.records.kinds import (
-    Disposal,
-    GateReason,
-    Sensitivity as Grade,
-    SourceKind,
-)
+from reconciler.domain.records.kinds import Disposal, GateReason, Sensitivity as Grade, SourceKind
 from reconciler.domain.records.notes import Note, Remembered, Scope, Slot
 from reconciler.errors import InvalidNoteError
 from reconciler.reading.kinds import RecallSemantics
@@ -633,9 +628,7 @@ def test_a_topic_that_somebody_named_needs_consent_without_a_word_of_it() -> Non
         "The contact sees Dr Meyer on Tuesdays.",
     ],
 )
-def test_a_field_that_an_extractor_named_is_no_disclosure(
-    text: str,
-) -> None:
+def test_a_field_that_an_extractor_named_is_no_disclosure(text: str) -> None:
     assert judged(read_out(text)).disposal is ADMIT
     assert judged(candidate(text, topic="health")).disposal is CONSENT
     assert judged(read_out(text), policy("medical")).disposal is CONSENT
@@ -685,10 +678,7 @@ def test_sensitivity_is_that_of_the_gravest_thing_in_it(
     assert judged(candidate(text), **cleaned).sensitivity is grade
 
 
-@every(
-    ("kinds", "is_redacted"),
-    [("redacted", True), ("refused", True), ("kept", False)],
-)
+@every(("kinds", "is_redacted"), [("redacted", True), ("refused", True), ("kept", False)])
 def test_redacted_is_what_a_keyed_hash_stands_in(kinds: str, is_redacted: bool) -> None:
     assert judged(candidate(), **{kinds: frozenset({CARD})}).is_redacted is is_redacted
 

@@ -154,11 +154,7 @@ def test_how_sure_the_gate_was_and_why_is_said(action: Action) -> None:
         (THANKS, USER, ["meaning would refuse it"]),
         (ILLNESS, USER, ["restricted would ask the contact for consent"]),
         (DIRECTIVE, USER, ["injection would ask a person"]),
-        (
-            SARCASM,
-            USER,
-            ["literalness would ask a person", "score would ask a person"],
-        ),
+        (SARCASM, USER, ["literalness would ask a person", "score would ask a person"]),
         (
             ILLNESS,
             GUESS,
@@ -183,9 +179,7 @@ def test_a_check_that_passed_is_not_named() -> None:
 
 def test_a_check_is_named_in_words() -> None:
     finding = CheckFinding(
-        check="sensitive_data",
-        disposal=Disposal.REJECT,
-        detail="holds secret, which is never kept",
+        check="sensitive_data", disposal=Disposal.REJECT, detail="holds secret, which is never kept"
     )
     gate = replace(gate_of(decision()), findings=(finding,))
     (sentence, _) = explain(decision(gate=gate, action=Action.REJECT)).rule
@@ -238,10 +232,7 @@ def test_the_agent_is_told_what_became_of_its_note(action: Action, expected: str
 
 
 REMEMBERED = {
-    "new": (
-        {"action": Action.ADD, "decided_by": DecidedBy.THRESHOLD},
-        "Remembered as a new fact.",
-    ),
+    "new": ({"action": Action.ADD, "decided_by": DecidedBy.THRESHOLD}, "Remembered as a new fact."),
     "beside what sounds like it": (
         {"action": Action.ADD, "decided_by": DecidedBy.GUARD, "conflicts": ("other",)},
         "Remembered as a new fact. What it may contradict stays beside it.",

@@ -151,9 +151,7 @@ def test_what_cannot_be_read_is_marked_and_kept(tmp_path: Path) -> None:
     assert "no list of words covers its language (probably 'sv')" in explained
 
 
-def test_what_cannot_be_read_waits_for_an_operator_where_the_policy_says_so(
-    tmp_path: Path,
-) -> None:
+def test_what_cannot_be_read_waits_for_an_operator_where_the_policy_says_so(tmp_path: Path) -> None:
     with with_unread("hold", tmp_path) as memory:
         held = told(memory, SWEDISH)
         german = told(memory, "Sie wohnt seit Mai in Bremen und arbeitet im Einkauf.")

@@ -352,11 +352,7 @@ def test_a_tools_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
 @every("domain", DOMAINS)
 @every(
     ("category", "days_min", "days_max"),
-    [
-        (Category.PREFERENCE, 365, 100_000),
-        (Category.SUMMARY, 180, 365),
-        (Category.VOLATILE, 1, 7),
-    ],
+    [(Category.PREFERENCE, 365, 100_000), (Category.SUMMARY, 180, 365), (Category.VOLATILE, 1, 7)],
 )
 def test_a_shipped_lifetime_is_one_that_seed_001_gives(
     domain: str, category: Category, days_min: int, days_max: int

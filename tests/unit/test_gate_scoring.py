@@ -234,9 +234,7 @@ def test_one_mention_is_enough_where_it_is_somebodys_own_word(source: SourceKind
 
 
 @every("evidence", [episodes(TEXT, f"I think {TEXT}"), episodes(TEXT, QUOTE)])
-def test_what_is_hedged_or_not_literal_is_not_said_directly(
-    evidence: tuple[Evidence, ...],
-) -> None:
+def test_what_is_hedged_or_not_literal_is_not_said_directly(evidence: tuple[Evidence, ...]) -> None:
     assert "said directly" not in parts(candidate(USER, evidence=evidence))
 
 

@@ -16,7 +16,7 @@ from reconciler.reading.guard import (
     replaces_a_word,
     tell_of_other_matters,
 )
-from tests.tables import every
+from tests.tables import every, grouped
 
 VOCABULARY = """
     Ana Bo Acme Globex Pune is was by of in the and , not no longer 3 three 1042 $5m 40,000 euros
@@ -79,6 +79,7 @@ def test_another_number_amount_date_or_id_is_found(kind: str, note: str, fact: s
 @every(
     ("note", "fact"),
     [
+        # The same value in another form or one value more is no difference.
         ("The contract renews on the 1st of March.", "The contract renews on 1 March."),
         ("Meets on 3 May", "Meets on May 3rd"),
         ("Ends 2026-12-31", "Ends on 31 December 2026"),
@@ -108,11 +109,36 @@ def test_another_number_amount_date_or_id_is_found(kind: str, note: str, fact: s
         ("Has one cat", "Has cats and 2 dogs"),
         ("Has 2 kids", "Has kids"),
         ("Has 2 kids and 3 dogs", "Has 2 kids and dogs"),
+        # The same denial or a word of the same side is no difference.
+        ("Doesn't eat meat", "Does not eat meat"),
+        ("Can't attend on Monday", "Cannot attend on Monday"),
+        ("Likes small dogs", "Likes little dogs"),
+        ("Not only sells cars", "Sells cars"),
+        ("Is used to working late", "Is accustomed to working late"),
+        # A name more a short form or a sentences first word is no difference.
+        ("She lives in Pune", "Lives in Pune."),
+        ("Priya lives in Pune", "Lives in Pune"),
+        ("Tomás is the head of procurement at Foods", "Is head of procurement at Foods"),
+        ("Moved to Pune", "Relocated to Pune"),
+        ("Works for BBC in London", "Works for BBC"),
+        ("Needs single sign-on before it can start.", "Needs SSO before it can start."),
+        ("Prefers U.S. hotels", "Prefers US hotels"),
+        ("Renews in January", "Renews in Jan"),
+        ("Prefers being contacted by email.", "Prefers to be contacted by email."),
+        # The same relative or one who is not the subject is no difference.
+        ("Her husband is vegetarian", "Her husband is a vegetarian"),
+        ("Lives in Pune with her husband", "Lives in Pune"),
+        # Another way of putting it is no difference.
+        ("Globex was acquired by Acme", "Acme acquired Globex"),
+        ("Likes hiking and cooking", "Likes cooking and hiking"),
+        ("Likes tea, coffee and milk", "Likes milk, tea and coffee"),
+        ("In 2019 she moved to Pune", "She moved to Pune in 2019"),
+        ("Steele is the capital of Kidder", "The capital of Kidder is Steele"),
+        ("Ana's budget is tight", "The budget of Ana is tight"),
+        ("Sells blocks of stone", "Sells stone blocks"),
     ],
 )
-def test_the_same_value_in_another_form_or_one_value_more_is_no_difference(
-    note: str, fact: str
-) -> None:
+def test_what_says_the_same_differs_in_nothing(note: str, fact: str) -> None:
     assert kinds(note, fact) == set()
 
 
@@ -140,49 +166,38 @@ def test_a_denial_an_end_or_an_opposite_is_found(kind: str, note: str, fact: str
 
 
 @every(
-    ("note", "fact"),
-    [
-        ("Doesn't eat meat", "Does not eat meat"),
-        ("Can't attend on Monday", "Cannot attend on Monday"),
-        ("Likes small dogs", "Likes little dogs"),
-        ("Not only sells cars", "Sells cars"),
-        ("Is used to working late", "Is accustomed to working late"),
-    ],
+    ("note", "fact", "kind"),
+    grouped(
+        {
+            "name": [
+                # A name in the place of another is found.
+                ("Lives in Bangalore", "Lives in Pune"),
+                ("Works for Berlin", "Works for BBC"),
+                ("Georgian is her mother tongue", "Russian is her mother tongue"),
+            ],
+            "roles": [
+                # Swapped roles are found.
+                ("Globex acquired Acme", "Acme acquired Globex"),
+                ("Acme acquired Globex", "Acme was acquired by Globex"),
+                ("Acme was acquired by Globex", "Globex was acquired by Acme"),
+                ("Ana reports to Bo", "Bo reports to Ana"),
+                ("Flew from Pune to Delhi", "Flew from Delhi to Pune"),
+                ("Likes tea and hates coffee", "Likes coffee and hates tea"),
+                ("Has a red car and a blue house", "Has a blue car and a red house"),
+                (
+                    "Moved to Pune in 2019 and to Delhi in 2021",
+                    "Moved to Delhi in 2019 and to Pune in 2021",
+                ),
+                ("In Delhi she ran, in Pune swam", "She ran in Pune and swam in Delhi"),
+                ("Ana is the manager of Bo and Cy", "Bo is the manager of Ana and Cy"),
+            ],
+        }
+    ),
 )
-def test_the_same_denial_or_a_word_of_the_same_side_is_no_difference(note: str, fact: str) -> None:
-    assert kinds(note, fact) == set()
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("Lives in Bangalore", "Lives in Pune"),
-        ("Works for Berlin", "Works for BBC"),
-        ("Georgian is her mother tongue", "Russian is her mother tongue"),
-    ],
-)
-def test_a_name_in_the_place_of_another_is_found(note: str, fact: str) -> None:
-    assert kinds(note, fact) == {"name"}
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("She lives in Pune", "Lives in Pune."),
-        ("Priya lives in Pune", "Lives in Pune"),
-        ("Tomás is the head of procurement at Foods", "Is head of procurement at Foods"),
-        ("Moved to Pune", "Relocated to Pune"),
-        ("Works for BBC in London", "Works for BBC"),
-        ("Needs single sign-on before it can start.", "Needs SSO before it can start."),
-        ("Prefers U.S. hotels", "Prefers US hotels"),
-        ("Renews in January", "Renews in Jan"),
-        ("Prefers being contacted by email.", "Prefers to be contacted by email."),
-    ],
-)
-def test_a_name_more_a_short_form_or_a_sentences_first_word_is_no_difference(
-    note: str, fact: str
+def test_another_name_and_swapped_roles_are_the_only_difference(
+    note: str, fact: str, kind: str
 ) -> None:
-    assert kinds(note, fact) == set()
+    assert kinds(note, fact) == {kind}
 
 
 @every(
@@ -199,183 +214,111 @@ def test_a_relative_as_the_subject_is_found(note: str, fact: str) -> None:
     assert "subject" in kinds(fact, note)
 
 
-def test_the_same_relative_or_one_who_is_not_the_subject_is_no_difference() -> None:
-    assert kinds("Her husband is vegetarian", "Her husband is a vegetarian") == set()
-    assert kinds("Lives in Pune with her husband", "Lives in Pune") == set()
-
-
 @every(
-    ("note", "fact"),
-    [
-        ("Globex acquired Acme", "Acme acquired Globex"),
-        ("Acme acquired Globex", "Acme was acquired by Globex"),
-        ("Acme was acquired by Globex", "Globex was acquired by Acme"),
-        ("Ana reports to Bo", "Bo reports to Ana"),
-        ("Flew from Pune to Delhi", "Flew from Delhi to Pune"),
-        ("Likes tea and hates coffee", "Likes coffee and hates tea"),
-        ("Has a red car and a blue house", "Has a blue car and a red house"),
-        (
-            "Moved to Pune in 2019 and to Delhi in 2021",
-            "Moved to Delhi in 2019 and to Pune in 2021",
-        ),
-        ("In Delhi she ran, in Pune swam", "She ran in Pune and swam in Delhi"),
-        ("Ana is the manager of Bo and Cy", "Bo is the manager of Ana and Cy"),
-    ],
+    ("note", "fact", "expected"),
+    grouped(
+        {
+            True: [
+                # Another count of the same thing is a change.
+                (
+                    "I've got five tops from them, and I want more",
+                    "I already bought three tops there",
+                ),
+                ("Reached 600 followers today", "Just passed 500 followers last week"),
+                ("Now on page 220 of the book", "I am reading it, on page 200"),
+                ("Evaluates one competitor besides us.", "Evaluates two competitors besides us."),
+                ("One more competitor came", "They see 4 competitors"),
+                ("Has two kids and one dog", "Has two kids and 3 dogs"),
+                ("Waited one week for the visa", "Had waited 5 weeks for that visa"),
+                ("Runs 13 schools and 30 clubs", "Runs 30 schools and 13 clubs"),
+                ("Has had the watch for 9 months now", "She has used the watch for 6 months now"),
+                ("I tried out 3 of Emma's recipes", "I've tried two of Emma's recipes, all good"),
+                ("Waited 3 weeks for the visa", "Had waited 5 weeks for that visa"),
+                ("Gym is at 6:00 pm", "Goes to the gym at 7:00 pm on Mondays"),
+                ("Has a pottery class on Fridays", "There is a pottery class on Thursday"),
+                ("She doesn't eat meat any longer than needed", "Eats meat with every meal"),
+                ("Has stopped smoking for good", "Smokes on the balcony"),
+                # Another count frequency or duration in other words is a change.
+                ("Is on the 5th project for Acme", "Did 4 projects for Acme"),
+                ("Just finished 50 episodes of Science", "Is on episode 10 of the Science series"),
+                ("Takes 3 pills daily for her heart", "Takes 2 heart pills every day"),
+                (
+                    "Has had Luna for about 9 months now and tries to keep her active and engaged",
+                    "Had the cat Luna for 6 months when she thought of having her microchipped",
+                ),
+                # A denial of what the other text says is a change.
+                ("Doesn't eat fish, only meat", "Eats fish on Fridays"),
+                ("Has never been to Japan", "Has been to Japan twice"),
+                ("No longer lives in Leeds, misses it", "Lives in Leeds with a friend"),
+                ("Quit smoking for good", "Smokes"),
+                ("The invoice is unpaid", "The invoice is paid"),
+                # What is not so any more contradicts that it is.
+                ("Doesn't have a dog any more", "Has a dog"),
+                ("Doesn't smoke anymore.", "Smokes"),
+                ("Isn't a member any more", "Is a member"),
+            ],
+            False: [
+                # A number of something else is no change.
+                ("Spent $800 on boots", "A meal there is $50"),
+                ("Has three dogs", "Has two cats"),
+                ("Has one dog", "Has two cats"),
+                ("Went to Paris for 5 days", "Was ill for 3 weeks"),
+                ("Watched 5 films and 12 plays", "Watched 5 films and 9 operas"),
+                ("Moved house in 2021", "Moved house in 2019"),
+                ("Took 12 courses on Coursera", "Took 8 courses on edX"),
+                ("Invoice 1043 went to Acme for paper", "Invoice 1042 of Acme was for ink"),
+                ("Went to Rome 3 days ago by train", "Went to Rome by train 5 days ago"),
+                ("Took a 4-day trip to Rome", "Plans a 5-day trip to Rome"),
+                ("Watched 50 episodes of the course", "Watches 1 episode of the course daily"),
+                (
+                    "Leads 4 engineers in a senior role at the bank downtown",
+                    "Hired 5 engineers for a museum project in spring",
+                ),
+                (
+                    "Sold 15 jars on May 29th at the market",
+                    "Sold 12 jars on May 15th at the market",
+                ),
+                ("Redeemed 50,000 points for a card", "Customers redeem 20 points for tea"),
+                ("Her brother has two kids at school", "Has three kids at school"),
+                ("Spent $60 on mugs and $50 on a gift", "Spent $60 on mugs, a gift to all"),
+                ("Their charity event raised $600 for pets", "Raised $5,000 at a charity event"),
+                (
+                    "Lost 5 pounds in the past month, slow but steady progress by diet alone",
+                    "Lost 10 pounds since the gym opened 3 months ago, with cardio days in between",
+                ),
+                (
+                    "Gets around 32 miles per gallon in town and less than that on long road trips",
+                    "Drove about 300 miles on the first day of the trip to reach Jackson, Wyoming",
+                ),
+                (
+                    "Spends $297 on gift wrapping in the past 3 months",
+                    "Redeemed a $500 gift card once",
+                ),
+                # A denial of something else is no change.
+                ("Never eats out", "Has a red car"),
+                ("Stopped smoking", "Has a red car"),
+                ("Has never been to Japan", "Loves the gardens of Japan and its food"),
+                ("Is not sure about Maroon Lake", "Wants to see Maroon Lake"),
+                ("Found a museum that she hasn't visited", "Visited many museums lately"),
+                ("The croissants didn't turn out well", "The lemon bars turned out sweet"),
+                ("The train is not the only option", "Is considering other options"),
+                ("Thinks of stopping at Maroon Lake", "Drives to Maroon Lake"),
+                ("Wants scenic stops along the way", "Wants a scenic way"),
+                ("Needs any more tips for the ride?", "Needs tips for the ride"),
+                ("Reads in order to unwind", "Reads to wind down"),
+                ("Avoids unhealthy snacks", "Likes healthy drinks"),
+                ("Her husband doesn't eat fish", "Eats fish on Fridays"),
+                ("Calls if the parcel doesn't come", "The parcel comes"),
+                ("No longer lives in Leeds", "Calls if anybody lives in Leeds"),
+            ],
+        }
+    ),
 )
-def test_swapped_roles_are_found(note: str, fact: str) -> None:
-    assert kinds(note, fact) == {"roles"}
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("Globex was acquired by Acme", "Acme acquired Globex"),
-        ("Likes hiking and cooking", "Likes cooking and hiking"),
-        ("Likes tea, coffee and milk", "Likes milk, tea and coffee"),
-        ("In 2019 she moved to Pune", "She moved to Pune in 2019"),
-        ("Steele is the capital of Kidder", "The capital of Kidder is Steele"),
-        ("Ana's budget is tight", "The budget of Ana is tight"),
-        ("Sells blocks of stone", "Sells stone blocks"),
-    ],
-)
-def test_another_way_of_putting_it_is_no_difference(note: str, fact: str) -> None:
-    assert kinds(note, fact) == set()
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("I've got five tops from them, and I want more", "I already bought three tops there"),
-        ("Reached 600 followers today", "Just passed 500 followers last week"),
-        ("Now on page 220 of the book", "I am reading it, on page 200"),
-        ("Evaluates one competitor besides us.", "Evaluates two competitors besides us."),
-        ("One more competitor came", "They see 4 competitors"),
-        ("Has two kids and one dog", "Has two kids and 3 dogs"),
-        ("Waited one week for the visa", "Had waited 5 weeks for that visa"),
-        ("Runs 13 schools and 30 clubs", "Runs 30 schools and 13 clubs"),
-        ("Has had the watch for 9 months now", "She has used the watch for 6 months now"),
-        ("I tried out 3 of Emma's recipes", "I've tried two of Emma's recipes, all good"),
-        ("Waited 3 weeks for the visa", "Had waited 5 weeks for that visa"),
-        ("Gym is at 6:00 pm", "Goes to the gym at 7:00 pm on Mondays"),
-        ("Has a pottery class on Fridays", "There is a pottery class on Thursday"),
-        ("She doesn't eat meat any longer than needed", "Eats meat with every meal"),
-        ("Has stopped smoking for good", "Smokes on the balcony"),
-    ],
-)
-def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> None:
-    assert is_change(note, fact)
-    assert is_change(fact, note)
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("Is on the 5th project for Acme", "Did 4 projects for Acme"),
-        ("Just finished 50 episodes of Science", "Is on episode 10 of the Science series"),
-        ("Takes 3 pills daily for her heart", "Takes 2 heart pills every day"),
-        (
-            "Has had Luna for about 9 months now and tries to keep her active and engaged",
-            "Had the cat Luna for about 6 months when she thought of having her microchipped",
-        ),
-    ],
-)
-def test_another_count_frequency_or_duration_in_other_words_is_a_change(
-    note: str, fact: str
+def test_another_value_or_a_denial_of_the_same_thing_is_a_change(
+    note: str, fact: str, expected: bool
 ) -> None:
-    assert is_change(note, fact)
-    assert is_change(fact, note)
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("Spent $800 on boots", "A meal there is $50"),
-        ("Has three dogs", "Has two cats"),
-        ("Has one dog", "Has two cats"),
-        ("Went to Paris for 5 days", "Was ill for 3 weeks"),
-        ("Watched 5 films and 12 plays", "Watched 5 films and 9 operas"),
-        ("Moved house in 2021", "Moved house in 2019"),
-        ("Took 12 courses on Coursera", "Took 8 courses on edX"),
-        ("Invoice 1043 went to Acme for paper", "Invoice 1042 of Acme was for ink"),
-        ("Went to Rome 3 days ago by train", "Went to Rome by train 5 days ago"),
-        ("Took a 4-day trip to Rome", "Plans a 5-day trip to Rome"),
-        ("Watched 50 episodes of the course", "Watches 1 episode of the course daily"),
-        (
-            "Leads 4 engineers in a senior role at the bank downtown",
-            "Hired 5 engineers for a museum project in spring",
-        ),
-        ("Sold 15 jars on May 29th at the market", "Sold 12 jars on May 15th at the market"),
-        ("Redeemed 50,000 points for a card", "Customers redeem 20 points for tea"),
-        ("Her brother has two kids at school", "Has three kids at school"),
-        ("Spent $60 on mugs and $50 on a gift", "Spent $60 on mugs, a gift to all"),
-        ("Their charity event raised $600 for pets", "Raised $5,000 at a charity event"),
-        (
-            "Lost 5 pounds in the past month, slow but steady progress by diet alone",
-            "Lost 10 pounds since the gym opened 3 months ago, with cardio days in between",
-        ),
-        (
-            "Gets around 32 miles per gallon in town and less than that on long road trips",
-            "Drove about 300 miles on the first day of the trip to reach Jackson, Wyoming",
-        ),
-        ("Spends $297 on gift wrapping in the past 3 months", "Redeemed a $500 gift card once"),
-    ],
-)
-def test_a_number_of_something_else_is_no_change(note: str, fact: str) -> None:
-    assert not is_change(note, fact)
-    assert not is_change(fact, note)
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("Doesn't eat fish, only meat", "Eats fish on Fridays"),
-        ("Has never been to Japan", "Has been to Japan twice"),
-        ("No longer lives in Leeds, misses it", "Lives in Leeds with a friend"),
-        ("Quit smoking for good", "Smokes"),
-        ("The invoice is unpaid", "The invoice is paid"),
-    ],
-)
-def test_a_denial_of_what_the_other_text_says_is_a_change(note: str, fact: str) -> None:
-    assert is_change(note, fact)
-    assert is_change(fact, note)
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("Doesn't have a dog any more", "Has a dog"),
-        ("Doesn't smoke anymore.", "Smokes"),
-        ("Isn't a member any more", "Is a member"),
-    ],
-)
-def test_what_is_not_so_any_more_contradicts_that_it_is(note: str, fact: str) -> None:
-    assert is_change(note, fact)
-    assert is_change(fact, note)
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("Never eats out", "Has a red car"),
-        ("Stopped smoking", "Has a red car"),
-        ("Has never been to Japan", "Loves the gardens of Japan and its food"),
-        ("Is not sure about Maroon Lake", "Wants to see Maroon Lake"),
-        ("Found a museum that she hasn't visited", "Visited many museums lately"),
-        ("The croissants didn't turn out well", "The lemon bars turned out sweet"),
-        ("The train is not the only option", "Is considering other options"),
-        ("Thinks of stopping at Maroon Lake", "Drives to Maroon Lake"),
-        ("Wants scenic stops along the way", "Wants a scenic way"),
-        ("Needs any more tips for the ride?", "Needs tips for the ride"),
-        ("Reads in order to unwind", "Reads to wind down"),
-        ("Avoids unhealthy snacks", "Likes healthy drinks"),
-        ("Her husband doesn't eat fish", "Eats fish on Fridays"),
-        ("Calls if the parcel doesn't come", "The parcel comes"),
-        ("No longer lives in Leeds", "Calls if anybody lives in Leeds"),
-    ],
-)
-def test_a_denial_of_something_else_is_no_change(note: str, fact: str) -> None:
-    assert not is_change(note, fact)
-    assert not is_change(fact, note)
+    assert is_change(note, fact) is expected
+    assert is_change(fact, note) is expected
 
 
 @every(
@@ -494,87 +437,90 @@ def test_nothing_is_lost_for_what_says_as_much(fact: str, said: str) -> None:
 
 
 @every(
-    ("said", "fact"),
-    [
-        ("Never worked at Globex.", "Works at Globex."),
-        ("Correction: she has never worked at Globex", "Works at Globex."),
-        ("Dana never lived in Pune", "Lives in Pune"),
-        ("Was never a vegetarian", "Is a vegetarian"),
-        ("He never had a dog", "Has a dog"),
-    ],
+    ("said", "fact", "expected"),
+    grouped(
+        {
+            True: [
+                # What is denied to have ever been is a correction.
+                ("Never worked at Globex.", "Works at Globex."),
+                ("Correction: she has never worked at Globex", "Works at Globex."),
+                ("Dana never lived in Pune", "Lives in Pune"),
+                ("Was never a vegetarian", "Is a vegetarian"),
+                ("He never had a dog", "Has a dog"),
+            ],
+            False: [
+                # What only ends or denies a part is no correction.
+                ("No longer works at Globex.", "Works at Globex."),
+                ("Does not work at Globex.", "Works at Globex."),
+                ("Never works at Globex.", "Works at Globex."),
+                ("Never worked at Globex on Fridays.", "Works at Globex."),
+                ("Has never left Globex.", "Works at Globex."),
+                ("Never worked at Globex.", "Works at Nordlys."),
+                ("Her sister never worked at Globex.", "Works at Globex."),
+                ("Never worked at Globex.", "Never worked at Globex before."),
+                ("Never worked at Globex again.", "Works at Globex."),
+                ("", "Works at Globex."),
+            ],
+        }
+    ),
 )
-def test_what_is_denied_to_have_ever_been_is_a_correction(said: str, fact: str) -> None:
-    assert denies_ever(said, fact)
-
-
-@every(
-    ("said", "fact"),
-    [
-        ("No longer works at Globex.", "Works at Globex."),
-        ("Does not work at Globex.", "Works at Globex."),
-        ("Never works at Globex.", "Works at Globex."),
-        ("Never worked at Globex on Fridays.", "Works at Globex."),
-        ("Has never left Globex.", "Works at Globex."),
-        ("Never worked at Globex.", "Works at Nordlys."),
-        ("Her sister never worked at Globex.", "Works at Globex."),
-        ("Never worked at Globex.", "Never worked at Globex before."),
-        ("Never worked at Globex again.", "Works at Globex."),
-        ("", "Works at Globex."),
-    ],
-)
-def test_what_only_ends_or_denies_a_part_is_no_correction(said: str, fact: str) -> None:
-    assert not denies_ever(said, fact)
+def test_a_denial_of_all_that_ever_was_is_a_correction(
+    said: str, fact: str, expected: bool
+) -> None:
+    assert denies_ever(said, fact) is expected
 
 
 # The value of a slot
 
 
 @every(
-    ("value", "text"),
-    [
-        ("Globex", "Never worked at Globex."),
-        ("Globex", "She has never been employed by Globex"),
-        ("Globex", "Works at Nordlys, not at Globex"),
-        ("Globex", "Has left Globex"),
-        ("Globex", "No longer works as a clerk at Globex"),
-        ("Acme Works", "Quit her job at Acme Works"),
-        ("phone", "Does not want to be reached by phone"),
-        ("Globex", "Never worked there."),
-        ("Pune", "Doesn't live here any more"),
-        ("chess", "Stopped playing it."),
-        ("notice", "Enters without notice."),
-        ("phone", "If it is urgent, not by phone"),
-    ],
+    ("value", "text", "expected"),
+    grouped(
+        {
+            True: [
+                # A denied or ended value is denied.
+                ("Globex", "Never worked at Globex."),
+                ("Globex", "She has never been employed by Globex"),
+                ("Globex", "Works at Nordlys, not at Globex"),
+                ("Globex", "Has left Globex"),
+                ("Globex", "No longer works as a clerk at Globex"),
+                ("Acme Works", "Quit her job at Acme Works"),
+                ("phone", "Does not want to be reached by phone"),
+                ("Globex", "Never worked there."),
+                ("Pune", "Doesn't live here any more"),
+                ("chess", "Stopped playing it."),
+                ("notice", "Enters without notice."),
+                ("phone", "If it is urgent, not by phone"),
+            ],
+            False: [
+                # A value that stands in the place of a denied one is not denied.
+                ("Globex", "Works at Globex, not at Nordlys"),
+                ("Globex", "Does not work at Nordlys and is at Globex"),
+                ("Globex", "No longer at Nordlys; Globex is her employer now"),
+                ("Globex", "Left Nordlys for Globex"),
+                ("Globex", "Her employer changed from Nordlys to Globex"),
+                ("pro", "Cancelled basic and switched to pro"),
+                ("vegetarian", "Does not eat meat"),
+                ("not married", "She is not married"),
+                ("", "Never worked at Globex."),
+                ("single", "She is not married, and that is that"),
+                ("Globex", "Works there."),
+                ("Globex", "There is no other job"),
+                ("48 hours' notice", "Nobody enters without 48 hours' notice."),
+                ("a certificate", "Never ships without a certificate."),
+                (
+                    "two connecting rooms",
+                    "Two connecting rooms; if nothing connecting is free, one.",
+                ),
+                ("text message", "When she does not answer, a text message"),
+            ],
+        }
+    ),
 )
-def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
-    assert denies_value(text, value)
-
-
-@every(
-    ("value", "text"),
-    [
-        ("Globex", "Works at Globex, not at Nordlys"),
-        ("Globex", "Does not work at Nordlys and is at Globex"),
-        ("Globex", "No longer at Nordlys; Globex is her employer now"),
-        ("Globex", "Left Nordlys for Globex"),
-        ("Globex", "Her employer changed from Nordlys to Globex"),
-        ("pro", "Cancelled basic and switched to pro"),
-        ("vegetarian", "Does not eat meat"),
-        ("not married", "She is not married"),
-        ("", "Never worked at Globex."),
-        ("single", "She is not married, and that is that"),
-        ("Globex", "Works there."),
-        ("Globex", "There is no other job"),
-        ("48 hours' notice", "Nobody enters without 48 hours' notice."),
-        ("a certificate", "Never ships without a certificate."),
-        ("two connecting rooms", "Two connecting rooms; if nothing connecting is free, one."),
-        ("text message", "When she does not answer, a text message"),
-    ],
-)
-def test_a_value_that_stands_in_the_place_of_a_denied_one_is_not_denied(
-    value: str, text: str
+def test_a_denied_or_ended_value_is_denied_and_no_other(
+    text: str, value: str, expected: bool
 ) -> None:
-    assert not denies_value(text, value)
+    assert denies_value(text, value) is expected
 
 
 def other_matters(one: str, other: str, attribute: str, *values: str) -> bool:

@@ -12,7 +12,7 @@ from reconciler.domain.sessions.extraction import Citation, Extracted, Extractio
 from reconciler.reading.cues.introductions import is_marked_at, parts_around
 from reconciler.reading.kinds import Category
 from reconciler.service.sessions.introduced import Introduced
-from tests.tables import every
+from tests.tables import every, grouped
 
 SAID = "I live in Oslo and I paint."
 
@@ -23,47 +23,46 @@ def is_marked(text: str, span: str = SAID) -> bool:
 
 
 @every(
-    "text",
-    [
-        f'The box says "{SAID}" in red.',
-        f"The box says “{SAID}”",
-        f"Auf der Schachtel steht „{SAID}“.",
-        f"Sur la boîte : «{SAID}»",
-        f"the box says\n'{SAID}'\nin red",
-        f"> {SAID}\nIs that so?",
-        f"```\n{SAID}\n```",
-        f"bot: Hello.\nuser: {SAID}\nbot: Noted.\nuser: Thanks.",
-        f"---------- Forwarded message ----------\nFrom: Bo\n\n{SAID}",
-        f"Fwd: news\n\n{SAID}",
-        f"This came by post. Dear Eva, {SAID} Yours, Bo",
-        f"A mail reached us:\n\nHello Ms Lind,\n\nthanks. {SAID}\n\nKind regards,\nBo Berg",
-        f"Von heute: Liebe Eva, {SAID} Viele Grüße\nBo",
-        f"What should I reply? Hi Eva, {SAID} Best, Bo.\nThanks for your help.",
-    ],
+    ("text", "expected"),
+    grouped(
+        {
+            True: [
+                # Words within marks are marked.
+                f'The box says "{SAID}" in red.',
+                f"The box says “{SAID}”",
+                f"Auf der Schachtel steht „{SAID}“.",
+                f"Sur la boîte : «{SAID}»",
+                f"the box says\n'{SAID}'\nin red",
+                f"> {SAID}\nIs that so?",
+                f"```\n{SAID}\n```",
+                f"bot: Hello.\nuser: {SAID}\nbot: Noted.\nuser: Thanks.",
+                f"---------- Forwarded message ----------\nFrom: Bo\n\n{SAID}",
+                f"Fwd: news\n\n{SAID}",
+                f"This came by post. Dear Eva, {SAID} Yours, Bo",
+                f"A mail reached us:\n\nHello Ms Lind,\n\nthanks. {SAID}\n\nKind regards,\nBo Berg",
+                f"Von heute: Liebe Eva, {SAID} Viele Grüße\nBo",
+                f"What should I reply? Hi Eva, {SAID} Best, Bo.\nThanks for your help.",
+            ],
+            False: [
+                # Other marks mark nothing.
+                SAID,
+                f'My "office" is the kitchen. {SAID}',
+                f'I love your "Plum" and your "Lemon". {SAID}',
+                f"The dogs' bed isn't Tom's, it's ours. {SAID}",
+                f'It is 5" wide.\n\n{SAID}',
+                f"> Where do you live?\n{SAID}",
+                f"Size: 43\nColour: red\n{SAID}",
+                f"Dear team, {SAID} Yours, Bo",
+                f"Hi Eva,\n\n{SAID}\n\nBest,\nBo",
+                f"Subject: my move\n\nDear team,\n\n{SAID}\n\nThanks,\nBo",
+                f"Good morning. Hi Eva, {SAID} Thanks, and see you soon.",
+                f"This came by post. Dear Eva, buy now. Yours, Bo\n\n{SAID}",
+            ],
+        }
+    ),
 )
-def test_words_within_marks_are_marked(text: str) -> None:
-    assert is_marked(text)
-
-
-@every(
-    "text",
-    [
-        SAID,
-        f'My "office" is the kitchen. {SAID}',
-        f'I love your "Plum" and your "Lemon". {SAID}',
-        f"The dogs' bed isn't Tom's, it's ours. {SAID}",
-        f'It is 5" wide.\n\n{SAID}',
-        f"> Where do you live?\n{SAID}",
-        f"Size: 43\nColour: red\n{SAID}",
-        f"Dear team, {SAID} Yours, Bo",
-        f"Hi Eva,\n\n{SAID}\n\nBest,\nBo",
-        f"Subject: my move\n\nDear team,\n\n{SAID}\n\nThanks,\nBo",
-        f"Good morning. Hi Eva, {SAID} Thanks, and see you soon.",
-        f"This came by post. Dear Eva, buy now. Yours, Bo\n\n{SAID}",
-    ],
-)
-def test_other_marks_mark_nothing(text: str) -> None:
-    assert not is_marked(text)
+def test_words_within_marks_are_marked(text: str, expected: bool) -> None:
+    assert is_marked(text) is expected
 
 
 def test_a_sentence_that_quotes_is_marked_if_only_the_quoted_words_say_i() -> None:

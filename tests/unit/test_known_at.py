@@ -61,11 +61,7 @@ def test_what_has_ended_since_was_true_until_then() -> None:
 
 @every(
     ("given", "is_true"),
-    [
-        ({}, True),
-        ({"category": Category.VOLATILE}, False),
-        ({"valid_to": NOON + DAY}, False),
-    ],
+    [({}, True), ({"category": Category.VOLATILE}, False), ({"valid_to": NOON + DAY}, False)],
 )
 def test_what_is_past_its_lifetime_may_be_true_but_for_what_passes(
     given: dict[str, Any], is_true: bool

@@ -5,11 +5,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.reading.cues.classification import (
-    Literalness,
-    classify_literalness,
-    find_hedge,
-)
+from reconciler.reading.cues.classification import Literalness, classify_literalness, find_hedge
 from tests.tables import every
 
 NOT_LITERAL = {

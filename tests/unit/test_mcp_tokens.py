@@ -62,10 +62,7 @@ def test_two_tokens_share_nothing_and_neither_is_the_others_hash(tokens: TokenFi
     assert tokens.find(one.hash) is None
 
 
-@pytest.mark.parametrize(
-    "presented",
-    ["", "rcl_", "wrong", "rcl_" + "A" * 43, "x" * 100_000, "é"],
-)
+@pytest.mark.parametrize("presented", ["", "rcl_", "wrong", "rcl_" + "A" * 43, "x" * 100_000, "é"])
 def test_what_is_no_token_lets_nobody_in(tokens: TokenFile, presented: str) -> None:
     tokens.create(GRANT)
     assert tokens.find(presented) is None

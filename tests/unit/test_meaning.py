@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.reading.cues.meaning import Meaning, classify_meaning
-from tests.tables import every
+from tests.tables import every, grouped
 
 REFUSED = {
     Meaning.FILLER: """
@@ -221,29 +221,41 @@ def test_what_nothing_shows_to_last_is_a_remark(text: str) -> None:
 
 
 @every(
-    "text",
-    [
-        "idk",
-        "Hmm, who knows...",
-        "Will get back to you",
-        "So far so good!",
-        "He is right.",
-        "I'm not well",
-        "It is hard to say",
-        "That was slow",
-    ],
+    ("text", "kind"),
+    grouped(
+        {
+            Meaning.FILLER: [
+                # A short text of nothing but small words is filler.
+                "idk",
+                "Hmm, who knows...",
+                "Will get back to you",
+                "So far so good!",
+                "He is right.",
+                "I'm not well",
+                "It is hard to say",
+                "That was slow",
+            ],
+            Meaning.STATEMENT: [
+                # A text without words is left alone.
+                "",
+                " ",
+                "...",
+                "?",
+                "+",
+                "0",
+                "-",
+            ],
+        }
+    ),
 )
-def test_a_short_text_of_nothing_but_small_words_is_filler(text: str) -> None:
-    assert classify_meaning(text).kind is Meaning.FILLER
+def test_a_text_of_small_words_is_filler_and_one_without_words_is_left_alone(
+    text: str, kind: Meaning
+) -> None:
+    assert classify_meaning(text).kind is kind
 
 
 @every("text", lines(STATEMENTS))
 def test_what_is_about_something_that_lasts_is_a_statement(text: str) -> None:
-    assert classify_meaning(text).kind is Meaning.STATEMENT
-
-
-@every("text", ["", " ", "...", "?", "+", "0", "-"])
-def test_a_text_without_words_is_left_alone(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.STATEMENT
 
 

@@ -171,10 +171,7 @@ def test_what_expired_is_told_until_it_is_written_as_expired() -> None:
     assert known.lapsed(NOON + TICK) == {}
 
 
-@every(
-    ("slot", "is_found"),
-    [(city("Pune"), True), (city("Goa"), True), (None, False)],
-)
+@every(("slot", "is_found"), [(city("Pune"), True), (city("Goa"), True), (None, False)])
 def test_a_fact_in_the_notes_slot_is_found_behind_nearer_ones(
     slot: Slot | None, is_found: bool
 ) -> None:

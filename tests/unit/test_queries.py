@@ -9,12 +9,7 @@ import pytest
 from reconciler import queries
 from reconciler.adapters.embedded_statements import bound_together
 from reconciler.errors import ConfigurationError, QueryFileError
-from reconciler.queries import (
-    load_migrations,
-    load_queries,
-    newest_schema_version,
-    parse_query,
-)
+from reconciler.queries import load_migrations, load_queries, newest_schema_version, parse_query
 from reconciler.resources import engine_names, resource_path
 from reconciler.service.checking.lines import load_export_schema
 from tests.tables import every

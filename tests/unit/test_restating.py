@@ -198,9 +198,7 @@ def test_anything_else_becomes_what_it_is_said_to_be_but_volatile(
     category: Category, new: Category
 ) -> None:
     known = fact(
-        category=category,
-        recall_semantics=RecallSemantics.CONSTRAINT,
-        yields_to_live_intent=True,
+        category=category, recall_semantics=RecallSemantics.CONSTRAINT, yields_to_live_intent=True
     )
     found = restated(fact(category=new, recall_semantics=RecallSemantics.NEGATIVE), known)
     expected = category if new is Category.VOLATILE else new
@@ -354,7 +352,7 @@ def test_only_the_contacts_own_yes_confirms(was_confirmed: bool, answered_by: st
 
 
 SAID_MORE = {
-    *{"observations", "confidence", "is_confirmed_by_user", "expires_at", "last_confirmed_at"},
+    *{"observations", "confidence", "is_confirmed_by_user", "expires_at", "last_confirmed_at"}
 }
 
 

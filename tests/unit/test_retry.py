@@ -8,12 +8,7 @@ import tenacity.nap
 
 from reconciler import errors
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.errors import (
-    GraphConflictError,
-    GraphUnavailableError,
-    QueryError,
-    ReconcilerError,
-)
+from reconciler.errors import GraphConflictError, GraphUnavailableError, QueryError, ReconcilerError
 from reconciler.service.stores.patient_graph import call_with_retries
 from tests.tables import every
 

@@ -94,11 +94,7 @@ def test_without_an_arbiter_the_nearest_cosine_decides(
 
 
 def test_the_defaults_are_those_of_seed_004() -> None:
-    assert (DEFAULT.cosine_update_min, DEFAULT.cosine_add_max, DEFAULT.cut) == (
-        0.95,
-        0.80,
-        0.875,
-    )
+    assert (DEFAULT.cosine_update_min, DEFAULT.cosine_add_max, DEFAULT.cut) == (0.95, 0.80, 0.875)
 
 
 def test_without_an_embedder_everything_is_added_by_noop() -> None:
@@ -433,10 +429,7 @@ def test_a_denial_of_one_value_ends_no_other(text: str, cosine: float) -> None:
     assert decide(said, [nordlys, globex], DEFAULT).targets == (globex,)
 
 
-@every(
-    "text",
-    ["Works at Globex, not at Nordlys", "Her employer changed from Nordlys to Globex"],
-)
+@every("text", ["Works at Globex, not at Nordlys", "Her employer changed from Nordlys to Globex"])
 def test_a_denial_of_the_old_value_ends_it(text: str) -> None:
     nordlys = neighbour(0.5, "Works at Nordlys", slot=employer("Nordlys"))
     verdict = decide(note(text, slot=employer("Globex")), [nordlys], DEFAULT)

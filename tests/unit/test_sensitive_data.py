@@ -2,12 +2,7 @@ from __future__ import annotations
 
 from reconciler.bootstrap.chosen_models import build_sensitive_data_finder as finder
 from reconciler.reading.named_secrets.folding import FoldedText
-from reconciler.reading.sensitive_data import (
-    SensitiveKind as K,
-    SensitiveSpan,
-    merge_spans,
-    redact,
-)
+from reconciler.reading.sensitive_data import SensitiveKind as K, SensitiveSpan, merge_spans, redact
 from tests.tables import every
 
 

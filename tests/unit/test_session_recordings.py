@@ -26,11 +26,7 @@ SAID = "Bring it at ten, nine is too early for us."
 EPISODE = Episode(
     episode_id="one", session_id="chat", role=Role.CONTACT, text=SAID, said_at=AT, position=0
 )
-NINE, RAMP, MONDAY = (
-    "Delivery is at nine.",
-    "The ramp is broken.",
-    "Delivery is on Mondays.",
-)
+NINE, RAMP, MONDAY = ("Delivery is at nine.", "The ramp is broken.", "Delivery is on Mondays.")
 
 
 def window(*known: str) -> Window:

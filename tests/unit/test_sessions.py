@@ -130,11 +130,7 @@ def test_windows_begin_with_the_end_of_the_one_before(
     assert [[each.position for each in part] for part in found] == wanted
 
 
-@given(
-    st.lists(st.integers(1, 40), max_size=30),
-    st.integers(5, 60),
-    st.integers(0, 6),
-)
+@given(st.lists(st.integers(1, 40), max_size=30), st.integers(5, 60), st.integers(0, 6))
 def test_windows_show_everything_in_order_and_always_something_new(
     lengths: list[int], characters_max: int, overlap: int
 ) -> None:

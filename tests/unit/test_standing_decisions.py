@@ -193,10 +193,7 @@ judgements = st.none() | st.sampled_from(
 
 @given(neighbours_of_all_kinds, st.sampled_from(OTHERS), judgements, st.booleans())
 def test_only_a_decision_ever_takes_a_standing_ones_place(
-    facts: Sequence[Neighbour],
-    category: Category | None,
-    judgement: Judgement | None,
-    guard: bool,
+    facts: Sequence[Neighbour], category: Category | None, judgement: Judgement | None, guard: bool
 ) -> None:
     near = sorted(facts, key=lambda each: -each.cosine)
     rules = ReconcilePolicy(guard=guard)

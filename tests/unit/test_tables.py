@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from tests.tables import every
+from tests.tables import every, grouped
 
 
 def test_a_table_names_every_row_that_fails_and_no_other() -> None:
@@ -52,3 +52,11 @@ def test_a_table_of_tables_tries_each_with_each_and_keeps_its_fixtures() -> None
     assert list(inspect.signature(pair).parameters) == ["given"]
     pair(given="!")
     assert seen == ["ax!", "ay!", "bx!", "by!"]
+
+
+def test_a_table_by_what_is_expected_gives_each_row_its_key() -> None:
+    assert grouped({True: ["a", ("b", "c")], None: [7]}) == [
+        ("a", True),
+        ("b", "c", True),
+        (7, None),
+    ]

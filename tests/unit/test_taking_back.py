@@ -13,7 +13,7 @@ from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.reading.guard import takes_back
 from reconciler.reading.kinds import Category
-from tests.tables import every
+from tests.tables import every, grouped
 
 NOON = datetime(2026, 1, 9, 12, tzinfo=UTC)
 _CITIES = ("London", "Paris")
@@ -28,41 +28,40 @@ def decided(text: str = TAKEN_BACK, fact: dict[str, Any] | None = None, **note: 
 
 
 @every(
-    ("note", "fact"),
-    [
-        (TAKEN_BACK, "Has a sister."),
-        (TAKEN_BACK, "The contact has a sister."),
-        ("The contact misspoke: the contact has no sister.", "The contact has a sister."),
-        ("Scratch that, I have no sister.", "I have a sister."),
-        ("Sorry, I was wrong about that: I don't play the violin.", "Plays the violin."),
-        ("I'm not vegetarian, that was a mistake.", "Is vegetarian."),
-        ("What I said earlier was wrong. I do not work at Globex.", "Works at Globex."),
-    ],
+    ("note", "fact", "expected"),
+    grouped(
+        {
+            True: [
+                # A mistake that is owned and denied is taken back.
+                (TAKEN_BACK, "Has a sister."),
+                (TAKEN_BACK, "The contact has a sister."),
+                ("The contact misspoke: the contact has no sister.", "The contact has a sister."),
+                ("Scratch that, I have no sister.", "I have a sister."),
+                ("Sorry, I was wrong about that: I don't play the violin.", "Plays the violin."),
+                ("I'm not vegetarian, that was a mistake.", "Is vegetarian."),
+                ("What I said earlier was wrong. I do not work at Globex.", "Works at Globex."),
+            ],
+            False: [
+                # What denies less or more or owns no mistake takes nothing back.
+                ("I do not have a sister.", "Has a sister."),
+                ("I misspoke.", "Has a sister."),
+                ("I misspoke, I have a brother.", "Has a sister."),
+                ("I misspoke, I do not have a brother.", "Has a sister."),
+                ("I misspoke, I do not have a sister.", "Has two sisters."),
+                ("I misspoke, I do not have a sister.", "Has a sister in Pune."),
+                ("I misspoke, I do not have a sister in Pune.", "Has a sister."),
+                ("I misspoke, I do not have a sister.", "Does not have a sister."),
+                ("I misspoke, I do not have a dog.", "Has a dog allergy."),
+                ("I misspoke, my wife does not have a sister.", "Has a sister."),
+                ("He misspoke, I do not have a sister.", "Has a sister."),
+            ],
+        }
+    ),
 )
-def test_a_mistake_that_is_owned_and_denied_is_taken_back(note: str, fact: str) -> None:
-    assert takes_back(note, fact)
-
-
-@every(
-    ("note", "fact"),
-    [
-        ("I do not have a sister.", "Has a sister."),
-        ("I misspoke.", "Has a sister."),
-        ("I misspoke, I have a brother.", "Has a sister."),
-        ("I misspoke, I do not have a brother.", "Has a sister."),
-        ("I misspoke, I do not have a sister.", "Has two sisters."),
-        ("I misspoke, I do not have a sister.", "Has a sister in Pune."),
-        ("I misspoke, I do not have a sister in Pune.", "Has a sister."),
-        ("I misspoke, I do not have a sister.", "Does not have a sister."),
-        ("I misspoke, I do not have a dog.", "Has a dog allergy."),
-        ("I misspoke, my wife does not have a sister.", "Has a sister."),
-        ("He misspoke, I do not have a sister.", "Has a sister."),
-    ],
-)
-def test_what_denies_less_or_more_or_owns_no_mistake_takes_nothing_back(
-    note: str, fact: str
+def test_a_mistake_that_is_owned_and_denied_is_taken_back(
+    note: str, fact: str, expected: bool
 ) -> None:
-    assert not takes_back(note, fact)
+    assert takes_back(note, fact) is expected
 
 
 def test_what_is_taken_back_ends_as_never_true_and_nothing_takes_its_place() -> None:

@@ -15,7 +15,7 @@ import pytest
 from reconciler.errors import ConfigurationError
 from reconciler.reading.cues.topics import Topics, TopicTerms
 from reconciler.resources import resource_path
-from tests.tables import every
+from tests.tables import every, grouped
 
 POLICY = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
 TOPICS = Topics(
@@ -119,34 +119,31 @@ def found(text: str, *words: str, exceptions: tuple[str, ...] = ()) -> str | Non
 # ---- The matcher ----
 
 
-def test_a_term_is_found_in_any_case() -> None:
-    assert found("is hiv positive", "HIV") == "HIV"
-
-
-def test_a_term_is_a_whole_word() -> None:
-    assert found("Talks to the debtor", "debt") is None
-
-
-def test_a_trailing_asterisk_is_any_ending() -> None:
-    assert found("Was diagnosed in May", "diagnos*") == "diagnos*"
-
-
-def test_a_lone_asterisk_is_one_word() -> None:
-    assert found("Earns £40,000 a year", "earns * a year") == "earns * a year"
-    assert found("Earns far too much a year", "earns * a year") is None
+@every(
+    ("text", "term", "expected"),
+    [
+        # A term is found in any case.
+        ("is hiv positive", "HIV", "HIV"),
+        # A term is a whole word.
+        ("Talks to the debtor", "debt", None),
+        # A trailing asterisk is any ending.
+        ("Was diagnosed in May", "diagnos*", "diagnos*"),
+        # A lone asterisk is one word.
+        ("Earns £40,000 a year", "earns * a year", "earns * a year"),
+        ("Earns far too much a year", "earns * a year", None),
+        # A space is also a hyphen or a line break.
+        ("self-harm", "self harm", "self harm"),
+        ("self\n harm", "self-harm", "self-harm"),
+        # A curly apostrophe is a straight one.
+        ("Has Crohn’s disease", "crohn's", "crohn's"),
+    ],
+)
+def test_terms_are_found_as_they_are_written(text: str, term: str, expected: str | None) -> None:
+    assert found(text, term) == expected
 
 
 def test_a_lone_asterisk_does_not_reach_over_a_comma() -> None:
     assert found("Sells insurance, diabetic", "diabet*", exceptions=("sells * *",)) is not None
-
-
-def test_a_space_is_also_a_hyphen_or_a_line_break() -> None:
-    assert found("self-harm", "self harm") == "self harm"
-    assert found("self\n harm", "self-harm") == "self-harm"
-
-
-def test_a_curly_apostrophe_is_a_straight_one() -> None:
-    assert found("Has Crohn’s disease", "crohn's") == "crohn's"
 
 
 def test_a_term_inside_an_exception_does_not_count() -> None:
@@ -170,14 +167,7 @@ def test_the_longer_of_two_terms_is_named() -> None:
 def test_every_topic_of_a_text_is_found_in_order() -> None:
     words = {"money": "debt", "law": "sued", "none": "cat"}
     topics = Topics({name: TopicTerms((word,)) for name, word in words.items()})
-    assert list(topics.find("Sued over a debt").items()) == [
-        ("money", "debt"),
-        ("law", "sued"),
-    ]
-
-
-def test_a_hyphen_does_not_keep_a_topic_from_being_looked_for() -> None:
-    assert found("self-harm", "self harm") == "self harm"
+    assert list(topics.find("Sued over a debt").items()) == [("money", "debt"), ("law", "sued")]
 
 
 def test_no_terms_find_nothing() -> None:
@@ -194,58 +184,91 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
 
 
 @every(
-    "text",
-    [
-        "Was diagnosed with lymphoma in May",
-        "Takes medication for her heart",
-        "Has been in therapy since the accident",
-        "Had knee surgery last week",
-        "Is seven months pregnant",
-        "Her son is disabled",
-        "He has a disability",
-        "Is HIV positive",
-        "His wife has breast cancer",
-        "Suffers from depression",
-        "Is diabetic",
-        "Is on sick leave until June",
-        "He is hard of hearing.",
-        "She is not well.",
-        "He is in pain.",
-        "Is recovering from a stroke",
-        "Is a recovering alcoholic",
-        "Has Crohn's disease",
-        "Is undergoing IVF",
-        "Struggles with anxiety",
-        "Has high blood pressure",
-        "Allergic to penicillin",
-        "Allergic to peanuts and penicillin",
-        "Attempted suicide years ago",
-        "HbA1c was 8.2",
-        "Her cholesterol is 240 mg/dL",
-        "His LDL is 160",
-        "She weighs 82 kg",
-        "Her BMI is 31",
-        "Goes in for day surgery on Friday",
-        "Deliver flowers to Tom Baker in the psychiatric hospital",
-        "Parcels go to Priya in the cancer hospital",
-        "Invoice Mr Patel for the abortion clinic",
-        "Invoices for the chemotherapy clinic go to Anna Schmidt",
-        "Parcels for the contact go to the HIV clinic on Tuesdays",
-        "The customer orders nothing until discharge in the day surgery",
-        "Delivery for Tom Baker in the day surgery",
-        "Priya orders leave for the day surgery",
-        "The procedure is a day surgery",
-        "Goes to the day surgery on Friday",
-        "Wants her delivery moved for the day surgery on Friday",
-        "The delivery has to come before the day surgery",
-        "Needs parcels on Monday, is at the day surgery on Friday",
-        "Delivery of the crutches is for the knee surgery",
-        "Had a day surgery at the Linz site",
-        "Her operation at the Linz clinic is a day surgery",
-    ],
+    ("text", "topic"),
+    grouped(
+        {
+            "health": [
+                # A disclosure about health is found.
+                "Was diagnosed with lymphoma in May",
+                "Takes medication for her heart",
+                "Has been in therapy since the accident",
+                "Had knee surgery last week",
+                "Is seven months pregnant",
+                "Her son is disabled",
+                "He has a disability",
+                "Is HIV positive",
+                "His wife has breast cancer",
+                "Suffers from depression",
+                "Is diabetic",
+                "Is on sick leave until June",
+                "He is hard of hearing.",
+                "She is not well.",
+                "He is in pain.",
+                "Is recovering from a stroke",
+                "Is a recovering alcoholic",
+                "Has Crohn's disease",
+                "Is undergoing IVF",
+                "Struggles with anxiety",
+                "Has high blood pressure",
+                "Allergic to penicillin",
+                "Allergic to peanuts and penicillin",
+                "Attempted suicide years ago",
+                "HbA1c was 8.2",
+                "Her cholesterol is 240 mg/dL",
+                "His LDL is 160",
+                "She weighs 82 kg",
+                "Her BMI is 31",
+                "Goes in for day surgery on Friday",
+                "Deliver flowers to Tom Baker in the psychiatric hospital",
+                "Parcels go to Priya in the cancer hospital",
+                "Invoice Mr Patel for the abortion clinic",
+                "Invoices for the chemotherapy clinic go to Anna Schmidt",
+                "Parcels for the contact go to the HIV clinic on Tuesdays",
+                "The customer orders nothing until discharge in the day surgery",
+                "Delivery for Tom Baker in the day surgery",
+                "Priya orders leave for the day surgery",
+                "The procedure is a day surgery",
+                "Goes to the day surgery on Friday",
+                "Wants her delivery moved for the day surgery on Friday",
+                "The delivery has to come before the day surgery",
+                "Needs parcels on Monday, is at the day surgery on Friday",
+                "Delivery of the crutches is for the knee surgery",
+                "Had a day surgery at the Linz site",
+                "Her operation at the Linz clinic is a day surgery",
+            ],
+            "finance": [
+                # A disclosure about money is found.
+                "Her salary is 85,000 EUR",
+                "Earns 120k a year",
+                "Is deep in debt",
+                "Has a credit score of 580",
+                "Filed for bankruptcy",
+                "Two months in mortgage arrears",
+                "Is behind on her mortgage",
+                "Has a net worth of 4 million",
+                "Is on unemployment benefits",
+                "His house was repossessed",
+                "Is struggling financially",
+            ],
+            "legal": [
+                # A disclosure about the law is found.
+                "Filed a lawsuit against his landlord",
+                "Is being sued by a former partner",
+                "Was arrested last night",
+                "Was convicted of fraud",
+                "Divorce proceedings started in May",
+                "Is going through a divorce",
+                "Has a restraining order against her ex",
+                "Her immigration status is uncertain",
+                "Spent two years in prison",
+                "Is fighting for custody of her children",
+                "His visa has expired",
+            ],
+        }
+    ),
 )
-def test_a_disclosure_about_health_is_found(text: str) -> None:
-    assert "health" in TOPICS.find(text)
+def test_a_disclosure_is_found(text: str, topic: str) -> None:
+    assert topic in TOPICS.find(text)
 
 
 ALDER = "Alder Quay day surgery"
@@ -278,46 +301,6 @@ def test_the_name_of_a_place_discloses_nothing(text: str, name: str) -> None:
 )
 def test_no_name_hides_what_is_said_of_a_person(text: str, name: str) -> None:
     assert "health" in TOPICS.find(text, [name])
-
-
-@every(
-    "text",
-    [
-        "Her salary is 85,000 EUR",
-        "Earns 120k a year",
-        "Is deep in debt",
-        "Has a credit score of 580",
-        "Filed for bankruptcy",
-        "Two months in mortgage arrears",
-        "Is behind on her mortgage",
-        "Has a net worth of 4 million",
-        "Is on unemployment benefits",
-        "His house was repossessed",
-        "Is struggling financially",
-    ],
-)
-def test_a_disclosure_about_money_is_found(text: str) -> None:
-    assert "finance" in TOPICS.find(text)
-
-
-@every(
-    "text",
-    [
-        "Filed a lawsuit against his landlord",
-        "Is being sued by a former partner",
-        "Was arrested last night",
-        "Was convicted of fraud",
-        "Divorce proceedings started in May",
-        "Is going through a divorce",
-        "Has a restraining order against her ex",
-        "Her immigration status is uncertain",
-        "Spent two years in prison",
-        "Is fighting for custody of her children",
-        "His visa has expired",
-    ],
-)
-def test_a_disclosure_about_the_law_is_found(text: str) -> None:
-    assert "legal" in TOPICS.find(text)
 
 
 DISCLOSED = {
@@ -573,9 +556,7 @@ KEPT_OUT = {
         "Patient Ana Silva came in",
         "The patient, a teacher, was born in 1980",
     ],
-    ("ops", "raw log"): [
-        "2025-03-01 10:00:01 host app ERROR connection refused",
-    ],
+    ("ops", "raw log"): ["2025-03-01 10:00:01 host app ERROR connection refused"],
     ("ops", "raw tool output"): ['{"level": "error"}'],
     ("ops", "status of the moment"): ["The deploy is failing.", "Service is down right now"],
     ("coding", "status of the moment"): ["The build is red.", "CI is still broken"],
