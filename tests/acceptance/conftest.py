@@ -28,9 +28,23 @@ COMMAND_OF = cache(typer.main.get_command)
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> EngineUnderTest:
-    """The embedded one in the place of every engine: what one could spoil is in other folders."""
-    return embedded_engine(tmp_path)
+def engine(
+    tmp_path: Path, request: pytest.FixtureRequest, kept_graphs: KeptGraphs
+) -> Iterator[EngineUnderTest]:
+    """The embedded one in the place of every engine: what one could spoil is in other folders.
+
+    Its store is lent and stays open between commands, unless the test has ``own_file``.
+    """
+    engine = embedded_engine(tmp_path)
+    is_lent = "own_file" not in request.fixturenames
+    path = engine.settings_arguments["embedded_path"]
+    with kept_graphs.lent(path) if is_lent else contextlib.nullcontext():
+        yield engine
+
+
+@pytest.fixture
+def own_file() -> None:
+    """For a test that starts a process on its store, or looks into its file."""
 
 
 @pytest.fixture
@@ -55,25 +69,13 @@ def run(
     command_line: Run,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
-    kept_graphs: KeptGraphs,
-) -> Iterator[Run]:
-    """Runs a command against an empty store, without a model; ``COLUMNS`` of the module counts.
-
-    The store stays open between commands, unless a test has ``own_file``.
-    """
+) -> Run:
+    """Runs a command against an empty store, without a model; ``COLUMNS`` of the module counts."""
     monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
     monkeypatch.setenv("COLUMNS", str(getattr(request.module, "COLUMNS", 200)))
     for name, value in environment_of(engine).items():
         monkeypatch.setenv(name, value)
-    path = engine.settings_arguments.get("embedded_path")
-    is_lent = path and "own_file" not in request.fixturenames
-    with kept_graphs.lent(path) if is_lent else contextlib.nullcontext():
-        yield command_line
-
-
-@pytest.fixture
-def own_file() -> None:
-    """For a test that starts a process on its store, or holds it open: no store is lent to it."""
+    return command_line
 
 
 @pytest.fixture(scope="session")

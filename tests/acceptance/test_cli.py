@@ -25,9 +25,9 @@ SCOPE = ("--agent", "crm", "--contact", "alice")
 
 
 @pytest.fixture
-def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+def engine(kept_engine: EngineUnderTest) -> EngineUnderTest:
     """The embedded engine; that the commands reach a Neo4j is told where the marker says so."""
-    return any_engine
+    return kept_engine
 
 
 def test_add_prints_the_decision_as_json(run: Run) -> None:

@@ -33,8 +33,8 @@ NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as opened:
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **kept_engine.settings_arguments) as opened:
         yield opened
 
 

@@ -40,9 +40,9 @@ class Calendar:
 
 
 @pytest.fixture
-def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+def engine(kept_engine: EngineUnderTest) -> EngineUnderTest:
     """In the place of every engine: these are told through the facade."""
-    return any_engine
+    return kept_engine
 
 
 @pytest.fixture(scope="module")
