@@ -56,10 +56,10 @@ def claude() -> Iterator[AnthropicServer]:
         yield server
 
 
-@pytest.mark.parametrize("way", [(), ("--async",)], ids=["sync", "async"])
 def test_from_the_wheel_to_an_agent_that_remembers_whom_it_talks_to(
-    installed: Installed, claude: AnthropicServer, tmp_path: Path, way: tuple[str, ...]
+    installed: Installed, claude: AnthropicServer, tmp_path: Path
 ) -> None:
+    """First with calls that wait, then with an event loop."""
     shutil.copy(EXAMPLE, tmp_path)
     environment = {
         "ANTHROPIC_API_KEY": "none-needed",
@@ -68,7 +68,7 @@ def test_from_the_wheel_to_an_agent_that_remembers_whom_it_talks_to(
         "RECONCILER_EMBEDDED_PATH": "chat.lbug",
     }
 
-    def chat(typed: str) -> str:
+    def chat(typed: str, *way: str) -> str:
         return installed.python("chat.py", "priya", *way, cwd=tmp_path, typed=typed, **environment)
 
     def shown(*arguments: str) -> Any:
@@ -88,11 +88,16 @@ def test_from_the_wheel_to_an_agent_that_remembers_whom_it_talks_to(
         ("Lives in Pune.", "live"),
     ]
 
-    hello = message("Hello again.")
-    claude.answers_with(lambda request: hello if "tools" in request.body else extraction())
-    assert chat("Hello.\n").splitlines() == ["Hello again."]
+    said = iter(
+        (tool_call("recall_contact", {"query": "nuts"}, "toolu_4"), message("Hello again."))
+    )
+    claude.answers_with(lambda request: next(said) if "tools" in request.body else extraction())
+    assert chat("Hello.\n", "--async").splitlines() == ["Hello again."]
     again = next(each for each in reversed(claude.requests) if "tools" in each.body)
     assert "Lives in Pune." in again.body["system"]
+    [found] = blocks(messages(claude)[-1], "tool_result")
+    assert (found["is_error"], NUTS in found["content"]) == (False, True)
+    assert [each["session_id"][:5] for each in shown("jobs")] == ["chat-", "chat-"]
 
 
 def read_from(request: Request) -> dict[str, Any]:

@@ -161,19 +161,13 @@ def test_the_first_use_fetches_the_files_and_the_next_asks_nothing(
     assert server.asked == asked
 
 
-def test_only_the_two_files_are_kept(server: Server, tmp_path: Path) -> None:
-    serve_as_hub(server)
-    folder, error = run(FOLDER, tmp_path, hub=server.url)
-    assert error == ""
-    assert {each.name for each in Path(folder).iterdir()} == set(SHA256)
-    assert Path(folder).is_relative_to(tmp_path)
-
-
-def test_what_a_killed_fetch_left_goes_with_the_next_fetch_and_one_that_goes_on_stays(
+def test_only_the_files_are_kept_and_what_a_killed_fetch_left_goes_with_the_next(
     server: Server, tmp_path: Path
 ) -> None:
     serve_as_hub(server)
     folder = Path(run(FOLDER, tmp_path, hub=server.url)[0])
+    assert folder.is_relative_to(tmp_path)
+    assert {each.name for each in folder.iterdir()} == set(SHA256)
     killed, going_on = folder / "tmpkilled", folder / "tmpgoing"
     for left in (killed, going_on):
         (left / "download").mkdir(parents=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.judge import pairs
-from reconciler import Memory
+from reconciler import Decision, Memory
 from reconciler.adapters import packaged_arbiter
 from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.packaged_arbiter import FILE, QUICK, SHA256, PackagedArbiter, _Loaded
@@ -34,6 +34,7 @@ from reconciler.reading.kinds import Category
 from reconciler.reading.sensitive_data import SensitiveKind, keyed_token
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.settings import load_settings
+from tests.tables import every
 
 SAID_AT = datetime(2026, 3, 9, tzinfo=UTC)
 SCOPE = Scope(tenant="acme", agent_id="crm", contact_id="ann")
@@ -71,13 +72,13 @@ def test_a_plain_change_replaces_the_fact(judge: PackagedArbiter) -> None:
     assert (made.relation, made.action, made.target) == (Relation.REPLACES, Action.UPDATE, 1)
 
 
-@pytest.mark.parametrize("text", ["I moved to Linz.", "Moved to Linz."])
+@every("text", ["I moved to Linz.", "Moved to Linz."])
 def test_a_change_may_be_told_in_the_first_person(judge: PackagedArbiter, text: str) -> None:
     made = judged(judge, text, "Lives in Graz.")
     assert (made.relation, made.target) == (Relation.REPLACES, 1)
 
 
-@pytest.mark.parametrize("place", range(1, 6))
+@every("place", range(1, 6))
 def test_it_names_the_fact_by_its_number(judge: PackagedArbiter, place: int) -> None:
     known = [*OTHERS]
     known.insert(place - 1, BASIC)
@@ -160,7 +161,7 @@ def test_of_another_language_it_is_unsure(judge: PackagedArbiter, text: str, kno
     assert made.reasoning == "not read: another attribute or language, or too long"
 
 
-@pytest.mark.parametrize(("attribute", "ends"), [("plan", True), ("child", False), (None, True)])
+@every(("attribute", "ends"), [("plan", True), ("child", False), (None, True)])
 def test_a_fact_of_another_attribute_is_not_read(
     judge: PackagedArbiter, attribute: str | None, ends: bool
 ) -> None:
@@ -182,7 +183,7 @@ def test_a_fact_that_is_too_long_hides_no_other(judge: PackagedArbiter) -> None:
     assert judged(judge, PRO, "She likes this and that. " * 80, BASIC).target == 2
 
 
-@pytest.mark.parametrize("text", ["x", "7", "+"])
+@every("text", ["x", "7", "+"])
 def test_a_text_that_says_nothing_ends_nothing(judge: PackagedArbiter, text: str) -> None:
     assert judged(judge, text, BASIC).action is Action.ADD
 
@@ -319,90 +320,87 @@ def test_meanwhile_the_rule_decides_and_the_record_says_why(tmp_path: Path) -> N
 # As a part of a memory
 
 
-def opened(tmp_path: Path) -> Memory:
-    return Memory.open(
-        load_settings(embedded_path=tmp_path / "memory.lbug", arbiter={"provider": "packaged"})
-    )
+def opened(folder: Path, **judge: int) -> Memory:
+    arbiter = {"provider": "packaged", **judge}
+    return Memory.open(load_settings(embedded_path=folder / "memory.lbug", arbiter=arbiter))
 
 
-def told(tmp_path: Path, *texts: str) -> tuple[Sequence[str], DecidedBy, float | None]:
-    with opened(tmp_path) as memory:
-        ann = memory.contact("crm", "ann")
-        made = [ann.note(text) for text in texts]
-        live = [chain.facts[0].text for chain in ann.history() if chain.facts[0].is_live]
-        return sorted(live), made[-1].decided_by, made[-1].opinion.cost_usd
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Each test has contacts of its own."""
+    with opened(tmp_path_factory.mktemp("memory")) as made:
+        yield made
 
 
-def test_a_change_that_no_value_tells_ends_the_old_fact(tmp_path: Path) -> None:
-    live, decided_by, cost = told(tmp_path, LEEDS, OTHERS[0], YORK)
+def told(memory: Memory, contact: str, *texts: str) -> tuple[Sequence[str], Decision]:
+    """What is live then, and the last decision."""
+    about = memory.contact("crm", contact)
+    made = [about.note(text) for text in texts]
+    live = [chain.facts[0].text for chain in about.history() if chain.facts[0].is_live]
+    return sorted(live), made[-1]
+
+
+def test_a_change_that_no_value_tells_ends_the_old_fact(memory: Memory) -> None:
+    live, made = told(memory, "change", LEEDS, OTHERS[0], YORK)
     assert live == sorted([OTHERS[0], YORK])
-    assert (decided_by, cost) == (DecidedBy.ARBITER, 0.0)
+    assert (made.decided_by, made.opinion.cost_usd) == (DecidedBy.ARBITER, 0.0)
 
 
 MOVES = [LEEDS, "Moved to York.", "Settled in Hull now.", "Lives in Bath."]
 
 
 def test_of_a_chain_of_changes_the_last_is_live(tmp_path: Path) -> None:
-    assert told(tmp_path, *MOVES[:3])[0] == [MOVES[2]]
-    assert told(tmp_path, MOVES[3])[0] == [MOVES[3]]  # another process, which reads the store
-
-
-def test_of_a_chain_that_is_imported_the_last_is_live(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        days = (SAID_AT + timedelta(days=number) for number, _ in enumerate(MOVES))
-        lines = [
-            json.dumps({"text": text, "said_at": day.isoformat()})
-            for text, day in zip(MOVES, days, strict=True)
-        ]
-        memory.import_notes(lines, agent_id="crm", contact_id="ann")
-        chains = memory.contact("crm", "ann").history()
-        live = [fact.text for chain in chains for fact in chain.facts if fact.is_live]
-        assert live == MOVES[-1:]
+        assert told(memory, "ann", *MOVES[:3])[0] == [MOVES[2]]
+    with opened(tmp_path) as memory:  # as another process, which reads the store
+        assert told(memory, "ann", MOVES[3])[0] == [MOVES[3]]
 
 
-@pytest.mark.parametrize(
-    "text", ["Switched to Linux now.", "Moved all files to Dropbox.", "The move is finished."]
-)
-def test_another_matter_does_not_end_what_followed_a_change(tmp_path: Path, text: str) -> None:
-    assert told(tmp_path, *MOVES[:2], text)[0] == sorted([MOVES[1], text])
+def test_of_a_chain_that_is_imported_the_last_is_live(memory: Memory) -> None:
+    days = (SAID_AT + timedelta(days=number) for number, _ in enumerate(MOVES))
+    lines = [
+        json.dumps({"text": text, "said_at": day.isoformat()})
+        for text, day in zip(MOVES, days, strict=True)
+    ]
+    memory.import_notes(lines, agent_id="crm", contact_id="imported")
+    chains = memory.contact("crm", "imported").history()
+    assert [fact.text for chain in chains for fact in chain.facts if fact.is_live] == MOVES[-1:]
 
 
-def test_the_value_that_a_fact_has_already_does_not_end_it(tmp_path: Path) -> None:
+@every("text", ["Switched to Linux now.", "Moved all files to Dropbox.", "The move is finished."])
+def test_another_matter_does_not_end_what_followed_a_change(memory: Memory, text: str) -> None:
+    assert told(memory, text, *MOVES[:2], text)[0] == sorted([MOVES[1], text])
+
+
+def test_the_value_that_a_fact_has_already_does_not_end_it(memory: Memory) -> None:
     now = "Moved to York to look after her blind father."
-    assert told(tmp_path, LEEDS, now, "Lives in York.")[0] == sorted([now, "Lives in York."])
+    assert told(memory, "value", LEEDS, now, "Lives in York.")[0] == sorted([now, "Lives in York."])
 
 
 SOLD = "Sold the Seat, it's a Cupra Born from today"
 
 
-def test_a_change_in_passing_ends_a_lasting_fact_and_lasts(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        ann, passing = (memory.contact("crm", name) for name in ("ann", "bob"))
-        assert passing.note(SOLD).judged.lifetime_days == 7
-        known = ann.note("Drives a red Seat Ibiza.")
-        made = ann.note(SOLD)
-        assert (made.action, made.superseded_ids) == (Action.UPDATE, (known.fact_id,))
-        assert made.judged.category is Category.FACT
-        assert made.judged.lifetime_days == known.judged.lifetime_days
-        # What the caller calls passing, or the words do, ends nothing that lasts.
-        zoe = memory.contact("crm", "zoe")
-        zoe.note("Drives a red Seat Ibiza.")
-        told = zoe.note(SOLD, category="volatile")
-        assert (told.superseded_ids, told.judged.lifetime_days) == ((), 7)
-        assert ann.note("Is in Linz today, the Cupra is gone.").superseded_ids == ()
+def test_a_change_in_passing_ends_a_lasting_fact_and_lasts(memory: Memory) -> None:
+    ann, passing = (memory.contact("crm", name) for name in ("ann", "bob"))
+    assert passing.note(SOLD).judged.lifetime_days == 7
+    known = ann.note("Drives a red Seat Ibiza.")
+    made = ann.note(SOLD)
+    assert (made.action, made.superseded_ids) == (Action.UPDATE, (known.fact_id,))
+    assert made.judged.category is Category.FACT
+    assert made.judged.lifetime_days == known.judged.lifetime_days
+    # What the caller calls passing, or the words do, ends nothing that lasts.
+    zoe = memory.contact("crm", "zoe")
+    zoe.note("Drives a red Seat Ibiza.")
+    told = zoe.note(SOLD, category="volatile")
+    assert (told.superseded_ids, told.judged.lifetime_days) == ((), 7)
+    assert ann.note("Is in Linz today, the Cupra is gone.").superseded_ids == ()
 
 
-def test_it_is_not_asked_where_the_rule_ends_a_fact_by_itself(tmp_path: Path) -> None:
-    live, decided_by, cost = told(tmp_path, BASIC, PRO)
-    assert (live, decided_by, cost) == ([PRO], DecidedBy.SLOT, None)
+def test_it_is_not_asked_where_the_rule_ends_a_fact_by_itself(memory: Memory) -> None:
+    live, made = told(memory, "rule", BASIC, PRO)
+    assert (live, made.decided_by, made.opinion.cost_usd) == ([PRO], DecidedBy.SLOT, None)
 
 
 def test_no_budget_bounds_it(tmp_path: Path) -> None:
-    settings = load_settings(
-        embedded_path=tmp_path / "memory.lbug",
-        arbiter={"provider": "packaged", "calls_per_minute_max": 0},
-    )
-    with Memory.open(settings) as memory:
-        ann = memory.contact("crm", "ann")
-        ann.note(LEEDS)
-        assert ann.note(YORK).decided_by is DecidedBy.ARBITER
+    with opened(tmp_path, calls_per_minute_max=0) as memory:
+        assert told(memory, "ann", LEEDS, YORK)[1].decided_by is DecidedBy.ARBITER
