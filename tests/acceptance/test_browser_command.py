@@ -9,12 +9,11 @@ import sys
 from itertools import takewhile
 from urllib.request import urlopen
 
-import pytest
-
 from reconciler.entrypoints.browser_commands import server_settings
+from tests.tables import every
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@every("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_it_is_ended(number: signal.Signals) -> None:
     names = ("--tenant", "acme", "--agent", "crm", "--contact", "priya")
     command = [sys.executable, "-m", "reconciler", "browser", "--port", "0", *names]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.crm_recordings import Held, RecordedClaude, RecordingClaude, Story
+from tests.tables import every
 from tools.write_crm_page import PAGE, written
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crm")]  # held once, not by each worker
@@ -100,7 +101,7 @@ def test_an_empty_memory_is_not_what_any_conversation_should_leave() -> None:
     assert [each.at for each in STORY.conversations if not each.faults([], "")] == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("day", "line"),
     [
         ("2026-02-16", "Is in a foul mood."),

@@ -166,7 +166,7 @@ def test_no_field_is_taken_and_forgotten(name: str) -> None:
     assert note_of(SCOPE, TEXT, {**beside, name: FIELDS[name]}, book, now) != without
 
 
-@pytest.mark.parametrize("name", ["scope", "slot", "is_dated", "is_cleaned", "colour"])
+@every("name", ["scope", "slot", "is_dated", "is_cleaned", "colour"])
 def test_what_is_not_on_the_list_makes_no_note(name: str) -> None:
     with pytest.raises(TypeError, match=f"takes no {name}"):
         note_of(SCOPE, TEXT, {name: None}, load_attribute_book(None), NOON)

@@ -23,6 +23,7 @@ from tests.anthropic_server import (
     judgement,
     message,
 )
+from tests.tables import every
 
 ASKED = {each.note: each for each in load_judge_questions()}
 
@@ -112,9 +113,7 @@ def test_a_model_that_is_loaded_during_the_first_question_is_reached(
     assert "the API failed" in finding
 
 
-@pytest.mark.parametrize(
-    ("provider", "variable"), [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")]
-)
+@every(("provider", "variable"), [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")])
 def test_without_a_judge_it_says_how_to_have_one(provider: str, variable: str) -> None:
     found = check_judge(load_settings(arbiter={"provider": provider}))
     assert (found.is_ok, variable in found.finding) == (False, True)

@@ -37,6 +37,7 @@ from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.access.tokens import AccessToken
 from reconciler.service.writing.note_import import ImportReport, LeftOut
 from tests.command_line import Run, json_of
+from tests.tables import every
 
 NAMED = "a:smile:b[bold]c[/]d\u202ee\u200bf\u2066g\ufeffh\U000e0041i\u00adj\u3164k\ufe01l"
 """An emoji's name, markup, and what turns, joins, hides or has no width; usable in an id."""
@@ -339,7 +340,7 @@ def test_json_keeps_every_character_but_marks_without_width(run: Run) -> None:
     assert note["text"] == without_widthless(text) != text
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     ["Prefers email.", "Zażółć gęślą jaźń", "東京に住む", "☎️ after 5 pm", "नमस्ते", "שלום"],
 )

@@ -362,7 +362,7 @@ def test_a_table_refuses_a_text_that_it_does_not_name() -> None:
         TableEmbedder({"one": [1, 0]}, 2).embed(["one", "three"])
 
 
-@pytest.mark.parametrize("vector", [[1, 0, 0], [0, 0], [float("nan"), 1]])
+@every("vector", [[1, 0, 0], [0, 0], [float("nan"), 1]])
 def test_a_table_refuses_vectors_of_another_shape_or_without_direction(
     vector: list[float],
 ) -> None:

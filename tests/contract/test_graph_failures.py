@@ -46,6 +46,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
+from tests.tables import every
 from tests.worker import Worker
 
 SECRET = "correct-horse-battery-staple"
@@ -166,7 +167,7 @@ def line(one_neo4j: EngineUnderTest) -> Iterator[tuple[ServerLine, dict[str, Any
 # Neo4j is away
 
 
-@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+@every("scheme", ["bolt", "neo4j"])
 def test_where_nothing_listens_the_server_is_called_away_within_seconds(scheme: str) -> None:
     uri = f"{scheme}://127.0.0.1:1"
     with within(20), pytest.raises(GraphUnavailableError, match=rf"{uri} .*NEO4J_URI"):
@@ -197,8 +198,8 @@ def talks_rubbish(client: socket.socket) -> None:
     client.sendall(b"\xff\xff\xff\xff" * 8)
 
 
-@pytest.mark.parametrize("talk", [stays_silent, hangs_up, speaks_http, talks_rubbish])
-@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+@every("talk", [stays_silent, hangs_up, speaks_http, talks_rubbish])
+@every("scheme", ["bolt", "neo4j"])
 def test_so_is_a_server_that_does_not_speak_bolt(
     scheme: str, talk: Callable[[socket.socket], None]
 ) -> None:
@@ -530,7 +531,7 @@ def test_a_read_outlives_a_connection_that_was_cut(line: tuple[ServerLine, dict[
 # Neo4j turns us away
 
 
-@pytest.mark.parametrize(
+@every(
     "uri",
     [
         "",
@@ -621,7 +622,7 @@ def test_a_process_with_an_old_password_locks_nobody_out_and_tries_again_later(
             operator.execute_query("DROP USER agent", database_="system")
 
 
-@pytest.mark.parametrize("database", ["system", "System"])
+@every("database", ["system", "System"])
 def test_the_database_of_the_server_itself_is_refused_unasked(database: str) -> None:
     with pytest.raises(ConfigurationError, match="NEO4J_DATABASE"):
         opened(server_at(NOBODY_THERE, database=database))
@@ -645,7 +646,7 @@ def test_an_account_whose_password_has_to_be_changed_is_told_how(
             driver.execute_query("DROP USER $name", account, database_="system")
 
 
-@pytest.mark.parametrize(
+@every(
     ("code", "kind"),
     [
         ("ClientError.Security.Forbidden", ConfigurationError),

@@ -91,7 +91,7 @@ def finder(name: str) -> SensitiveDataFinder:
     return FINDERS[name]()
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "kinds"),
     [
         ("announced", {SensitiveKind.SECRET}),
@@ -126,7 +126,7 @@ def test_the_same_text_gives_the_same_spans(name: str, text: str) -> None:
     assert finder(name).find(text) == finder(name).find(text)
 
 
-@pytest.mark.parametrize("name", FINDERS)
+@every("name", FINDERS)
 def test_a_fresh_finder_gives_the_same_on_any_thread(name: str) -> None:
     fresh = FINDERS[name]()
     with ThreadPoolExecutor(8) as pool:
@@ -141,10 +141,8 @@ def test_nothing_of_a_text_is_logged(name: str, caplog: pytest.LogCaptureFixture
     assert not any(word in caplog.text for word in TELLING)
 
 
-@pytest.mark.parametrize("token", ["npm_" + "aB3" * 12, "0f1e2d3c-" * 3 + "0123456789"])
-@pytest.mark.parametrize(
-    "before", ["//registry.npmjs.org/", "@acme:registry=https://x.org//a/", ""]
-)
+@every("token", ["npm_" + "aB3" * 12, "0f1e2d3c-" * 3 + "0123456789"])
+@every("before", ["//registry.npmjs.org/", "@acme:registry=https://x.org//a/", ""])
 def test_a_token_of_npm_is_found_wherever_its_registry_is(before: str, token: str) -> None:
     text = f"always-auth=true\n{before}:_authToken={token}\nstrict-ssl=true"
     (span,) = finder("announced").find(text)
@@ -163,7 +161,7 @@ def test_no_text_that_holds_a_secrets_shape_is_passed_over(
     assert any(literal in text.casefold() for literal in shapes.NEEDED.split())
 
 
-@pytest.mark.parametrize(
+@every(
     ("before", "piece"),
     [("password", ":"), ("password a", "="), ("password:", "."), ("apikey", ":"), ("PIN", " =")],
 )
@@ -175,8 +173,8 @@ def test_no_text_holds_the_search_for_what_is_said_of_secrets_up(before: str, pi
     assert time.process_time() - started < 1  # 0.1 s where nothing else runs
 
 
-@pytest.mark.parametrize("signs", ["=", ":"])
-@pytest.mark.parametrize("count", [1, 4, 19, 20, 21, 22, 100, 5_000])
+@every("signs", ["=", ":"])
+@every("count", [1, 4, 19, 20, 21, 22, 100, 5_000])
 @every("name", ["password", "the password for the portal", "api key", "PIN"])
 def test_a_secret_is_found_behind_any_number_of_signs(name: str, count: int, signs: str) -> None:
     value = "482193" if name == "PIN" else "Blue42abc"
@@ -231,7 +229,7 @@ def test_a_long_word_that_is_called_an_account_does_not_hold_the_search_up() -> 
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize(
+@every(
     "number",
     [
         "DE89370400440532013001",
@@ -248,6 +246,6 @@ def test_an_announced_account_is_found_as_a_whole(number: str, after: str) -> No
     assert text[span.start : span.end] == number
 
 
-@pytest.mark.parametrize("before", ["version ", "v", "Build  "])
+@every("before", ["version ", "v", "Build  "])
 def test_a_version_number_is_no_address(before: str) -> None:
     assert list(find_personal_data(f"runs {before} 10.0.0.17")) == []

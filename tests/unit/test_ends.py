@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -249,6 +250,14 @@ def test_a_retried_note_about_tomorrow_is_the_same_note(tmp_path: Path) -> None:
         assert again.fact_id == first.fact_id
 
 
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Each test has a contact of its own."""
+    path = tmp_path_factory.mktemp("memory") / "memory.lbug"
+    with Memory.open(embedded_path=path, clock=lambda: NOON) as made:
+        yield made
+
+
 @every(
     ("said", "begins", "ends", "is_live"),
     [
@@ -258,17 +267,16 @@ def test_a_retried_note_about_tomorrow_is_the_same_note(tmp_path: Path) -> None:
     ],
 )
 def test_a_session_is_read_for_starts_and_ends_too(
-    tmp_path: Path, said: str, begins: str, ends: str, *, is_live: bool
+    memory: Memory, said: str, begins: str, ends: str, *, is_live: bool
 ) -> None:
-    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
-        contact = memory.contact("crm", ends)
-        turn = {"role": "user", "content": said, "timestamp": "2026-03-01T00:00:00Z"}
-        contact.submit_session("chat", [turn])
-        memory.drain()
-        [fact] = [fact for chain in contact.history() for fact in chain.facts]
-        assert fact.valid_from == midnight(f"2026-{begins}")
-        assert fact.valid_to == midnight(f"2026-{ends}")
-        assert fact.is_live is is_live
+    contact = memory.contact("crm", ends)
+    turn = {"role": "user", "content": said, "timestamp": "2026-03-01T00:00:00Z"}
+    contact.submit_session("chat", [turn])
+    memory.drain()
+    [fact] = [fact for chain in contact.history() for fact in chain.facts]
+    assert fact.valid_from == midnight(f"2026-{begins}")
+    assert fact.valid_to == midnight(f"2026-{ends}")
+    assert fact.is_live is is_live
 
 
 def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
@@ -293,18 +301,17 @@ def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
         assert office.startswith("The office")
 
 
-def test_what_the_words_say_is_over_is_refused_or_kept_as_history(tmp_path: Path) -> None:
-    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
-        contact = memory.contact("crm", "lena")
-        with pytest.raises(InvalidNoteError, match="over on 2026-03-02; leave it, or give a valid"):
-            contact.note("The offer is valid until 1 March 2026.")
-        contact.note(
-            "The offer is valid until 1 March 2026.", valid_from=datetime(2026, 2, 1, tzinfo=UTC)
-        )
-        contact.note("Her code is valid until 5 March.", said_at=datetime(2026, 3, 1, tzinfo=UTC))
-        assert list(contact.recall()) == []
-        kept = [fact.valid_to for chain in contact.history() for fact in chain.facts]
-        assert sorted(at.day for at in kept if at) == [2, 6]
+def test_what_the_words_say_is_over_is_refused_or_kept_as_history(memory: Memory) -> None:
+    contact = memory.contact("crm", "mia")
+    with pytest.raises(InvalidNoteError, match="over on 2026-03-02; leave it, or give a valid"):
+        contact.note("The offer is valid until 1 March 2026.")
+    contact.note(
+        "The offer is valid until 1 March 2026.", valid_from=datetime(2026, 2, 1, tzinfo=UTC)
+    )
+    contact.note("Her code is valid until 5 March.", said_at=datetime(2026, 3, 1, tzinfo=UTC))
+    assert list(contact.recall()) == []
+    kept = [fact.valid_to for chain in contact.history() for fact in chain.facts]
+    assert sorted(at.day for at in kept if at) == [2, 6]
 
 
 @every(
@@ -317,23 +324,21 @@ def test_what_the_words_say_is_over_is_refused_or_kept_as_history(tmp_path: Path
     ],
 )
 def test_a_yes_in_other_words_has_the_end_that_they_name(
-    tmp_path: Path, text: str | None, end: str | None
+    memory: Memory, text: str | None, end: str | None
 ) -> None:
-    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
-        contact = memory.contact("crm", str(text))
-        held = contact.note("Is in hospital until 30 November.", source_kind="tool_output")
-        assert held.action is Action.HOLD
-        contact.confirm(held.decision_id, "contact", text=text)
-        [hit] = contact.recall()
-        assert hit.fact.valid_to == (end and datetime.fromisoformat(end).replace(tzinfo=UTC))
+    contact = memory.contact("crm", str(text))
+    held = contact.note("Is in hospital until 30 November.", source_kind="tool_output")
+    assert held.action is Action.HOLD
+    contact.confirm(held.decision_id, "contact", text=text)
+    [hit] = contact.recall()
+    assert hit.fact.valid_to == (end and datetime.fromisoformat(end).replace(tzinfo=UTC))
 
 
-def test_an_amendment_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
-    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
-        contact = memory.contact("crm", "lena")
-        office = contact.note("Is at the office.")
-        contact.amend(
-            "Is on leave until 30 November.", fact_id=office.fact_id, by="dana", reason="Told."
-        )
-        [hit] = contact.recall()
-        assert hit.fact.valid_to == datetime(2026, 12, 1, tzinfo=UTC)
+def test_an_amendment_ends_on_the_day_that_it_says(memory: Memory) -> None:
+    contact = memory.contact("crm", "noa")
+    office = contact.note("Is at the office.")
+    contact.amend(
+        "Is on leave until 30 November.", fact_id=office.fact_id, by="dana", reason="Told."
+    )
+    [hit] = contact.recall()
+    assert hit.fact.valid_to == datetime(2026, 12, 1, tzinfo=UTC)

@@ -118,7 +118,7 @@ def stopping(found: Assessment) -> dict[str, Disposal]:
 FORBIDDING = ("source", "evidence", "erasure", "ownership", "sensitive_data")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Objection:
     """What one check, and only that one, has against a candidate."""
 
@@ -144,90 +144,46 @@ class Objection:
 
 
 ELSEWHERE, NEIGHBOUR = Scope("other", "crm", "ann"), Scope("acme", "crm", "bob")
+R = GateReason
 TROUBLES = [
+    Objection("source", REJECT, R.MODEL_GUESS, given={"source_kind": GUESS, "confidence": 0.95}),
     Objection(
-        check="source",
-        disposal=REJECT,
-        reason=GateReason.MODEL_GUESS,
-        given={"source_kind": GUESS, "confidence": 0.95},
+        "source", CONFIRM, R.UNTRUSTED_SOURCE, given={"source_kind": TOOL, "confidence": 0.95}
     ),
+    Objection("evidence", REJECT, R.NO_PROVENANCE, evidence=None),
+    Objection("evidence", REJECT, R.SPAN_NOT_IN_EVIDENCE, cleaned={"missing_spans": 1}),
+    Objection("erasure", REJECT, R.PENDING_ERASURE, evidence={"is_pending_erasure": True}),
+    Objection("ownership", REJECT, R.AMBIGUOUS_OWNER, evidence={"scope": ELSEWHERE}),
+    Objection("ownership", REJECT, R.PRIVATE_EVIDENCE, evidence={"scope": NEIGHBOUR}),
+    Objection("sensitive_data", REJECT, R.SENSITIVE_DATA, cleaned={"refused": frozenset({CARD})}),
+    Objection("sensitive_data", REJECT, R.SECRET, cleaned={"refused": frozenset({SECRET, CARD})}),
+    Objection("injection", CONFIRM, R.DIRECTIVE, claim=DIRECTIVE),
+    Objection("meaning", REJECT, R.NOT_MEANINGFUL, claim="Thanks!"),
     Objection(
-        check="source",
-        disposal=CONFIRM,
-        reason=GateReason.UNTRUSTED_SOURCE,
-        given={"source_kind": TOOL, "confidence": 0.95},
-    ),
-    Objection(check="evidence", disposal=REJECT, reason=GateReason.NO_PROVENANCE, evidence=None),
-    Objection(
-        check="evidence",
-        disposal=REJECT,
-        reason=GateReason.SPAN_NOT_IN_EVIDENCE,
-        cleaned={"missing_spans": 1},
-    ),
-    Objection(
-        check="erasure",
-        disposal=REJECT,
-        reason=GateReason.PENDING_ERASURE,
-        evidence={"is_pending_erasure": True},
-    ),
-    Objection(
-        check="ownership",
-        disposal=REJECT,
-        reason=GateReason.AMBIGUOUS_OWNER,
-        evidence={"scope": ELSEWHERE},
-    ),
-    Objection(
-        check="ownership",
-        disposal=REJECT,
-        reason=GateReason.PRIVATE_EVIDENCE,
-        evidence={"scope": NEIGHBOUR},
-    ),
-    Objection(
-        check="sensitive_data",
-        disposal=REJECT,
-        reason=GateReason.SENSITIVE_DATA,
-        cleaned={"refused": frozenset({CARD})},
-    ),
-    Objection(
-        check="sensitive_data",
-        disposal=REJECT,
-        reason=GateReason.SECRET,
-        cleaned={"refused": frozenset({SECRET, CARD})},
-    ),
-    Objection(check="injection", disposal=CONFIRM, reason=GateReason.DIRECTIVE, claim=DIRECTIVE),
-    Objection(check="meaning", disposal=REJECT, reason=GateReason.NOT_MEANINGFUL, claim="Thanks!"),
-    Objection(
-        check="speculation",
-        disposal=REJECT,
-        reason=GateReason.SPECULATION,
+        "speculation",
+        REJECT,
+        R.SPECULATION,
         claim=HYPOTHESIS,
         given={"source_kind": EXTRACTOR, "confidence": 0.95},
     ),
-    Objection(check="domain", disposal=REJECT, reason=GateReason.DOMAIN_RULE, claim=UNWANTED),
+    Objection("domain", REJECT, R.DOMAIN_RULE, claim=UNWANTED),
+    Objection("restricted", CONSENT, R.SENSITIVE_TOPIC, claim=ILLNESS),
+    Objection("literalness", CONFIRM, R.NOT_LITERAL, claim=SARCASM),
     Objection(
-        check="restricted", disposal=CONSENT, reason=GateReason.SENSITIVE_TOPIC, claim=ILLNESS
-    ),
-    Objection(check="literalness", disposal=CONFIRM, reason=GateReason.NOT_LITERAL, claim=SARCASM),
-    Objection(
-        check="score",
-        disposal=REJECT,
-        reason=GateReason.BELOW_FLOOR,
+        "score",
+        REJECT,
+        R.BELOW_FLOOR,
         given={"source_kind": EXTRACTOR, "confidence": 0.3},
         evidence={"episode_id": "only"},
     ),
     Objection(
-        check="score",
-        disposal=CONFIRM,
-        reason=GateReason.THIN_EVIDENCE,
+        "score",
+        CONFIRM,
+        R.THIN_EVIDENCE,
         given={"source_kind": EXTRACTOR, "confidence": 0.7},
         evidence={"episode_id": "only"},
     ),
-    Objection(
-        check="score",
-        disposal=CONFIRM,
-        reason=GateReason.NEEDS_APPROVAL,
-        given={"category": "procedure"},
-    ),
+    Objection("score", CONFIRM, R.NEEDS_APPROVAL, given={"category": "procedure"}),
 ]
 
 

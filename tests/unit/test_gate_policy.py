@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable
 from copy import deepcopy
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,12 @@ def made(*changes: Change, domain: str | None = None) -> GatePolicy:
     for change in changes:
         change(mapping)
     return GatePolicy.from_mapping(mapping, domain)
+
+
+@cache
+def of_domain(domain: str) -> GatePolicy:
+    """The shipped policy of a domain."""
+    return made(domain=domain)
 
 
 # Broken policies
@@ -335,7 +342,7 @@ def test_the_shipped_file_has_the_six_domains_of_seed_001_and_a_general_one() ->
 def test_every_shipped_domain_says_what_it_keeps_and_refuses(domain: str) -> None:
     rule = POLICY.file.domains[domain]
     assert rule.keeps
-    assert list(made(domain=domain).refused)
+    assert list(of_domain(domain).refused)
 
 
 def test_every_shipped_check_is_on() -> None:
@@ -344,7 +351,7 @@ def test_every_shipped_check_is_on() -> None:
 
 @every("domain", DOMAINS)
 def test_a_tools_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
-    days = lifetime(made(domain=domain), Category.FACT, SourceKind.TOOL_OUTPUT)
+    days = lifetime(of_domain(domain), Category.FACT, SourceKind.TOOL_OUTPUT)
     assert days is not None
     assert 30 <= days <= 180
 
@@ -357,14 +364,14 @@ def test_a_tools_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
 def test_a_shipped_lifetime_is_one_that_seed_001_gives(
     domain: str, category: Category, days_min: int, days_max: int
 ) -> None:
-    days = lifetime(made(domain=domain), category)
+    days = lifetime(of_domain(domain), category)
     assert days is not None
     assert days_min <= days <= days_max
 
 
 @every("domain", DOMAINS)
 def test_a_shipped_decision_has_no_end(domain: str) -> None:
-    assert lifetime(made(domain=domain), Category.DECISION) is None
+    assert lifetime(of_domain(domain), Category.DECISION) is None
 
 
 def test_all_but_decisions_end_some_day() -> None:
@@ -387,7 +394,7 @@ def test_a_shipped_source_may_what_the_seeds_let_it(source: SourceKind, may: str
 
 @every("domain", DOMAINS)
 def test_no_shipped_domain_keeps_a_secret(domain: str) -> None:
-    assert made(domain=domain).handling(SensitiveKind.SECRET) == "refuse"
+    assert of_domain(domain).handling(SensitiveKind.SECRET) == "refuse"
 
 
 @every("topic", ["health", "finance", "legal"])
@@ -395,7 +402,7 @@ def test_no_shipped_domain_keeps_a_secret(domain: str) -> None:
 def test_every_shipped_domain_asks_for_consent_to_what_is_regulated(
     domain: str, topic: str
 ) -> None:
-    assert made(domain=domain).needs_consent(topic)
+    assert of_domain(domain).needs_consent(topic)
 
 
 def test_a_policy_cannot_be_changed_once_it_is_made() -> None:
