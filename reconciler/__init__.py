@@ -52,8 +52,8 @@ _HOMES = {
     "reconciler.service.tools.agent_tools": "AgentTools",
     "reconciler.settings": "Settings load_settings",
 }
-"""Where each public name is defined. It is imported when it is first asked for: all of them
-together take longer than most programs that need one."""
+"""The module that defines each public name. A name is imported when it is first used: importing all
+takes longer than most programs that need one."""
 
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -61,7 +61,7 @@ __all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, out of the module that defines it."""
+    """Return a public name from the module that defines it."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_MODULE_OF[name]), name)

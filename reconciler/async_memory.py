@@ -69,7 +69,7 @@ class AsyncPart(Generic[S]):
     async def run(
         self, call: Callable[Concatenate[S, P], R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """A function over the synchronous part, such as one of ``reconciler.ops``, in a thread."""
+        """Run a function on the synchronous part, such as one of ``reconciler.ops``."""
         return await self._threads.run(call, self._sync, *args, **kwargs)
 
     def _given_out(self, value: Any) -> Any:
@@ -157,7 +157,7 @@ else:
 
 
 THREADS_MAX = 16
-"""Calls at the same time; more wait."""
+"""Calls at the same time; further calls wait."""
 
 CLOSING_SECONDS_MAX = 30.0
 _PAGE = 100
@@ -188,8 +188,8 @@ class Threads:
     def start(self) -> None:
         """Start all threads; called in one of them, before any other call.
 
-        Starting a thread blocks until it runs. An event loop that started threads with its first
-        calls would stand still while those calls keep the interpreter busy.
+        Starting a thread blocks until it runs. If an event loop started threads with its first
+        calls, it would stop while those calls keep the interpreter busy.
         """
         together = threading.Barrier(self._count)
         meet = partial(together.wait, _STARTING_SECONDS)
@@ -240,7 +240,7 @@ class Threads:
                 yield item
 
     def close(self, then: Callable[[], None], seconds_max: float = CLOSING_SECONDS_MAX) -> None:
-        """Take no more calls, wait for those under way, then call ``then``.
+        """Accept no more calls, wait for the running calls, then call ``then``.
 
         Args:
             then: closes the resources of the calls; called once, even if some calls did not end.
@@ -275,7 +275,7 @@ class Opening(Generic[M]):
     Args:
         threads: the threads in which it is opened.
         open_it: opens it.
-        give_back: closes it, if its caller is gone by then.
+        give_back: closes the memory if its caller no longer waits.
     """
 
     def __init__(
@@ -301,7 +301,7 @@ class Opening(Generic[M]):
 
         def __getattr__(self, name: str) -> NoReturn:
             raise AttributeError(
-                f"{name!r} was asked of a memory that is not open yet: use `async with "
+                f"the memory is not open yet, so it has no {name!r}: use `async with "
                 "AsyncMemory.open() as memory:`, or `memory = await AsyncMemory.open()`"
             )
 
@@ -314,7 +314,7 @@ class Opening(Generic[M]):
             raise
 
     def _close_again(self, made: Future[M]) -> None:
-        """Close a memory that no caller awaits any more: its store would stay locked for good."""
+        """Close a memory that no caller awaits any more, so that its store does not stay locked."""
         if made.cancelled():
             return
         with suppress(ReconcilerError):
@@ -343,7 +343,7 @@ class AsyncMemory(AwaitedMemory):
     Args:
         memory: an open memory; it is closed with this.
         threads: how many calls are made at the same time.
-        closing_seconds_max: how long ``close`` waits for calls under way.
+        closing_seconds_max: how long ``close`` waits for running calls.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""What is bound to a scope: the memory of a contact, the memory of an agent, and what both have.
+"""The memory of a contact, the memory of an agent, and the calls that both have.
 
-All that concerns a contact, or is asked across an agent's contacts, is called here. It decides
-nothing.
+All calls about a contact, or across an agent's contacts, are here. They decide nothing.
 
-What only some calls need, they import, so that a caller who reads a history waits for nothing else.
+A call imports the modules that only it needs, so that a caller who reads a history does not wait
+for others.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class BoundMemory:
     """A memory bound to an agent, or to one of its contacts; both have these calls.
 
     Args:
-        parts: the parts of the memory, which may be closed meanwhile.
+        parts: the parts of the memory, which may have been closed.
         scope: tenant, agent and contact; any contact for the memory of an agent.
     """
 
@@ -134,9 +134,9 @@ class BoundMemory:
         """The live facts that mention a person or a thing by name, as whole words.
 
         Facts about the name come first, then those that have it as their value, then those that
-        mention it; of equals the one said last. Similarity does not count: a question
-        about ACME finds no other company. Across an agent's contacts it is for an operator only:
-        one contact must not hear what another said.
+        mention it; among equals the fact that was said last comes first. Similarity does not count:
+        a question about ACME finds no other company. Across an agent's contacts it is for an
+        operator only: one contact must not hear what another said.
 
         Args:
             name: the name as people write it; "ACME Corp." also finds "ACME".
@@ -164,7 +164,7 @@ class BoundMemory:
         after: tuple[datetime, str] | None = None,
         limit: int = 50,
     ) -> list[Decision]:
-        """The newest decisions, refusals included, with what each was compared with.
+        """The newest decisions, with the facts that each was compared with; refusals are included.
 
         Args:
             disposal: only those that the gate admitted, rejected, or held to confirm or consent.
@@ -172,7 +172,8 @@ class BoundMemory:
             door: only those that came through ``live``, ``import``, ``proposal`` or ``operator``.
             since: only those made at or after this time, time-zone aware.
             until: only those made before this time, time-zone aware.
-            after: the time and the id of the last decision of the page before; None for the first.
+            after: the time and the id of the last decision of the previous page; None for the first
+                page.
             limit: at most this many.
 
         Raises:
@@ -224,16 +225,16 @@ class BoundMemory:
         with_silent: bool = False,
         after: tuple[datetime, str] | tuple[datetime, str, str] | None = None,
     ) -> list[Decision | Dispute]:
-        """Held notes and disputes that wait for an answer; ``question`` is what to ask.
+        """Held notes and disputes that wait for an answer; ``question`` is the question to ask.
 
-        First the held decisions, which ``confirm`` and ``reject`` answer, then the disputes, which
-        ``resolve`` settles; each newest first.
+        The held notes come first; ``confirm`` and ``reject`` answer them. Then come the disputes,
+        which ``resolve`` settles. Both are in order, the newest first.
 
         Args:
             limit: at most this many; None for all.
-            with_silent: also held notes that have no question until they are said again.
-            after: where the last item of the page before was: of a decision its time and its id, of
-                a dispute as in ``disputes``; None for the first page.
+            with_silent: also return held notes that have no question until they are said again.
+            after: the place of the last item of the previous page: for a decision its time and its
+                id, for a dispute as in ``disputes``; None for the first page.
 
         Raises:
             InvalidRequestError: the limit is below 1, or ``after`` is no place.
@@ -251,14 +252,14 @@ class BoundMemory:
         limit: int | None = None,
         after: tuple[datetime, str, str] | None = None,
     ) -> list[Dispute]:
-        """Facts that contradict each other and are not settled, each contact's newest first.
+        """The open disputes: facts that contradict each other, each contact's newest first.
 
-        ``question`` is what to ask, and ``resolve`` takes the answer.
+        ``question`` is the question to ask, and ``resolve`` takes the answer.
 
         Args:
             limit: at most this many; None for all.
-            after: where the last dispute of the page before was: ``opened_at``, the id of its first
-                fact, and its contact; None for the first page.
+            after: the place of the last dispute of the previous page: ``opened_at``, the id of its
+                first fact, and its contact; None for the first page.
 
         Raises:
             InvalidRequestError: the limit is below 1, or ``after`` is no place.
@@ -273,7 +274,7 @@ class BoundMemory:
             scopes += records.scopes(self._scope, after=contact_id)
         elif contact_id != self._contact_id:
             raise InvalidRequestError(
-                "`after` is a place in the list of another contact; give the last item of this "
+                "after= belongs to the list of another contact; give the last item of this "
                 "contact's page"
             )
         return first(records.disputes(scopes, after=(at, fact_id)), limit)
@@ -284,7 +285,7 @@ class BoundMemory:
         days: float = 30,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The facts that expire within this many days, the next first, with a question.
+        """The facts that expire within this many days, the soonest first, with a question.
 
         Expired facts that recall still returns, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
@@ -303,9 +304,10 @@ class BoundMemory:
     def rejudge(self) -> Iterator[Rejudged]:
         """Ask the arbiter about decisions that were made without it, and amend them.
 
-        They were made over budget, during an outage, or after an unusable answer. Each is asked
-        about once, the newest first, within the budget of calls a minute, which this waits for.
-        The arbiter's answer is a decision of its own, which ``revert`` undoes.
+        They were made over budget, during an outage, or after an unusable answer. The arbiter is
+        asked once about each decision, the newest first; the call waits so that it stays within the
+        budget of calls a minute. The arbiter's answer is a decision of its own, which ``revert``
+        undoes.
 
         Returns:
             The result of each, as it is iterated.
@@ -326,12 +328,12 @@ class BoundMemory:
         floor: float | None = None,
         dry_run: bool = False,
     ) -> list[Archived]:
-        """Archive faded facts: recall leaves them out, and they are live again once repeated.
+        """Archive faded facts: recall leaves them out; a fact becomes live again if it is repeated.
 
         How fast a fact fades depends on its importance, on when it was last said, and on how often
         it was recalled. Instructions, confirmed facts, disputed facts and procedures
-        are never archived; nothing is deleted. What is archived about a contact in one call is one
-        decision, which ``revert`` undoes; ``unarchive`` makes one fact live again.
+        are never archived; nothing is deleted. All facts of a contact that one call archives are
+        one decision, which ``revert`` undoes; ``unarchive`` makes one fact live again.
 
         Args:
             by: the operator's name.
@@ -340,8 +342,8 @@ class BoundMemory:
             dry_run: only report what would be archived.
 
         Returns:
-            For each contact with facts to archive, those facts and the decision that archived them;
-            no decision with ``dry_run``.
+            For each contact with facts to archive, those facts and the decision that archived
+            them; no decision with ``dry_run``.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
@@ -364,10 +366,10 @@ class BoundMemory:
         unfinished: bool = False,
         limit: int | None = None,
     ) -> list[Erasure]:
-        """The requested erasures, oldest first, with the progress of each.
+        """The erasures that were requested, the oldest first, with the progress of each.
 
         Args:
-            unfinished: only those that were interrupted and have to be finished.
+            unfinished: only the erasures that were interrupted and must be finished.
             limit: at most this many; None for all.
 
         Raises:
@@ -390,7 +392,7 @@ class BoundMemory:
         state: AnyTaskState | None = None,
         limit: int = 50,
     ) -> list[Task]:
-        """The tasks, last changed first; ``task`` resumes one.
+        """The tasks, the last changed first; ``task`` resumes a task.
 
         Args:
             state: only those in this state; ``open`` for all that have not ended, which can be
@@ -418,8 +420,8 @@ class BoundMemory:
         Args:
             state: only those in this state.
             limit: at most this many.
-            after: ``submitted_at`` and the id of the last job of the page before; None for the
-                first.
+            after: ``submitted_at`` and the id of the last job of the previous page; None for the
+                first page.
 
         Raises:
             InvalidRequestError: the limit is below 1, there is no such state, or ``after`` is no
@@ -438,15 +440,15 @@ class BoundMemory:
         )
 
     def check_known(self) -> None:
-        """Check that something is known about the contact, or about any of the agent's.
+        """Check that something is known about the contact, or about any contact of the agent.
 
         Raises:
-            UnknownContactError: there is nothing; the message says to check the names.
+            UnknownContactError: nothing is known; the message says to check the names.
         """
         self._services.archive_store.check(self._filter)
 
     def _scopes(self) -> list[Scope]:
-        """The contact's scope, or that of each of the agent's contacts."""
+        """The scope of the contact, or the scopes of the agent's contacts."""
         if self._is_of_a_contact:
             return [self._scope]
         return self._services.records.scopes(self._scope)
@@ -460,17 +462,17 @@ _OF_A_DISPUTE = ("dispute.opened_at", "dispute.facts[0].fact_id", "dispute.scope
 
 
 def _place(after: object, parts: Sequence[str] = _OF_AN_ITEM) -> Any:
-    """The place of an item among others: its time, and its id or ids; None stays None.
+    """Read the place of an item in a list: its time, and its id or ids; None stays None.
 
     Raises:
-        InvalidRequestError: it is no place; the text says what it is made of.
+        InvalidRequestError: the value is not a place; the text says what a place is made of.
     """
     if after is None:
         return None
     if not isinstance(after, tuple) or len(after) != len(parts):
         raise InvalidRequestError(
-            "`after` must be the time and the id of the last item of the page before, such as "
-            f"({', '.join(parts)})"
+            "after= must be the time and the id of the last item of the previous page, "
+            f"such as ({', '.join(parts)})"
         )
     at, *ids = after
     for part in ids:
@@ -490,10 +492,10 @@ def _check_days(name: str, days: float) -> None:
 
 
 def checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
-    """Those parts of a scope that are given.
+    """Return the given parts of a scope.
 
     Raises:
-        InvalidScopeError: one of them cannot be used.
+        InvalidScopeError: a part cannot be used.
     """
     named = {name: value for name, value in given.items() if value is not None}
     for name, value in named.items():
@@ -505,13 +507,13 @@ def known_or_none(kind: type[E], name: str, value: str | None) -> E | None:
     """The member of an enumeration; None stays None.
 
     Raises:
-        InvalidRequestError: it has no such member.
+        InvalidRequestError: the enumeration has no such member.
     """
     return None if value is None else one_of(kind, name, value)
 
 
 def at_most(limit: int | None) -> int | None:
-    """The number of items asked for; None for all.
+    """Check the number of items to return; None for all.
 
     Raises:
         InvalidRequestError: the limit is below 1.
@@ -520,7 +522,7 @@ def at_most(limit: int | None) -> int | None:
 
 
 def first(things: Iterable[T], limit: int | None) -> list[T]:
-    """The first things, as many as the limit says; None for all.
+    """Return the first items, as many as the limit says; None for all.
 
     Raises:
         InvalidRequestError: the limit is below 1.
@@ -529,14 +531,14 @@ def first(things: Iterable[T], limit: int | None) -> list[T]:
 
 
 _TURNS_READ_MAX = 100
-"""Messages among which the contact's last words are looked for; a long way back with tools."""
+"""How many messages are searched for the contact's last words; tools make a conversation long."""
 
 
 class ContactMemory(BoundMemory):
-    """The memory of one contact: what concerns a contact is called here.
+    """The memory of one contact, with all calls about this contact.
 
-    ``Memory.contact`` makes one, checked; it holds nothing of its own and needs no closing. It is
-    for the program that builds an agent; the agent itself holds ``AgentTools``.
+    ``Memory.contact`` checks the ids and makes one. It holds no resources and needs no closing. It
+    is for the program that builds an agent; the agent itself gets ``AgentTools``.
 
     Example::
 
@@ -553,7 +555,7 @@ class ContactMemory(BoundMemory):
         return self._scope
 
     def version(self) -> int:
-        """A number that grows with each decision about the contact; 0 where nothing is known."""
+        """A number that grows with each decision about the contact; 0 if nothing is known."""
         return self._services.fact_store.contact_version(self._scope)
 
     def note(
@@ -561,16 +563,16 @@ class ContactMemory(BoundMemory):
         text: str,
         **fields: Unpack[NoteFields],
     ) -> Decision:
-        """Remember something about the contact; the decision says what was done with it.
+        """Remember something about the contact; the decision says what was done with the note.
 
-        The write gate comes first. What the contact or an operator said is reconciled at once,
-        unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
-        and ``answer`` says what to tell the agent's model. What was read from a text or a tool is
-        only proposed here.
+        The write gate comes first. A note from the contact or an operator is reconciled at once,
+        unless it is sensitive, not meant literally, or a directive; then it is held or refused, and
+        ``answer`` says what to tell the agent's model. A note that was read from a text or a tool
+        is only proposed here.
 
         Args:
             text: one fact, 1 to 2,000 characters.
-            **fields: optional fields beside the text; ``NoteFields`` documents them. By default
+            **fields: optional fields besides the text; ``NoteFields`` documents them. By default
                 ``source_kind`` is ``user_explicit``, and the gate judges ``importance`` from the
                 words.
 
@@ -595,36 +597,36 @@ class ContactMemory(BoundMemory):
         """The live facts about the contact that fit a query best, and the standing constraints.
 
         Facts are chosen by closeness in meaning and in words, and by the attribute that the query
-        asks for, some at a time, and the chosen ones are ordered by 0.7 similarity + 0.2 recency +
-        0.1 importance, unless the settings differ. Facts that are not near are left out.
-        Without an embedder words alone count, and facts without any of the query's words are left
-        out. An empty query ranks all live facts.
+        asks for. The chosen facts are ordered by 0.7 similarity + 0.2 recency + 0.1 importance,
+        unless the settings differ. Facts that are not near are left out. Without an embedder only
+        words count, and facts without a word of the query are left out. An empty query ranks all
+        live facts.
 
-        An expired fact counts as old, and says ``may_be_outdated``. It is left out if the settings
-        say ``life.expired = "hidden"``, if it is volatile, or if its end was known.
+        An expired fact counts as old, and has ``may_be_outdated``. It is left out if the settings
+        say ``life.expired = "hidden"``, if the fact is volatile, or if its end was known.
 
-        Orders and prohibitions follow them for every query, marked as standing; limit and floor do
-        not apply to them. The list's ``outcome`` says whether facts fit, nothing fits,
-        or more fit than it holds. If an attribute is asked for, the list's ``waiting`` has the ids
-        of the decisions that hold notes about it: these are not known until a person says yes.
+        Orders and prohibitions come after these facts for every query, marked as standing; limit
+        and floor do not apply to them. The list's ``outcome`` says whether facts fit, nothing fits,
+        or more facts fit than the list holds. If the query asks for an attribute, the list's
+        ``waiting`` has the ids of held notes about it: they are not known until a person says yes.
 
         Args:
             query: what to look for, in words.
-            limit: at most this many, not counting standing ones; None for the configured number.
-                With a budget, None means as many as fit.
+            limit: at most this many facts, without the standing ones; None for the configured
+                number. With a budget, None means as many as fit.
             budget_tokens: as many facts as fit a prompt of this many tokens. A token is about four
-                characters. Standing facts are counted first and take a fifth at most, except those
+                characters. Standing facts are counted first and take at most a fifth, except facts
                 that keep the contact safe.
-            as_of: what the memory knew at that instant, time-zone aware; None for now.
-            valid_at: what was true in the world at that instant, or will be, time-zone aware; None
-                for now. This includes facts that a newer one has replaced since. For a later time
-                it is what is to hold then, as far as is known.
+            as_of: recall what the memory knew at that instant, time-zone aware; None for now.
+            valid_at: recall what was, or will be, true in the world at that instant, time-zone
+                aware; None for now. This includes facts that a newer fact has replaced since. For a
+                later time it gives the facts that will hold then, as far as is known.
             **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
                 subject may be given by any name that the attribute book knows.
 
         Raises:
             InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
-                an instant has no time zone, or ``as_of`` has not come yet.
+                an instant has no time zone, or ``as_of`` is in the future.
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
@@ -661,12 +663,12 @@ class ContactMemory(BoundMemory):
     ) -> Briefing:
         """Facts and questions for the opening of a conversation.
 
-        Facts that fit the query, or without one those that matter most, as many as the limit; what
-        stands; what is new since the contact was last asked about; and the questions that the
-        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some ask
-        whether a fact still holds: to say it again renews it. A model is given the two questions
-        that matter most; one that two conversations left without an answer is not put again, and
-        stays in ``pending``.
+        It holds the facts that fit the query, up to the limit; without a query, the facts that
+        matter most. It also holds the standing constraints, the facts that are new since the last
+        recall about the contact, and the questions that the contact may answer. ``confirm``,
+        ``reject`` and ``resolve`` take the answers. Some questions ask if a fact still holds: to
+        add the fact again renews it. A model gets the two questions that matter most. A question
+        without an answer in two conversations is not asked again, and stays in ``pending``.
 
         Args:
             query: the topic of the conversation; empty for everything.
@@ -731,17 +733,18 @@ class ContactMemory(BoundMemory):
         budget_tokens: int | None = None,
         shown: Sequence[str] | None = None,
     ) -> Context:
-        """What a reply to these turns needs to know, so that no model has to ask.
+        """The facts that a reply to these turns needs, so that no model has to call a tool.
 
-        A conversation that was shown nothing gets the briefing; later turns get what fits the
-        contact's last words. No fact is given twice: keep ``Context.shown`` with the conversation,
-        and give it back. What keeps the contact safe is given in full, once, whatever was said;
-        other standing constraints come first at the opening. ``text`` is empty if none is needed.
+        A conversation that was shown nothing gets the briefing; later turns get the facts that fit
+        the contact's last words. No fact is given twice: keep ``Context.shown`` with the
+        conversation, and pass it to the next call. Facts that keep the contact safe are given in
+        full, once, for any turns; other standing constraints come first at the opening. ``text`` is
+        empty if no fact is needed.
 
-        All is read from the memory in this call; ``shown`` holds ids alone.
+        All is read from the memory in this call; ``shown`` holds only ids.
 
         Args:
-            turns: as ``submit_session`` takes them, in their order; only the last are read.
+            turns: as ``submit_session`` takes them, in their order; only the last turns are read.
             budget_tokens: the size of the text, about four characters a token; None for 500. What
                 keeps the contact safe may take more, and the text then says by how much.
             shown: the last ``Context.shown`` of this conversation; None or empty if it was shown
@@ -779,16 +782,16 @@ class ContactMemory(BoundMemory):
         *,
         subject: str | None = None,
     ) -> list[SlotValue]:
-        """An attribute's current value, or several where it holds many or is in dispute.
+        """The current value of an attribute; several if it holds many or is in dispute.
 
-        The newest comes first. It is empty if no value was named, or if the last thing said
-        is that it no longer holds.
+        The newest comes first. The list is empty if no value is known, or if the last note says
+        that the value no longer holds.
 
         Args:
             attribute: the attribute by any name that the attribute book knows, for example
                 ``city``.
             subject: whom or what it is about, for example ``wife``, or any name of a known
-                person; None for the contact. If several fit, the values of all of them.
+                person; None for the contact. If several people fit, the values of all of them.
 
         Raises:
             InvalidRequestError: attribute or subject cannot be used.
@@ -866,8 +869,8 @@ class ContactMemory(BoundMemory):
     def profile(self) -> list[SlotValue]:
         """The current values of all of a contact's slots, the contact's own first, by attribute.
 
-        Each has its start, its source, how often it was said, and whether it is disputed.
-        A limit, such as an allergy, ``holds_until_settled``.
+        Each value has its start, its source, how often it was said, and whether it is disputed. A
+        disputed limit, such as an allergy, has ``holds_until_settled``.
         """
         least, known = self._settings.recall.confidence_min, self._services.attributes
         return self._services.records.current_values(self._scope, least, known)
@@ -880,20 +883,19 @@ class ContactMemory(BoundMemory):
         after: str | None = None,
         limit: int | None = None,
     ) -> list[FactHistory]:
-        """Chains of facts that replaced each other, with reasons: all of them, or a fact's.
+        """Chains of facts that replaced each other, with reasons: all chains, or a fact's chain.
 
         Args:
             fact_id: only the chain that this fact is in.
             at: the memory as it was at that instant, time-zone aware, rebuilt from the recorded
                 decisions. None for now.
-            after: only the chains that come after the one that this fact is in: the last one of
-                the page before.
+            after: a fact of the last chain of the previous page; only later chains are returned.
             limit: at most this many chains; None for all.
 
         Raises:
-            InvalidRequestError: the instant has no time zone, or has not come yet, or the limit is
+            InvalidRequestError: the instant has no time zone, or is in the future, or the limit is
                 below 1.
-            UnknownFactError: the contact has no fact of that id, or had none then.
+            UnknownFactError: the contact has no fact with that id, or had none at that time.
         """
         records, instant, count = self._services.records, self._instant("at", at), at_most(limit)
         if fact_id is not None:
@@ -903,19 +905,19 @@ class ContactMemory(BoundMemory):
     def evidence(self, fact_id: str) -> FactEvidence:
         """A fact's evidence: each turn, who said it, when and where, and the decision that used it.
 
-        If the contact never said it, ``statement`` says so, and names the source.
+        If the contact never said the fact, ``statement`` says so, and names the source.
 
         Args:
             fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
 
         Raises:
-            UnknownFactError: the contact has no fact of that id; another contact's gives the same
-                error.
+            UnknownFactError: the contact has no fact with that id; the id of another contact's fact
+                gives the same error.
         """
         return self._services.records.fact_evidence(self._scope, fact_id)
 
     def evidence_about(self, about: str) -> list[FactEvidence]:
-        """The evidence of each fact about something, as ``evidence``; live facts first.
+        """The evidence of each fact about an attribute or some words; live facts first.
 
         Args:
             about: an attribute by any name that the attribute book knows, ``city`` for example, or
@@ -939,26 +941,27 @@ class ContactMemory(BoundMemory):
         reason: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decision:
-        """Say how a remembered fact relates to others, as a decision of its own.
+        """Record how a known fact relates to others, as a separate decision.
 
-        It counts as the word of the agent's model, within the limits of any note: a fact never
-        replaces a more trusted or a newer one. ``revert`` undoes it. Facts are named by id or by
-        handle.
+        The relation counts as the word of the agent's model, with the limits of any note: a fact
+        never replaces a more trusted or a newer fact. ``revert`` undoes it. Facts are named by id
+        or by handle.
 
         Args:
-            fact: the fact that this is about, by id or handle.
+            fact: the fact that the relation is about, by id or handle.
             replaces: facts that it replaces, at most three together with ``ends``.
             repeats: a fact that says the same; the two count as one from now on.
-            ends: facts that are over, without a replacement.
-            both_hold: facts that hold beside it; a dispute between them is settled.
-            reason: why, in one sentence; None for the relation alone.
-            idempotency_key: as that of a note; it belongs to one relation and its reason. A call
-                that is repeated names facts by id, because a handle names no fact that has ended.
+            ends: facts that have ended without a replacement.
+            both_hold: facts that hold together with it; a dispute between them is settled.
+            reason: why, in one sentence; None for only the relation.
+            idempotency_key: like that of a note; it belongs to one relation and its reason. A
+                repeated call must name facts by id, because a fact that has ended has no handle.
 
         Raises:
             InvalidNoteError: the arguments cannot be used, or the key belongs to another call.
             UnknownFactError: the contact has no such fact, or two have the handle.
-            InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
+            InvalidRequestError: a fact has ended, no other fact is named, or the relation may
+                change nothing.
         """
         scope, door = self._scope, self._services.live_door
         if idempotency_key is not None:
@@ -967,7 +970,7 @@ class ContactMemory(BoundMemory):
         relations = door.relations(scope, replaces, repeats, ends, both_hold)
         if relations is None:
             raise InvalidRequestError(
-                "say how the facts relate: give replaces, repeats, ends or both_hold"
+                "say how the facts relate: give replaces=, repeats=, ends= or both_hold="
             )
         return self._services.relating.relate(
             scope,
@@ -989,8 +992,8 @@ class ContactMemory(BoundMemory):
     ) -> AgentTools:
         """The tools that an agent's model may call: to note, to relate notes, and to recall.
 
-        They are bound to this contact and this conversation; a model chooses neither, nor who
-        proposed a note.
+        They are bound to this contact and this conversation. A model cannot choose these, or the
+        proposer of a note.
 
         Args:
             session_id: the current conversation. Repetitions in one conversation do not
@@ -999,11 +1002,12 @@ class ContactMemory(BoundMemory):
             can_recall: whether there is ``recall_contact``.
             can_check: whether there is ``check_before_acting``.
             budget_tokens: the most tokens that one recall returns; None for 500.
-            trusted_tools: systems of your own, such as ``("erp",)``: what the model notes as the
-                word of one is believed, under the trust of an approved document and with the
-                lifetime of a tool's fact. None for those of the settings (``gate.trusted_tools``).
-            colleague: who of your own people is in the conversation; what the model notes as
-                theirs counts as an operator's word. None if there is no colleague.
+            trusted_tools: your own systems, such as ``("erp",)``: a note that the model attributes
+                to one of them is trusted like an approved document and has the lifetime of a tool's
+                fact. None for those of the settings (``gate.trusted_tools``).
+            colleague: the person of your own organisation in the conversation; a note that the
+                model attributes to them counts as an operator's word. None if there is no
+                colleague.
 
         Raises:
             InvalidNoteError: the session's id cannot be used.
@@ -1039,23 +1043,25 @@ class ContactMemory(BoundMemory):
         contact_name: str | None = None,
         speakers: Mapping[str, str] | None = None,
     ) -> str:
-        """Hand over a session; returns its job's id. See ``MemoryExtractor``.
+        """Hand over a session; returns the id of its job.
 
-        With None for its id, one is made of the occasion: the same conversation, handed over again
-        or with more turns, is the same session; see ``MemoryExtractor.session_id``.
+        See ``MemoryExtractor``. If ``session_id`` is None, the id is made from the conversation:
+        the same conversation, handed over again or with more turns, is the same session; see
+        ``MemoryExtractor.session_id``.
 
         Args:
             session_id: its id; if the session exists, only new turns are added.
-            turns: in their order, at least one; messages as chat APIs have them, dictionaries with
-                ``role`` and ``content``, are taken as well.
+            turns: in their order, at least one; messages of chat APIs, dictionaries with ``role``
+                and ``content``, are accepted as well.
             channel: the channel of the conversation.
             started_at: when it began, time-zone aware; None for its first turn's time, or now.
-            contact_name: what the contact is called, if several people speak as users, each with a
-                ``name`` or a label, "[Alice]: …"; what the others say is no evidence. None where
-                one person speaks; of several it is refused.
-            speakers: instead, the role of everybody who speaks as a user, by name: ``contact``,
-                ``operator`` for a colleague, ``agent``, or ``system`` for others: their words are
-                no evidence. See ``AgentMemory.submit_session`` for several contacts.
+            contact_name: the contact's name, if several people speak as users, each with a ``name``
+                or a label, "[Alice]: …"; the words of the others are not evidence. None if one
+                person speaks; with several people None is refused.
+            speakers: instead of that, the role of each person who speaks as a user, by name:
+                ``contact``, ``operator`` for a colleague, ``agent``, or ``system`` for others:
+                their words are not evidence. See ``AgentMemory.submit_session`` for several
+                contacts.
 
         Raises:
             InvalidSessionError: the session cannot be used; nothing was stored.
@@ -1072,10 +1078,10 @@ class ContactMemory(BoundMemory):
         return job_id
 
     def session(self, session_id: str) -> SessionRecord:
-        """A session as it is stored: its summary, and what was decided about its candidates.
+        """A stored session: its summary, and the decisions about its candidates.
 
         Raises:
-            InvalidSessionError: no session of that id was handed over.
+            InvalidSessionError: no session with that id was handed over.
         """
         return self._services.session_store.get_session(self._scope, session_id)
 
@@ -1087,13 +1093,13 @@ class ContactMemory(BoundMemory):
         session_id: str | None = None,
         keeps_outcome: bool = True,
     ) -> MemoryContext:
-        """The memory of one task of an agent that works in a loop, started or resumed.
+        """Start or resume a task, and return its memory, for an agent that works in a loop.
 
         Args:
-            task_id: the task; one that has not ended opens as interrupted, to be resumed.
-            goal: what a new task is to achieve.
-            session_id: where its episodes are kept; None for a session of the task's own.
-            keeps_outcome: whether its outcome is proposed to the gate when it ends.
+            task_id: the task; a task that has not ended opens as interrupted, and can be resumed.
+            goal: what a new task has to achieve.
+            session_id: the session that keeps its episodes; None for a separate session.
+            keeps_outcome: whether the task's outcome is proposed to the gate when the task ends.
 
         Raises:
             UnknownTaskError: there is no such task, and no goal to start one with.
@@ -1112,11 +1118,11 @@ class ContactMemory(BoundMemory):
         )
 
     def job(self, job_id: str) -> Job:
-        """One of a contact's jobs, in its present state, with what became of each thing it read.
+        """A job of the contact, in its present state, with the outcome of each candidate.
 
         Raises:
-            UnknownJobError: the contact has none of that id; another contact's gives the same
-                error.
+            UnknownJobError: the contact has no job with that id; the id of another contact's job
+                gives the same error.
         """
         store = self._services.session_store
         job = store.get_job(self._scope, job_id)
@@ -1144,21 +1150,24 @@ class ContactMemory(BoundMemory):
         text: str | None = None,
         told_to: str | None = None,
     ) -> Decision:
-        """Answer yes to a held note; it is stored once, as the word of the person who answers.
+        """Answer yes to a held note.
+
+        The note is stored once, as the word of the person who answers.
 
         Args:
             decision_id: the held decision.
-            by: ``contact`` with the contact's own answer, or an operator's name; never
-                its proposer.
+            by: ``contact`` if the contact answered, or an operator's name; never the proposer of
+                the note.
             text: the fact in the words of the answer, which holds from now on and rests on
                 these words alone; None for the words of the question.
-            told_to: who took the contact's answer, for the record; unused with an operator's.
+            told_to: the person who took the contact's answer, for the record; unused if an operator
+                answers.
 
         Raises:
-            UnknownDecisionError: the contact has no such decision; another contact's gives the same
-                error.
-            InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
-                this person may not answer it.
+            UnknownDecisionError: the contact has no such decision; the id of another contact's
+                decision gives the same error.
+            InvalidAnswerError: no question waits under that id, the question lapsed or was answered
+                differently, or this person may not answer it.
         """
         return self._services.persons.confirm(self._scope, decision_id, by, text, told_to)
 
@@ -1198,23 +1207,23 @@ class ContactMemory(BoundMemory):
         by: str,
         reason: str,
     ) -> Decision:
-        """Settle a dispute: the facts to keep hold, and those in dispute with them end, on record.
+        """Settle a dispute: the facts to keep hold, and the other sides end; the history is kept.
 
         Another call with the same facts returns the first decision, marked ``replayed``.
 
         Args:
-            keep: the id of the fact that holds; several ids if all of them hold and the dispute is
-                over. If a fact has been said again since, its old id still works.
-            neither: in place of ``keep``, the ids of all sides of a dispute of which none holds;
+            keep: the id of the fact that holds; several ids if all of these facts hold together. If
+                a fact has been said again since, its old id still works.
+            neither: instead of ``keep``, the ids of all sides of a dispute if none of them holds;
                 they are revoked in one decision, which one ``revert`` undoes.
-            by: ``contact`` with the contact's own answer, or an operator's name; never an agent.
+            by: ``contact`` if the contact answered, or an operator's name; never an agent.
             reason: why, in one sentence.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
             UnknownFactError: the contact has no such fact.
-            InvalidAnswerError: the facts are in no open dispute, one to keep has ended, a side of
-                which none holds is not named, or it is not this person's to answer.
+            InvalidAnswerError: the facts are not in an open dispute, a fact to keep has ended,
+                ``neither`` does not name all sides, or this person may not answer.
         """
         return self._services.persons.resolve(
             self._scope, _ids("keep", keep), _ids("neither", neither), by=by, reason=reason
@@ -1237,29 +1246,29 @@ class ContactMemory(BoundMemory):
     ) -> Decision:
         """Correct a fact, as an operator: the new fact replaces it, even the contact's own word.
 
-        An operator's plain note ranks below the contact's word and ends nothing of theirs; this
-        does. What the contact says later ends the amendment like any other fact. The same call
-        again, with the same reason, returns the first decision, marked ``replayed``.
+        A plain note of an operator ranks below the contact's word and cannot end it; an amendment
+        can. A later note of the contact can end the amendment like any other fact. If the same call
+        is repeated with the same reason, it returns the first decision, marked ``replayed``.
 
         Args:
             text: what is true, in one sentence, 1 to 2,000 characters.
             fact_id: the live fact to correct; or give ``attribute``.
             subject: whom or what the attribute is about; None for the contact.
             attribute: the attribute to correct, for example ``city``; not with ``fact_id``.
-            value: the attribute's value now; required with an attribute.
+            value: the new value of the attribute; required with an attribute.
             single_valued: for an unknown attribute, whether it holds one value at a time.
             by: the operator's name.
             reason: why, in one sentence.
-            said_at: since when it is true, time-zone aware; None for now. If the old fact was never
-                true, give the time from which it held: then it held for no time.
-            valid_to: until when it is true, as in a note, and still to come; None for no end, also
-                if the old fact has one.
-            lifetime_days: after how many days it may have changed, 1 to 3,650; None for the
-                policy's number.
+            said_at: the time from which the new fact is true, time-zone aware; None for now. If the
+                old fact was never true, give the time at which it began; then it held for no time.
+            valid_to: the time until which the new fact is true, as in a note; it must be in the
+                future. None for no end, even if the old fact has an end.
+            lifetime_days: the number of days after which the fact may have changed, 1 to 3,650;
+                None for the policy's number.
 
         Raises:
-            InvalidNoteError: the arguments cannot be used, or ``valid_to`` is over.
-            UnknownFactError: the contact has no fact of that id, or it has ended.
+            InvalidNoteError: the arguments cannot be used, or ``valid_to`` is in the past.
+            UnknownFactError: the contact has no fact with that id, or it has ended.
             InvalidAnswerError: ``by`` names the contact or an agent.
             InvalidRequestError: there is nothing to amend, or the fact begins after ``said_at``.
         """
@@ -1289,21 +1298,22 @@ class ContactMemory(BoundMemory):
         reason: str,
         never: bool = False,
     ) -> Decision:
-        """End a fact without replacing it; its history is kept.
+        """End a fact without a replacement; its history is kept.
 
-        The same call again, with the same reason, returns the first decision, marked ``replayed``.
+        If the same call is repeated with the same reason, it returns the first decision, marked
+        ``replayed``.
 
         Args:
             fact_id: the fact, live, expired or archived.
             by: who decides, ``contact`` or an operator's name.
             reason: why, in one sentence.
-            never: whether it was never true, so that its interval becomes empty. What it once
-                replaced stays ended; to undo that, ``revert`` the decision that wrote it.
+            never: whether the fact was never true, so that its interval becomes empty. The facts
+                that it replaced stay ended; to undo that, ``revert`` the decision that wrote it.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
             InvalidAnswerError: this person may not revoke it.
-            UnknownFactError: the contact has no fact of that id, or it has ended.
+            UnknownFactError: the contact has no fact with that id, or it has ended.
         """
         check_flags(never=never)
         return self._services.persons.revoke(
@@ -1320,22 +1330,23 @@ class ContactMemory(BoundMemory):
     ) -> Decision:
         """Undo a decision: its fact no longer holds, and the facts that it ended hold again.
 
-        Facts that hold again get back their interval, evidence, counts and open conflicts. What was
-        undone stays in the graph. A revert is a decision, so it can be reverted too. If the
-        decision is undone already, the revert that did it is returned, marked ``replayed``.
+        Facts that hold again get back their interval, evidence, counts and open conflicts. The
+        undone decision stays in the graph. A revert is a decision, so it can be reverted too. If
+        the decision has already been undone, the earlier revert is returned, marked ``replayed``.
 
         Args:
             decision_id: the decision to undo.
             by: who decides, ``contact`` or an operator's name.
             reason: why, in one sentence.
-            and_later: whether the later decisions that rest on it are undone too.
+            and_later: whether to undo also the later decisions that depend on it.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
             InvalidAnswerError: this person may not undo it.
-            UnknownDecisionError: the contact has no decision of that id.
-            RevertRefusedError: later decisions rest on it; the message lists them.
-            InvalidRequestError: it changed no fact, or did not keep what it changed.
+            UnknownDecisionError: the contact has no decision with that id.
+            RevertRefusedError: later decisions depend on it; the message lists them.
+            InvalidRequestError: the decision changed no fact, or has no record of the facts that it
+                changed.
         """
         check_flags(and_later=and_later)
         return self._services.persons.revert(
@@ -1359,8 +1370,8 @@ class ContactMemory(BoundMemory):
         Raises:
             InvalidNoteError: the arguments cannot be used.
             InvalidAnswerError: this person may not do it.
-            UnknownFactError: the contact has no fact of that id.
-            InvalidRequestError: it is not archived.
+            UnknownFactError: the contact has no fact with that id.
+            InvalidRequestError: the fact is not archived.
         """
         return self._services.persons.unarchive(self._scope, fact_id, by=by, reason=reason)
 
@@ -1376,32 +1387,34 @@ class ContactMemory(BoundMemory):
         dry_run: bool = False,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> Erasure:
-        """Erase what is known about a contact, or part of it, for good; it cannot be undone.
+        """Erase all that is known about a contact, or a part of it, for good.
+
+        This cannot be undone.
 
         Texts, vectors, values, spans, reasons, summaries and the contents of jobs and tasks are
-        erased; ids, actions, counts and times stay. A fact is erased with everything that says the
-        same. If it is interrupted, the same call finishes it. If something erased is said again, it
-        is held with a question, which the contact's own yes settles.
+        erased; ids, actions, counts and times stay. A fact is erased with all records that say the
+        same. If the erasure is interrupted, the same call finishes it. If an erased fact is said
+        again, the note is held with a question until the contact says yes.
 
         Args:
             fact_id: only this fact, in any state, and the facts that say the same.
             session_id: only this session, and the facts that were learnt from it.
-            attribute: only what is or was stored under this attribute.
+            attribute: only facts that are or were stored under this attribute.
             subject: whom or what the attribute is about; None for the contact.
-            by: who asks for it, ``contact`` or an operator's name.
-            reason: why, in one sentence. It is kept, unless it repeats what is to be erased.
+            by: who asks for the erasure, ``contact`` or an operator's name.
+            reason: why, in one sentence. The reason is kept, unless it repeats erased words.
             dry_run: only report what would be erased, and change nothing.
-            on_progress: called with how many more records were read or emptied.
+            on_progress: is called with the number of further records that were read or emptied.
 
         Returns:
-            The erasure with its receipt: what was removed, what was searched afterwards, and where
-            traces of it may remain.
+            The erasure with its receipt: what was removed, which files were searched afterwards,
+            and where traces may remain.
 
         Raises:
             UnknownContactError: nothing is known about the contact.
             InvalidAnswerError: this person may not ask for it.
             UnknownFactError, InvalidSessionError: the contact has no such fact or session.
-            InvalidRequestError: more than one part is named, or one that cannot be used.
+            InvalidRequestError: more than one part is named, or a part cannot be used.
             GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
         from reconciler.domain.records.erasures import ErasureTarget
@@ -1421,11 +1434,13 @@ class ContactMemory(BoundMemory):
         )
 
     def propose(self, candidate: Candidate) -> Decision:
-        """Have the gate judge a candidate, and record that. Writes no fact, even if admitted.
+        """Let the gate judge a candidate, and record the judgement.
+
+        No fact is written, even if it is admitted.
 
         Raises:
-            InvalidNoteError: a text is too long, its time lies in the future, it does not name who
-                confirmed it, its evidence is not what is stored under its ids, its
+            InvalidNoteError: a text is too long, its time is in the future, it does not name who
+                confirmed it, its evidence differs from the stored evidence with the same id, its
                 proposer's name is reserved, or its key belongs to another note.
             GraphUnavailableError: the engine stayed unavailable.
         """
@@ -1441,11 +1456,11 @@ class ContactMemory(BoundMemory):
         return self._services.gate.propose(candidate, PROPOSAL_DOOR)
 
     def commit(self, decision_id: str) -> Decision:
-        """Write the fact of an admitted proposal; once, however often it is called.
+        """Write the fact of an admitted proposal; repeated calls write it only once.
 
         Raises:
             UnknownDecisionError: the contact has no such decision.
-            InvalidRequestError: it is not a proposal that the gate admitted.
+            InvalidRequestError: the decision is not a proposal that the gate admitted.
         """
         return self._services.gate.commit(self._scope, decision_id, PROPOSAL_DOOR)
 
@@ -1455,16 +1470,16 @@ class ContactMemory(BoundMemory):
         *,
         idempotency_key: str | None = None,
     ) -> Decision:
-        """One decision about a contact, with what it was compared with.
+        """One decision about the contact, with the facts that its note was compared with.
 
         Args:
             decision_id: the decision; or give the key.
-            idempotency_key: the key that came with the note.
+            idempotency_key: the key that was given with the note.
 
         Raises:
             InvalidRequestError: both the id and the key were given, or neither.
-            UnknownDecisionError: the contact has no decision of that id or key; another contact's
-                gives the same error.
+            UnknownDecisionError: the contact has no decision with that id or key; the id of another
+                contact's decision gives the same error.
         """
         store = self._services.decision_store
         if idempotency_key is None and decision_id is not None:
@@ -1476,7 +1491,7 @@ class ContactMemory(BoundMemory):
         return store.get_decision(self._scope, of_key, f"under the key {idempotency_key}")
 
     def explain(self, decision_id: str) -> Explanation:
-        """A decision in plain words: which neighbour, which rule, what a judge said.
+        """Explain a decision in plain words: the neighbour, the rule, and the judge's answer.
 
         Raises:
             As ``decision``.
@@ -1494,15 +1509,16 @@ class ContactMemory(BoundMemory):
     ) -> Decision:
         """Record how a note really relates to the fact that it was compared with; changes no fact.
 
-        Calibration from decisions learns from it, and ``explain`` mentions it.
+        Calibration from decisions uses this record, and ``explain`` mentions it.
 
         Args:
             decision_id: the decision.
             relation: same, refines, replaces, coexists or unrelated.
 
         Raises:
-            InvalidRequestError: there is no such relation, or the decision compared no fact.
-            UnknownDecisionError: the contact has no decision of that id.
+            InvalidRequestError: there is no such relation, or the note was not compared with a
+                fact.
+            UnknownDecisionError: the contact has no decision with that id.
         """
         right = one_of(Relation, "relation", relation)
         if right is Relation.UNSURE:
@@ -1510,20 +1526,20 @@ class ContactMemory(BoundMemory):
         return self._services.persons.correct(self._scope, decision_id, right)
 
     def digest(self, text: str) -> str:
-        """A keyed hash of a text, for an idempotency key that must not give the text away.
+        """A keyed hash of a text, for an idempotency key that must not reveal the text.
 
-        The store keeps keys as they are given, and a card's number can be guessed from a plain
-        hash of it. Equal for equal texts on all hosts that write to this memory.
+        The store keeps keys as they are given, and a card number can be guessed from its plain
+        hash. All hosts that write to this memory get equal hashes for equal texts.
 
         Raises:
-            InvalidRequestError: it is not a text.
+            InvalidRequestError: the value is not a text.
         """
         if not isinstance(text, str):
             raise InvalidRequestError(f"text must be a string, not {type(text).__name__}")
         return self._services.digest(text)
 
     def _instant(self, name: str, at: datetime | None) -> datetime | None:
-        """A time that has come, in UTC."""
+        """Return a time in UTC; it must not be in the future."""
         return (
             None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
         )
@@ -1533,7 +1549,7 @@ def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
     """The last turns of a conversation.
 
     Raises:
-        InvalidSessionError: there are none, or one cannot be read.
+        InvalidSessionError: there are no turns, or a turn cannot be read.
     """
     from reconciler.domain.records.messages import turns_of
 
@@ -1545,10 +1561,10 @@ def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
 
 
 def _ids_shown(given: object) -> tuple[str, ...]:
-    """The ids that a conversation was shown.
+    """Check the ids of the facts that a conversation was shown.
 
     Raises:
-        InvalidRequestError: it is no list of ids.
+        InvalidRequestError: the value is not a list of ids.
     """
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise InvalidRequestError("shown must be the value that Context.shown gave, a list of ids")
@@ -1558,17 +1574,17 @@ def _ids_shown(given: object) -> tuple[str, ...]:
 
 
 def _ids(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
-    """One id or several, as several."""
+    """Return one id or several as a list."""
     if not isinstance(given, Iterable):
         raise InvalidRequestError(f"{name} must be a fact's id, or a list of ids")
     return (given,) if isinstance(given, str) else tuple(given)
 
 
 class AgentMemory(BoundMemory):
-    """The memory of an agent: its contacts, and what is asked across all of them.
+    """The memory of an agent: its contacts, and the calls across all of them.
 
-    ``Memory.agent`` makes one, checked; it holds nothing of its own and needs no closing. It is for
-    an operator: an agent in a conversation holds the tools of one contact.
+    ``Memory.agent`` checks the ids and makes one. It holds no resources and needs no closing. It is
+    for an operator: an agent in a conversation gets the tools of one contact.
 
     Example::
 
@@ -1607,14 +1623,15 @@ class AgentMemory(BoundMemory):
         """The contacts of an agent, by id.
 
         Args:
-            contact_id: only this one, if it is known.
-            contact_ids: only these, as far as they are known; without either, all of the agent's.
-            after: only those that come after this id: the last one of the page before.
+            contact_id: only this contact, if it is known.
+            contact_ids: only these contacts, as far as they are known; without either argument, all
+                contacts of the agent.
+            after: only contacts after this id, which is the last one of the previous page.
             limit: at most this many; None for all.
 
         Raises:
-            InvalidScopeError: a contact cannot be used, or no contact can have the id to come
-                after.
+            InvalidScopeError: the id of a contact cannot be used, or ``after`` cannot be the id of
+                a contact.
             InvalidRequestError: the limit is below 1.
         """
         count, begin = at_most(limit), checked_ids({"after": after}).get("after", "")
@@ -1635,12 +1652,13 @@ class AgentMemory(BoundMemory):
         limit: int | None = None,
         **filters: Unpack[FilterFields],
     ) -> list[FoundFact]:
-        """The live facts of all of an agent's contacts that are nearest to a query. For operators.
+        """The live facts of all of an agent's contacts that are nearest to a query.
 
-        Facts that have ended are not among them, however near: a contact's ``history`` has those.
+        For operators.
 
-        On Neo4j a vector index finds them, approximately. Where it does not find enough, and on the
-        embedded engine, every fact of the agent is compared.
+        Facts that have ended are left out; a contact's ``history`` shows them. On Neo4j a vector
+        index finds the facts, approximately. If the index does not find enough, and on the embedded
+        engine, every fact of the agent is compared.
 
         Args:
             query: what to look for, 1 to 2,000 characters.
@@ -1666,21 +1684,25 @@ class AgentMemory(BoundMemory):
         channel: str = "chat",
         started_at: datetime | None = None,
     ) -> dict[str, str]:
-        """Hand over a conversation of several contacts; returns each one's job id, by contact.
+        """Hand over a conversation of several contacts; returns the id of the job of each contact.
 
-        Each contact gets the conversation as a session of their own, with only their own words as
-        the contact's. The words of another contact are no evidence there; an operator's are.
+        Each contact gets the conversation as a separate session, in which only their own words
+        count as the contact's. The words of another contact are not evidence there; an operator's
+        words are.
 
         Args:
-            session_id: its id, the same for all; None as in ``ContactMemory.submit_session``.
-            turns: as there.
-            speakers: who speaks as a user, by name: ``contact:ID``, or a role as there.
+            session_id: its id, the same for all contacts; None as in
+                ``ContactMemory.submit_session``.
+            turns: as in ``ContactMemory.submit_session``.
+            speakers: who speaks as a user, by name: ``contact:ID``, or a role as in
+                ``ContactMemory.submit_session``.
             channel: the channel of the conversation.
             started_at: when it began, time-zone aware; None for its first turn's time, or now.
 
         Raises:
-            InvalidSessionError: it cannot be used, or names no contact; nothing was stored.
-            InvalidScopeError: a contact cannot be used; nothing was stored.
+            InvalidSessionError: the session cannot be used, or names no contact; nothing was
+                stored.
+            InvalidScopeError: the id of a contact cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         # Who hands no talk over reads no lexicon.

@@ -1,6 +1,6 @@
-"""Reads what lies under ``config/`` beside the settings: profiles, attributes, gate policy.
+"""Reads the files under ``config/`` except the settings: profiles, attributes, gate policy.
 
-What an operator may have written is checked; what is shipped is checked by a test.
+A file that an operator may have written is checked; a test checks the shipped files.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _NUMBER_MAX = 1e15
 
 
 def load_profile(name: str) -> Profile:
-    """Profile of that name under ``config/profiles``, or in the file that is named.
+    """Read a profile by its name under ``config/profiles``, or by the path of its file.
 
     Args:
         name: ``seed``, ``minilm``, or the path of a file that ``reconciler calibrate`` wrote.
 
     Raises:
-        ConfigurationError: there is none, or it is no profile.
+        ConfigurationError: there is no such file, or it is not a profile.
     """
     if not isinstance(name, str):
         raise ConfigurationError(f"a profile is named by a string, not {type(name).__name__}")
@@ -67,7 +67,7 @@ def load_profile(name: str) -> Profile:
 
 
 def load_recall_floor(embedding_model: str) -> RecallFloor | None:
-    """Floor of recall that a shipped profile gives for a model; None where none does.
+    """The floor of recall in the shipped profile for a model; None if there is none.
 
     Args:
         embedding_model: name and fingerprint.
@@ -80,7 +80,7 @@ def load_recall_floor(embedding_model: str) -> RecallFloor | None:
 
 
 def profiles_of(embedding_model: str) -> list[str]:
-    """Shipped profiles that were calibrated on a model, by name; none where none was.
+    """The shipped profiles that were calibrated on a model, by name; may be empty.
 
     Raises:
         ConfigurationError: a profile cannot be read.
@@ -89,7 +89,7 @@ def profiles_of(embedding_model: str) -> list[str]:
 
 
 def _kept(name: str, embedding_model: str) -> Mapping[str, NDArray[Any]] | None:
-    """Arrays of that name that are shipped for a model; None where there are none.
+    """The arrays with that name that are shipped for a model; None if there are none.
 
     Raises:
         ConfigurationError: their file cannot be read.
@@ -114,9 +114,9 @@ def _arrays(file: Path) -> Mapping[str, NDArray[Any]]:
 
 
 def load_reach(embedding_model: str) -> float | None:
-    """Cosine below which a model's texts are mostly about different things; None if unmeasured.
+    """The cosine below which two texts are mostly about different things; None if not measured.
 
-    It is the least ``cosine_add_max`` of the shipped profiles that were calibrated on the model.
+    It is the lowest ``cosine_add_max`` of the shipped profiles that were calibrated on the model.
 
     Raises:
         ConfigurationError: a profile cannot be read.
@@ -126,13 +126,13 @@ def load_reach(embedding_model: str) -> float | None:
 
 
 def load_attribute_book(own: Path | None) -> AttributeBook:
-    """Attributes that are known, the user's own in front of the shipped ones.
+    """The known attributes; the user's own attributes come before the shipped ones.
 
     Args:
         own: a file like ``config/attributes.toml``, or None.
 
     Raises:
-        ConfigurationError: a file cannot be read, or does not say what an attribute needs.
+        ConfigurationError: a file cannot be read, or lacks something that an attribute needs.
     """
     shipped = _attribute_book(*_shipped("attributes.toml"))
     if own is None:
@@ -153,9 +153,9 @@ def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
     """Questions for the user's own attributes.
 
     Args:
-        own: a file like ``config/attributes.toml``, with attributes that may have ``questions``;
-            one without any is asked for by the words of its name and its description. None for
-            none.
+        own: a file like ``config/attributes.toml``, with attributes that may have ``questions``; if
+            an attribute has none, its name and its description make the questions. None if there is
+            no file.
 
     Raises:
         ConfigurationError: the file cannot be read, or has no lists of questions.
@@ -171,9 +171,9 @@ def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
 
 
 def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
-    """Questions about attributes as vectors, if those are shipped for the model; else None.
+    """The vectors of the questions about attributes, if they are shipped for the model; else None.
 
-    The sentences themselves are not read: the vectors name the text that they were made of.
+    The sentences themselves are not read: the vectors name the text from which they were made.
 
     Args:
         embedding_model: name and fingerprint.
@@ -185,7 +185,7 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
 
 
 def load_head(name: str, embedding_model: str) -> LinearHead | None:
-    """Shipped head of that name; None for a model that it was not trained on.
+    """The shipped head with that name; None if it was not trained on that embedding model.
 
     Args:
         name: ``notes``, ``ends`` or ``introductions``.
@@ -214,7 +214,7 @@ def sentences_digest() -> str:
 
 
 def _question_vectors(kept: Mapping[str, NDArray[Any]]) -> AttributeQuestions:
-    """Questions of each language, English first, and where the attributes' facts lie."""
+    """The questions of each language, English first, and the direction of the attributes' facts."""
     import numpy as np
 
     from reconciler.domain.recalling.asking import AttributeQuestions
@@ -232,12 +232,12 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
     """The write gate's policy: the user's own file, else the shipped one.
 
     Args:
-        own: a file like ``config/policy.toml``, instead of it; None for the shipped one.
-        domain: its rules apply to agents that the file names none for; None for its default.
+        own: a file like ``config/policy.toml``; None for the shipped one.
+        domain: the domain of agents that the file does not list; None for the file's default.
 
     Raises:
-        ConfigurationError: the file cannot be read, a table is missing or unusable, or it has no
-            such domain.
+        ConfigurationError: the file cannot be read, a table is missing or unusable, or the file has
+            no such domain.
     """
     policy = _shipped("policy.toml") if own is None else (own, _text_of(own))
     return _gate_policy(*policy, domain)
@@ -247,7 +247,7 @@ def load_judge_questions() -> list[JudgeQuestion]:
     """Shipped questions of `reconciler doctor --judge`.
 
     Raises:
-        ConfigurationError: the installation lacks it.
+        ConfigurationError: the installation lacks the file.
     """
     from reconciler.domain.records.policies import JudgeQuestion
 
@@ -256,9 +256,9 @@ def load_judge_questions() -> list[JudgeQuestion]:
 
 
 def load_prices(provider: str, model: str) -> dict[str, float]:
-    """A model's list prices at its vendor, by the settings' names; empty where none is known.
+    """The list prices of a model at its vendor, by the settings' names; empty if no price is known.
 
-    A dated name, such as ``claude-haiku-4-5-20251001``, has the price of the model.
+    A name with a date, such as ``claude-haiku-4-5-20251001``, has the price of the model.
 
     Raises:
         ConfigurationError: the installation lacks the list.
@@ -272,7 +272,7 @@ def load_prices(provider: str, model: str) -> dict[str, float]:
 
 @lru_cache
 def load_tools(profile: Literal["agent", "operator"]) -> dict[str, Tool]:
-    """Tools that a profile's models may call, as they are told of them, by name.
+    """The tools that a profile's models may call, with the texts for the models, by name.
 
     Raises:
         ConfigurationError: the installation lacks the file.
@@ -321,14 +321,14 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """True if it is a number that a float can hold; TOML's whole numbers have no bound."""
+    """True if a value is a number that a float can hold; TOML's whole numbers have no bound."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return -_NUMBER_MAX <= value <= _NUMBER_MAX
 
 
 def _profiles(embedding_model: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Shipped profiles that were calibrated on a model, by name, with what they hold."""
+    """The shipped profiles that were calibrated on a model, by name, with their contents."""
     for path in sorted(_PROFILES.glob("*.toml")):
         values = _parsed(path, _text_of(path))
         if values.get("embedding_model") == embedding_model:

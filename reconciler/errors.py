@@ -54,7 +54,7 @@ class ReconcilerError(Exception):
     """The base of all errors of this package; its message says what to do.
 
     An error may repeat its input, and is printed, logged and stored. So its message never holds a
-    secret that its name or its shape gives away, and no number of a card or an account.
+    secret that can be recognised by its name or shape, or the number of a card or an account.
     """
 
     retryable = False
@@ -97,15 +97,15 @@ class UnknownContactError(InvalidRequestError):
 
 
 class UnknownDecisionError(InvalidRequestError):
-    """No decision of that id exists."""
+    """No decision with that id exists."""
 
 
 class RelationError(InvalidRequestError):
-    """The facts that are named cannot be related as it is said; the note itself may stand."""
+    """The named facts cannot be related in this way; the note itself may be kept."""
 
 
 class RevertRefusedError(InvalidRequestError):
-    """Later decisions rest on the one to be undone.
+    """Later decisions depend on the decision to undo.
 
     Attributes:
         decision_ids: those later decisions, newest first.
@@ -117,7 +117,7 @@ class RevertRefusedError(InvalidRequestError):
 
 
 class UnknownFactError(InvalidRequestError):
-    """No fact of that id exists in the scope."""
+    """No fact with that id exists in the scope."""
 
 
 class InvalidSessionError(InvalidRequestError):
@@ -133,11 +133,11 @@ class IllegalMemoryOperationError(InvalidRequestError):
 
 
 class UnknownJobError(InvalidRequestError):
-    """No job of that id exists."""
+    """No job with that id exists."""
 
 
 class UnknownTaskError(InvalidRequestError):
-    """No task of that id exists in the scope."""
+    """No task with that id exists in the scope."""
 
 
 class EmbeddingError(ReconcilerError):
@@ -189,11 +189,11 @@ class ExtractionAnswerError(ExtractionError):
 
 
 class LeaseLostError(ReconcilerError):
-    """Another worker has the job by now; finished work is kept and not repeated."""
+    """Another worker now has the job; finished work is kept and not repeated."""
 
 
 class GraphError(ReconcilerError):
-    """The graph engine could not do what was asked."""
+    """The graph engine could not carry out the call."""
 
 
 class GraphUnavailableError(GraphError):
@@ -219,7 +219,10 @@ class GraphLockedError(GraphError):
 
 
 class GraphStorageError(GraphError):
-    """The disk is full or failing, and nothing is written until reopened; or a file is damaged."""
+    """The disk is full or failing, and nothing is written until it is reopened.
+
+    Or a file is damaged.
+    """
 
 
 class DamagedRecordError(GraphError):

@@ -1,7 +1,8 @@
 """Keeps a forked child from its parent's objects that rest on threads, locks or sockets.
 
-A child has a copy of them all, and none of the threads that serve them; a lock that was held at
-the fork is held for ever. So code that waits for such a thing asks first which process it is in.
+A child has a copy of all objects, but none of the threads that serve them; a lock that was held at
+the fork is held for ever. So code that waits for such an object first checks in which process it
+runs.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def leave_alone_in_children(held: object) -> None:
 
 
 def _keep_all() -> None:
-    """A reference that is never given back outlives the interpreter's own cleaning up."""
+    """A reference that is never released survives the clean-up of the interpreter."""
     for held in list(_LEFT_ALONE):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
 

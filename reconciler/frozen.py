@@ -16,5 +16,5 @@ def frozen(record: type[T]) -> type[T]:
 
 @dataclass_transform(frozen_default=True)
 def in_order(record: type[T]) -> type[T]:
-    """Same, with fields that may be given in their order: there are few, or all know them."""
+    """The same, but fields may be given in their order, because there are few or all know them."""
     return dataclass(frozen=True, slots=True)(record)

@@ -1,6 +1,7 @@
 """The facade: one object that opens a memory and hands out its views. Decides nothing.
 
-What only some calls need, they import, so that a caller who reads a history waits for nothing else.
+A call imports the modules that only it needs, so that a caller who reads a history does not wait
+for others.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ else:
     class class_call(classmethod):  # noqa: N801 - a decorator
         """A class method that raises ``InvalidRequestError`` when it is called on an object.
 
-        Python lets a class method be called on an object, which it then knows nothing of:
-        ``open`` on an open memory would open whichever store the settings name.
+        Python allows the call of a class method on an object, but the method does not see the
+        object: ``open`` on an open memory would open the store that the settings name.
         """
 
         def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
@@ -53,9 +54,8 @@ else:
 
             def refused(*_: object, **__: object) -> NoReturn:
                 raise InvalidRequestError(
-                    f"{name} cannot use this open {of_class}; call "
-                    f"{of_class}.{name}(...) on the class, with the settings of the store that you "
-                    "mean"
+                    f"{name} cannot use this open {of_class}; call {of_class}.{name}(...) on the "
+                    "class, with the settings of the store"
                 )
 
             return refused
@@ -94,7 +94,7 @@ class Memory:
         must_exist: bool = False,
         **arguments: Unpack[OpenFields],
     ) -> Self:
-        """Open the memory that the settings describe; a new store is made ready by itself.
+        """Open the memory that the settings describe; a new store is set up automatically.
 
         Args:
             settings: all of them; None reads them from arguments, environment and files.
@@ -191,7 +191,7 @@ class Memory:
 
         Args:
             agent_id: the agent.
-            contact_id: the contact; one about whom nothing is known has an empty memory.
+            contact_id: the contact; a new contact has an empty memory.
             tenant: the tenant; None for the configured one.
 
         Raises:
@@ -200,7 +200,7 @@ class Memory:
         return ContactMemory(self._parts, self._parts.scope(tenant, agent_id, contact_id))
 
     def agent(self, agent_id: str, *, tenant: str | None = None) -> AgentMemory:
-        """The memory of an agent, for what is asked across its contacts.
+        """The memory of an agent, with the calls across its contacts.
 
         Args:
             agent_id: the agent.
@@ -227,7 +227,7 @@ class Memory:
             contact_id: whom the note is about.
             text: one fact, 1 to 2,000 characters.
             tenant: the tenant; None for the configured one.
-            **fields: optional fields beside the text; ``NoteFields`` documents them. By default
+            **fields: optional fields besides the text; ``NoteFields`` documents them. By default
                 ``source_kind`` is ``user_explicit``, and the gate judges ``importance`` from the
                 words.
 
@@ -280,9 +280,9 @@ class Memory:
         """Import JSON lines; see ``NoteImport``.
 
         Run it again from the same source to continue where it stopped. A line without a time counts
-        as said again if it comes from another source, or from an unnamed one: the last word counts.
-        A file that returns to its earlier content changes nothing, because its lines are known; to
-        have them count again, give them ``said_at``, or name another source.
+        as said again if it comes from another source, or from an unnamed source: the last word
+        counts. A file that returns to its earlier content changes nothing, because its lines are
+        known; if they should count again, give them ``said_at``, or name another source.
 
         Args:
             lines: one JSON object each, with ``text`` and optionally the door's other arguments.
@@ -322,7 +322,7 @@ class Memory:
         """The erasures of a tenant, oldest first, and how far each one got.
 
         Args:
-            unfinished: only those that were interrupted and have to be finished.
+            unfinished: only the erasures that were interrupted and must be finished.
             tenant: the tenant; None for the configured one.
             limit: at most this many; None for all.
 
@@ -362,7 +362,7 @@ class Memory:
         """The jobs of all agents, newest first.
 
         Args:
-            contact_id: only those about contacts of this id, whichever agent has them.
+            contact_id: only jobs about contacts with this id, of any agent.
             state: only those in this state.
             tenant: the tenant; None for the configured one.
             limit: at most this many.
@@ -461,10 +461,10 @@ _MUST_HAVE = {"embedder": "embed", "arbiter": "judge", "extractor": "extract"}
 
 
 def check_parts(clock: object, **parts: object) -> None:
-    """Refuse what cannot be a part of a memory; None is the configured one.
+    """Refuse an object that cannot be a part of a memory; None is the configured part.
 
     Raises:
-        ConfigurationError: one of them is something else.
+        ConfigurationError: an object has another class.
     """
     if any(isinstance(part, dict) for part in parts.values()):
         raise ConfigurationError(
@@ -480,7 +480,7 @@ def check_parts(clock: object, **parts: object) -> None:
             )
     if clock is not None and not callable(clock):
         raise ConfigurationError(
-            f"clock must be a function that tells the time, not {type(clock).__name__}"
+            f"clock must be a function that returns the time, not {type(clock).__name__}"
         )
 
 

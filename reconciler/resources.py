@@ -17,14 +17,14 @@ CONFIG_BYTES_MAX = 1024 * 1024
 
 
 def read_config(path: Path, name: str) -> str:
-    """Text of a file that configures something.
+    """Read the text of a configuration file.
 
     Args:
         path: the file.
-        name: how the operator named it, for the error.
+        name: the operator's name for the file, for the error.
 
     Raises:
-        ConfigurationError: it cannot be read, is too large, or is no UTF-8.
+        ConfigurationError: the file cannot be read, is too large, or is not UTF-8.
     """
     try:
         with expanded(path).open("rb") as file:
@@ -34,13 +34,13 @@ def read_config(path: Path, name: str) -> str:
     except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
         raise ConfigurationError(f"{name} cannot be read: {error}") from error
     raise ConfigurationError(
-        f"{name} has more than {CONFIG_BYTES_MAX:,} bytes, too many for a configuration file; name "
-        "another one"
+        f"{name} has more than {CONFIG_BYTES_MAX:,} bytes, which is too long for a configuration "
+        "file; name another one"
     )
 
 
 def is_disk_failure(error: OSError) -> bool:
-    """True if a disk is full, failing, or takes nothing, and no setting is at fault."""
+    """True if a disk is full, failing or read-only, so that no setting is at fault."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
@@ -48,7 +48,7 @@ def check_folder_is_writable(store: Path) -> None:
     """Check that this user may write in a store's folder: a store makes files beside itself.
 
     Args:
-        store: the file of the store; it, and folders above it, may be missing yet.
+        store: the file of the store; the file and the folders above it need not exist yet.
 
     Raises:
         ConfigurationError: the user may not, or the disk is mounted to be read only.
@@ -62,8 +62,8 @@ def check_folder_is_writable(store: Path) -> None:
         why = os.strerror(errno.EROFS if is_read_only else errno.EACCES)
         raise ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {store}: this user may not write in the folder {folder}, "
-            f"where a store makes further files: {why}. Give the user that right, or name a file "
-            "in another folder"
+            f"where a store creates its other files: {why}. Give the user that right, or name a "
+            "file in another folder"
         )
 
 
@@ -119,7 +119,7 @@ def resource_path(name: str) -> Path:
     for place in (package / name, package.parent / name):
         if place.is_dir():
             return place
-    raise ConfigurationError(f"the installation lacks its folder {name}/; install it again")
+    raise ConfigurationError(f"the installation has no folder {name}/; install the package again")
 
 
 def engine_names() -> tuple[str, ...]:

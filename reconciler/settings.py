@@ -1,8 +1,8 @@
 """Settings: the only module that reads the environment. Never anything that acts on them.
 
-Arguments win over environment variables, those over the file that ``RECONCILER_CONFIG_FILE``
-names, that over ``config/reconciler.toml``, which lists every setting with its default. A variable
-that is set to nothing counts as unset.
+The order is: arguments, environment variables, the file that ``RECONCILER_CONFIG_FILE`` names,
+``config/reconciler.toml``; the first that has a value counts. The last file lists every setting
+with its default. An empty variable counts as unset.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from reconciler.resources import (
 
 _PREFIX = "RECONCILER_"
 _OF_CLIENTS = frozenset({"RECONCILER_TOKEN", "RECONCILER_URL"})
-"""What clients of the HTTP API read, as its pages show; none is a setting."""
+"""Variables that clients of the HTTP API read, as its pages show; none of them is a setting."""
 
 _Name = Annotated[str, Field(min_length=1)]
 
@@ -76,13 +76,13 @@ _USUAL_MODELS = {
 """The smallest current model of each provider; ``_as_named_now`` says what "decisions" is."""
 
 PROVIDERS_OF_NAMES = {"minilm": "packaged", "noop": "none"}
-"""Of an embedder: which names of models belong to which provider; any other is a model's own."""
+"""The providers of an embedder with the names of their models."""
 _EMBEDDING_MODELS = {
     "openai": "text-embedding-3-small",
     "sentence-transformers": "intfloat/multilingual-e5-small",
 }
 _IN_MEMORY = ":memory:"
-"""As the path of an embedded store: one of its own, which is removed when it is closed."""
+"""As the path of an embedded store: a separate store, which is removed when it is closed."""
 
 _log = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ class LifeSettings(_Group, frozen=True):
 
 
 class _ModelSettings(_Group, frozen=True):
-    """Where a model is, and as whom it is called."""
+    """The address of a model, and the key for its calls."""
 
     provider: str
     model: _Name | None = None
@@ -172,18 +172,18 @@ class _ModelSettings(_Group, frozen=True):
         address = (self.base_url or "").rstrip("/")
         if "?" in address:
             raise ValueError(
-                "base_url ends in a query, so no path can be added; give the address before "
-                "the ?, and set the parameters of the query in the server itself"
+                "base_url ends in a query, so no path can be added; give only the address before "
+                "the ?, and set the query's parameters in the server"
             )
         if self.provider == "anthropic" and address.endswith("/v1"):
             raise ValueError(
-                "base_url ends in /v1, which Anthropic's SDK adds itself; give what is before it"
+                "base_url ends in /v1, which Anthropic's SDK adds itself; leave out /v1"
             )
         return self
 
     @property
     def has_model(self) -> bool:
-        """True if a model can be called: with a key, or at an address that may want none."""
+        """True if a model can be called: with a key, or at an address that may need no key."""
         return self.api_key is not None or self.base_url is not None
 
     @property
@@ -223,7 +223,7 @@ class EmbedderSettings(_ModelSettings, frozen=True):
 
     @property
     def kind(self) -> str:
-        """Provider; of "auto" the one that the model's name belongs to."""
+        """The provider; for "auto" the one that the model's name belongs to."""
         if self.provider != "auto":
             return self.provider
         return PROVIDERS_OF_NAMES.get(self.model, "sentence-transformers")
@@ -232,21 +232,21 @@ class EmbedderSettings(_ModelSettings, frozen=True):
     def _fits_its_provider(self) -> Self:
         if self.kind in {"openai", "sentence-transformers"} and self.model in PROVIDERS_OF_NAMES:
             raise ValueError(
-                f"provider {self.kind!r} needs model, the name of one of its models, such as "
-                f"{_EMBEDDING_MODELS[self.kind]!r}; it has no {self.model!r}"
+                f"provider {self.kind!r} has no model {self.model!r}; set model to one of its "
+                f"models, such as {_EMBEDDING_MODELS[self.kind]!r}"
             )
         if self.kind == "packaged":
             if self.model != "minilm":
                 raise ValueError(
-                    "provider 'packaged' has the model 'minilm' alone; for another one set "
+                    "provider 'packaged' has only the model 'minilm'; for another model set "
                     "provider to 'sentence-transformers' or 'openai'"
                 )
             if self.query_prefix or self.passage_prefix:
                 raise ValueError("the packaged model was trained without prefixes; unset them")
         if self.kind != "sentence-transformers" and self.device != "cpu":
             raise ValueError(
-                "device is for provider 'sentence-transformers'; the packaged model runs on the "
-                "processor, and a server has a device of its own: unset it"
+                "device is for provider 'sentence-transformers' only; the packaged model runs on "
+                "the processor, and a server chooses its own device: unset it"
             )
         if self.kind != "openai" and (self.base_url is not None or self.dimension is not None):
             raise ValueError(
@@ -290,7 +290,7 @@ class ArbiterSettings(_ModelSettings, ArbitrationPolicy, frozen=True):
         if self.provider == "packaged" and (self.base_url, self.api_key) != (None, None):
             raise ValueError(
                 "the packaged judge is a file on this machine: unset base_url and api_key, or set "
-                "provider to the judge that they are for"
+                "provider to the judge that uses them"
             )
         return self
 
@@ -306,7 +306,7 @@ class ExtractorSettings(_ModelSettings, ExtractionPolicy, frozen=True):
     @model_validator(mode="before")
     @classmethod
     def _without_what_is_gone(cls, given: Any) -> Any:
-        """An older file may name the fallback, which is no setting any more."""
+        """An older file may have the fallback, which is no longer a setting."""
         if isinstance(given, dict) and "fallback" in given:
             _log.warning("extractor.fallback is no longer a setting and has no effect; remove it")
             return {name: value for name, value in given.items() if name != "fallback"}
@@ -353,7 +353,7 @@ class Settings(BaseSettings):
 
     @property
     def is_in_memory(self) -> bool:
-        """True if the store is to be one of its own, which is removed when it is closed."""
+        """True if the store is a separate store that is removed when it is closed."""
         return self.graph == "embedded" and str(self.embedded_path) == _IN_MEMORY
 
     @field_validator("graph")
@@ -378,11 +378,11 @@ class Settings(BaseSettings):
 
 
 Group: TypeAlias = Mapping[str, Any]
-"""The settings of one group by name; what is in it is checked when the settings are loaded."""
+"""The settings of one group by name; the values are checked when the settings are loaded."""
 
 
 class OpenFields(TypedDict, total=False):
-    """The settings that ``Memory.open`` takes by name, so that a type checker finds a slip."""
+    """The settings that ``Memory.open`` takes by name, so that a type checker finds mistakes."""
 
     graph: Literal["embedded", "neo4j"]
     embedded_path: Path | str
@@ -397,7 +397,7 @@ class OpenFields(TypedDict, total=False):
 
 
 class SettingFields(OpenFields, total=False):
-    """All settings. ``Memory.open`` takes an object under the names that are added here."""
+    """All settings. For the names that are added here, ``Memory.open`` takes an object."""
 
     embedder: Group
     arbiter: Group
@@ -407,7 +407,7 @@ class SettingFields(OpenFields, total=False):
 class _UsualNames(PydanticBaseSettingsSource):
     """The variables that other tools of the field share: NEO4J_URI, ANTHROPIC_API_KEY and so on.
 
-    Which of them a model is called with depends on its provider, wherever that is set.
+    The key of a model depends on its provider, in whichever source that is set.
     """
 
     def __init__(self, settings_cls: type[BaseSettings], files: PydanticBaseSettingsSource) -> None:
@@ -507,7 +507,7 @@ def _warn_of(variable: str) -> None:
 
 @cache
 def _names() -> tuple[str, ...]:
-    """Every setting as it stands in a file: ``tenant``, ``recall.limit``."""
+    """Every setting by its name in a file: ``tenant``, ``recall.limit``."""
     names = ["config_file"]
     for name, field in Settings.model_fields.items():
         group = field.annotation
@@ -523,9 +523,9 @@ def _variable_of(name: str) -> str:
 
 
 def _usual_folder() -> Path:
-    """Where the user's data is; without a home, a path that is refused as soon as it is opened.
+    """The folder of the user's data; without a home, a path that is refused when it is opened.
 
-    A Neo4j needs none.
+    Neo4j does not need it.
     """
     try:
         return user_data_folder()
@@ -538,7 +538,7 @@ def _usual_prefix(provider: str) -> str:
 
 
 def _variable(name: str) -> str | None:
-    """A variable's value; one that is set to nothing, as Compose passes it, counts as unset."""
+    """The value of a variable; an empty variable, as Compose passes it, counts as unset."""
     return os.environ.get(name) or None
 
 

@@ -1,8 +1,8 @@
 """Doubles for tests: small, deterministic, without a model, and bound by the ports' contracts.
 
 Here: what a user's own tests may put in place of a port. Each double passes the contract suite of
-its port, so that what holds with it holds with the real one. Never here: fixtures, or a fake of
-the graph; the embedded engine is the fast real one.
+its port, so that a test with a double also holds for the real part. Never here: fixtures, or a fake
+of the graph; the embedded engine is the fast real one.
 
 Example::
 
@@ -40,7 +40,7 @@ __all__ = ["HashingEmbedder", "ScriptedArbiter", "ScriptedExtractor", "TableEmbe
 
 
 class _Embedder:
-    """What the doubles of an embedder have in common.
+    """The common part of the doubles of an embedder.
 
     Args:
         dimension: length of every vector.
@@ -68,7 +68,7 @@ class _Embedder:
         return 0.0
 
     def close(self) -> None:
-        """Refuse to embed from now on, as the real one does."""
+        """Refuse to embed from now on, like a real embedder."""
         self._is_closed = True
 
     def _check_open(self) -> None:
@@ -95,7 +95,7 @@ class HashingEmbedder(_Embedder):
         super().__init__(dimension)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a text: float32, shape (n, dimension).
+        """One unit vector for each text: float32, shape (n, dimension).
 
         Raises:
             EmbedderClosedError: the embedder is closed.
@@ -114,7 +114,7 @@ class TableEmbedder(_Embedder):
     Args:
         vectors: text to vector of any length but zero; texts are looked up by ``canonical_text``.
         dimension: length of every vector.
-        unread: letters that it claims not to read, wherever they stand.
+        unread: letters that it claims not to read, in any place.
 
     Raises:
         EmbeddingError: a vector has another shape, or no direction.
@@ -142,7 +142,7 @@ class TableEmbedder(_Embedder):
         try:
             rows = [self._vectors[canonical_text(text)] for text in texts]
         except KeyError as error:
-            raise EmbeddingError(f"the table names no vector for {error}") from error
+            raise EmbeddingError(f"the table has no vector for {error}") from error
         return np.array(rows, dtype=np.float32).reshape(len(texts), self._dimension)
 
     def unread(self, text: str) -> str:
@@ -159,9 +159,9 @@ class ScriptedArbiter:
     """An arbiter that answers from a script, in turn; each answer once.
 
     Args:
-        answers: judgements to return and errors to raise. Past the last one it is unavailable, as
-            a real arbiter that has nothing to say would be; it never makes a judgement up. A
-            confidence outside [0, 1] is an answer of no use, as it is with a real one.
+        answers: judgements to return and errors to raise. After the last answer the arbiter is
+            unavailable; it never invents a judgement. An answer with a confidence outside [0, 1] is
+            not used, as with a real arbiter.
 
     Attributes:
         calls: the notes and neighbours it was asked about, oldest first.
@@ -192,11 +192,11 @@ class ScriptedExtractor:
     """An extractor that answers from a script, in turn; each answer once.
 
     Args:
-        answers: extractions to return and errors to raise. Past the last one it is unavailable, as
-            a real extractor that has nothing to say would be; it never makes an extraction up.
+        answers: extractions to return and errors to raise. After the last answer the extractor is
+            unavailable; it never invents an extraction.
 
     Attributes:
-        windows: what it was asked to read, oldest first.
+        windows: the windows that it was asked to read, oldest first.
     """
 
     name = "scripted/extractor-v0"
@@ -232,7 +232,8 @@ def _direction(word: str, dimension: int) -> NDArray[np.float64]:
 def _checked(text: str, vector: Sequence[float], dimension: int) -> Floats:
     if len(vector) != dimension or not np.any(vector) or not np.all(np.isfinite(vector)):
         raise EmbeddingError(
-            f"{text!r} needs {dimension} numbers, at least one of them not zero; it has {vector}"
+            f"{text!r} needs {dimension} numbers, of which one or more must not be zero; it has "
+            f"{vector}"
         )
     return _unit(np.array([vector], dtype=np.float64)).reshape(dimension)
 

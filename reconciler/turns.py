@@ -1,8 +1,8 @@
-"""Turns: who comes first goes first. What is waited for is not known here.
+"""Turns: callers get their turn in the order in which they come.
 
-The locks and semaphores of ``threading`` let a newcomer overtake the threads that wait: a thread
-that gives one back and asks again usually gets it, and under load a few threads win for seconds on
-end.
+The locks and semaphores of ``threading`` let a new caller overtake the threads that wait: a thread
+that releases a lock and asks again usually gets it, and under load a few threads get it for
+seconds.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 
 _LOOK_AGAIN_SECONDS = 1.0
-"""Who waits looks again after this long: an interrupt may have swallowed the call to go on."""
+"""A waiting caller looks again after this time, because an interrupt may have lost its signal."""
 
 
 class Turns:
     """Lets ``count_max`` callers go on at once, the others in the order in which they came.
 
-    An interrupt such as Ctrl-C may come between any two steps, and no turn may be lost by it. So
-    there is one queue, and no count beside it: who stands among its first has a turn. To join and
-    to leave is one step each, of a dictionary, which keeps the order in which its keys came.
+    An interrupt such as Ctrl-C may come between any two steps, and must not lose a turn. So there
+    is only one queue, and no separate count: the first callers in the queue have a turn. To join
+    and to leave the queue is one step each, of a dictionary, which keeps the order of its keys.
 
     Args:
         count_max: how many may have a turn at the same time, 1 or more.
@@ -33,7 +33,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[Ticket]:
-        """A turn that can be taken inside the block; at its end it is given back."""
+        """A turn that can be taken inside the block; it is released at the end of the block."""
         turn = Ticket(self)
         try:
             yield turn
@@ -42,7 +42,7 @@ class Turns:
             self._call_first()
 
     def _first(self) -> list[Ticket]:
-        """Those who have a turn."""
+        """The callers that have a turn."""
         return list(self._queue)[: self._count_max]
 
     def _call_first(self) -> None:
@@ -52,7 +52,7 @@ class Turns:
 
 
 class Ticket:
-    """A caller's place in the queue, and its turn once it is among the first there."""
+    """A caller's place in the queue, and its turn when it is among the first."""
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
@@ -64,7 +64,7 @@ class Ticket:
         return self in self._turns._first()
 
     def take(self, timeout_seconds: float, *, while_moving: bool = False) -> bool:
-        """True if the caller has its turn now; who has it already does not wait again.
+        """True if the caller has its turn now; a caller that already has it does not wait again.
 
         Args:
             timeout_seconds: how long to wait for it.

@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 _TRIES_MAX = 20
-"""The most braces tried as the beginning of an object; a text with more is no answer with a
-remark."""
+"""The most braces tried as the beginning of an object; a text with more braces is not an answer
+with a remark."""
 
 _NOT_ASKED_FOR = "(a field that was not asked for)"
 _THOUGHT_ENDS = "</think>"
@@ -29,11 +29,11 @@ _WORDS_FOR_NULL = {"", "none", "null"}
 
 
 class UnreadableAnswerError(Exception):
-    """A model's answer has another form than asked for; the text names the fault."""
+    """The model's answer does not have the requested form; the text names the fault."""
 
 
 def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
-    """The one answer at the end of the text; anything may stand before it.
+    """Return the one answer at the end of the text; any other text may come before it.
 
     Raises:
         UnreadableAnswerError: the text ends without one, or holds several that differ.
@@ -62,7 +62,7 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
 
 
 def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> str:
-    """The first fault and its place, without the answer's words.
+    """Name the first fault and its place, without the answer's words.
 
     A key may also be the answer's word, so only the names of the shape's fields are repeated. If
     the shape is unknown, it accepts unknown keys, so the first part of the path is a field's name.
@@ -105,7 +105,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 
 def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
-    """The JSON objects that begin a line, up to the one that ends the text.
+    """The JSON objects that begin a line, up to the object that ends the text.
 
     A part of a list does not count. An object inside a sentence is a quotation, and so is one with
     words after it: it may come from the note, and the words may say so.
@@ -131,7 +131,10 @@ def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
 
 
 def _null(given: Any) -> Any:
-    """Null, also from a word for it; pydantic itself reads numbers and booleans from strings."""
+    """Read null, also from a word for null.
+
+    Pydantic itself reads numbers and booleans from strings.
+    """
     word = given.strip() if isinstance(given, str) else given
     return None if isinstance(word, str) and word.lower() in _WORDS_FOR_NULL else word
 
@@ -144,31 +147,31 @@ def _number(given: Any) -> Any:
 
 
 LaxInt = BeforeValidator(_number)
-"""For an ``int``: also a number in a string, and "null" for null."""
+"""An ``int``: accepts also a number in a string, and "null" for null."""
 
 LaxFloat = BeforeValidator(_number)
-"""The same of a ``float``."""
+"""A ``float``: accepts also a number in a string, and "null" for null."""
 
 Share = Annotated[float, Field(ge=0, le=1), LaxFloat]
 """A number from 0 to 1, also in a string."""
 
 LaxBool = BeforeValidator(_null)
-"""For a ``bool``: also the word in a string."""
+"""A ``bool``: accepts also the word in a string."""
 
 
 def _listed(given: Any) -> Any:
-    """Null as an empty list, and one number as a list of one."""
+    """A list of numbers: accepts null as an empty list, and one number as a list of one."""
     if given is None:
         return []
     return given if isinstance(given, list) else [given]
 
 
 OneOrMany = BeforeValidator(_listed)
-"""For a list: also a single member, and null for an empty list."""
+"""A list: accepts also a single member, and null for an empty list."""
 
 
 def word_of(words: type[StrEnum]) -> BeforeValidator:
-    """For an enumeration: its word in any case, with space around it."""
+    """An enumeration: accepts its word in any case, with space around it."""
     known = {str(word).lower(): word for word in words}
 
     def _known(given: Any) -> Any:

@@ -24,7 +24,7 @@ class _Block(BaseModel):
 
 
 class _Message(BaseModel):
-    """The part of a reply that is relied on; the SDK itself checks nothing that it is sent."""
+    """The part of a reply that this code relies on; the SDK itself does not check a reply."""
 
     stop_reason: str
     content: list[_Block]

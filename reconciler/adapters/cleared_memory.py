@@ -1,9 +1,9 @@
-"""The C library's memory: cleared while the engine writes, and given back at a store's close.
+"""The C library's memory: cleared while the engine writes, and returned when a store is closed.
 
 The embedded engine writes whole pages, and fills only the beginning of some. The rest of such a
-page holds whatever was in that memory before: anything that this process ever held, even a text
-that was erased long ago. The C library also keeps memory that the engine frees, for its threads.
-Never here: what is written where.
+page keeps the old contents of that memory. They may come from any part of this process, even from a
+text that was erased long ago. The C library also keeps memory that the engine frees, for its
+threads. Never here: what is written where.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PROBES = 64
 
 
 class _Writers:
-    """Counts the writers for which this process's memory is cleared now."""
+    """Counts the running writers; while there is one, this process's memory is cleared."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -41,13 +41,15 @@ class _Writers:
 
 _writers = _Writers()
 _probing = threading.Lock()
-"""Held while the host's setting is read: two threads that read it at once would each take what the
-other tries out for the host's own, and keep it for good."""
+"""Held while the host's setting is read. Otherwise two threads that read the setting at once could
+each take the other's trial value for the host's setting, and keep it for good."""
 
 
 @contextmanager
 def cleared_memory() -> Iterator[None]:
-    """Clear memory when it is handed out, until the block ends, if the C library can; else nothing.
+    """Clear memory when it is handed out, until the block ends, if the C library can.
+
+    Else do nothing.
 
     It holds for all threads of the process: an array of 1 MiB takes 0.1 ms more to make. So only
     a writer has it, for the milliseconds of a write, and afterwards the host's own setting holds
@@ -99,7 +101,9 @@ def _fill_with(byte: int) -> bool:
 
 @cache
 def _hosts_own() -> int:
-    """The host's own ``M_PERTURB``, set by ``MALLOC_PERTURB_``, for example; glibc cannot say it.
+    """Find the host's ``M_PERTURB``, set by ``MALLOC_PERTURB_``, for example.
+
+    Glibc cannot report it.
 
     0, the default, fills nothing.
     """
@@ -126,7 +130,7 @@ def _filling() -> int | None:
 
 
 def _start_anew() -> None:
-    """Put the host's setting back in a forked child: none of the writers is there."""
+    """Restore the host's setting in a forked child, which has none of the writers."""
     global _writers
     if _writers.count:
         _fill_with(_hosts_own())

@@ -1,9 +1,9 @@
 """Drafts: folders for files that are not in place yet; removed even if their process is killed.
 
-A draft lies in a hidden folder that its process has locked. The lock ends with the process, so a
+A draft is in a hidden folder that its process has locked. The lock ends with the process, so a
 draft without a lock belongs to a killed process; it may hold a contact's words. Never here: the
-contents of a draft, and when it is put in place. ``sync`` and
-``sync_folder`` make what was written to files and folders survive a loss of power.
+contents of a draft, and when it is put in place. ``sync`` and ``sync_folder`` make what was written
+to files and folders survive a loss of power.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def draft_folder(beside: Path) -> Iterator[Path]:
 def temporary_folder() -> tuple[Path, Callable[[], None]]:
     """A new private folder among the temporary ones, and a function that removes it.
 
-    It is gone at the latest when this process ends, or, if that is killed, when another one asks
-    for such a folder. A forked child never removes it.
+    The folder is removed when this process ends at the latest. If this process is killed, the next
+    process that asks for such a folder removes it. A forked child never removes it.
 
     Raises:
         OSError: it cannot be made.
@@ -87,7 +87,7 @@ def _remove(folder: Path, lock: int | None) -> None:
 
 
 def remove_abandoned_drafts(parent: Path) -> None:
-    """Remove what killed processes left in a folder; nothing where locks do not work."""
+    """Remove the drafts that killed processes left in a folder; do nothing if locks do not work."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another user's, or one that is in use, or just gone
             if (lock := _lock(folder, is_waiting=False)) is not None:
@@ -96,7 +96,7 @@ def remove_abandoned_drafts(parent: Path) -> None:
 
 
 def _locked_folder(parent: Path) -> tuple[Path, int | None]:
-    """A new folder with its lock; None where locks do not work."""
+    """Make a new folder with its lock; None if locks do not work."""
     while True:
         folder = Path(mkdtemp(prefix=_PREFIX, dir=parent))
         try:

@@ -32,18 +32,20 @@ the rows is as good. So they are renewed some twenty times in a store's life."""
 _GROWTH_START_BYTES = 1 << 15
 
 _OF_EVERY_WRITE = ("BEGIN TRANSACTION", "COMMIT")
-"""Without a value, and planned once all the same: to read them costs as much as a small write."""
+"""Statements without a value that are still planned once: parsing them costs as much as a small
+write."""
 
 _PLANS_MAX = 100
-"""A plan takes 0.7 MB, one of a write 1.5 MB: 60 after a minute of agents. Source: measured."""
+"""The plan of a read takes 0.7 MB, that of a write 1.5 MB; agents need 60 plans in a minute.
+Source: measured."""
 
 _WIDTHS = (7, 8, 15, 16, 31, 32)
 """Bits at which the engine chooses another type for an integer, which it then keeps in a plan."""
 
 
 _ROWS_AT_ONCE = 256
-"""Rows that are there at once, where they are put into columns: with more than 700 new lists the
-garbage collector begins, and with 10,000 it takes longer than the engine. Source: measured."""
+"""Rows in memory at once while they are put into columns. With more than 700 new lists the garbage
+collector starts, and with 10,000 it takes longer than the engine. Source: measured."""
 
 _EPOCH, _EPOCH_UTC = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -54,15 +56,16 @@ _OF_PROPERTIES = ("NODE", "REL", "STRUCT")
 class UnreadableRowsError(RuntimeError):
     """A row holds an impossible value: text that is not UTF-8, or a time out of range.
 
-    It checks no page of its file, so that bytes of it that were altered are read as they are.
+    The engine does not check the pages of its file, so it reads altered bytes as they are.
     """
 
 
 class PlanningConnection(ladybug.Connection):
     """Runs statements, each planned once for its text and its parameters' types.
 
-    The package's own ``execute`` does so too, but it looks into every value to tell the types: a
-    millisecond for a decision. And what it planned stays, as long as the connection.
+    The package's own ``execute`` does so too, but it looks into every value to find the types,
+    which takes a millisecond for a decision. It also keeps all plans as long as the connection
+    lives.
     """
 
     def __init__(self, database: ladybug.Database) -> None:
@@ -91,7 +94,10 @@ class PlanningConnection(ladybug.Connection):
             return [dict(zip(columns, row, strict=True)) for row in lists]
 
     def columns(self, text: str, given: Mapping[str, Any]) -> list[Row]:
-        """As ``rows``, with all rows as one that has a list for each column; none without rows."""
+        """Like ``rows``, but returns all rows as one row with a list for each column.
+
+        No row if there are none.
+        """
         with closing(self._result(text, dict(given))) as result:
             names = result.get_column_names()
             columns: dict[str, list[Any]] = {name: [] for name in names}
@@ -104,7 +110,7 @@ class PlanningConnection(ladybug.Connection):
             return [columns] if result.get_num_tuples() else []
 
     def close(self) -> None:
-        """Interrupt what runs on it, and give its plans back."""
+        """Interrupt the running statement, and release the plans."""
         super().close()
         self._plans.clear()
 
@@ -138,7 +144,10 @@ def _pages_of(result: ladybug.QueryResult) -> Iterator[list[Any]]:
 
 
 def _type(value: Any) -> Any:
-    """A value's type, as the engine sees it when it plans; of maps with their names in order."""
+    """The type of a value, as the engine sees it when it plans.
+
+    For a map, with its names in order.
+    """
     if isinstance(value, list):
         first = next((element for element in value if element is not None), None)
         return (list, *_type(first)) if isinstance(first, dict) else (list, type(first))
@@ -150,7 +159,10 @@ def _type(value: Any) -> Any:
 
 
 def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
-    """Give the times their zone; only their columns are looked at, since rows may be many."""
+    """Add the zone to times.
+
+    Only columns of times are looked at, because there may be many rows.
+    """
     for place in (place for place, name in enumerate(types) if name == "TIMESTAMP"):
         for row in rows:
             if row[place] is not None:
@@ -171,15 +183,16 @@ def _utc(at: datetime) -> datetime:
 
 
 CONNECTIONS_MAX = 16
-"""All share one buffer pool: with one for each of 100 to 200 threads it was full for good. With
-sixteen, 200 threads took 130 to 190 MB of it. More of them than cores are no faster."""
+"""All connections share one buffer pool: with a connection for each of 100 to 200 threads the pool
+stayed full. With sixteen connections, 200 threads used 130 to 190 MB. More connections than cores
+are no faster."""
 
 POOL_IS_FULL = "Buffer manager exception"
 
 
 @dataclass(slots=True)
 class _Share:
-    """The queue for some connections, and those of them that are idle."""
+    """A queue for some connections, and the idle connections."""
 
     turns: Turns
     use: str
@@ -189,17 +202,17 @@ class _Share:
 class EmbeddedConnections:
     """At most ``CONNECTIONS_MAX`` connections, each lent to one caller at a time.
 
-    One is the writer's, the others are the readers': so a writer waits for other writers only, and
-    readers for readers, and what writes is planned once. Who comes first is served first; the
-    connection that was used last is lent again first, because its statements are planned. A
-    connection is closed if its caller met an error; if the buffer pool is full the idle ones are
-    closed too, with the statements that they keep planned.
+    One connection is for writers, the others are for readers. So a writer waits only for other
+    writers, a reader only for readers, and writing statements are planned once. Callers are served
+    in the order in which they come. The connection that was used last is lent first, because its
+    statements are planned. A connection is closed if its caller met an error; if the buffer pool is
+    full the idle ones are closed too, with the statements that they keep planned.
 
     Only a read has a time-out. With one, the engine runs each statement in another thread: a note
     took 36 switches between threads, and takes 4 without. Source: measured.
 
     Args:
-        database: what they connect to; the caller closes it, after these.
+        database: the database of the connections; the caller closes it after them.
         path: its file, for errors.
         query_timeout_seconds: how long a read may take, and the wait for a connection.
     """
@@ -218,15 +231,17 @@ class EmbeddedConnections:
         self._written_bytes = 0
 
     def note_growth(self, written_bytes: int) -> None:
-        """Say that so much was written; in a store that grew by much, statements are planned again.
+        """Record that this much was written.
 
-        What was there when the store was opened does not count: the first plans were made for it.
+        When the store has grown a lot, statements are planned again.
+
+        The size at opening does not count: the first plans were made for it.
         """
         self._written_bytes += written_bytes
 
     @contextmanager
     def for_reading(self) -> Iterator[PlanningConnection]:
-        """A connection of the caller's own; they are not safe to share between threads.
+        """Lend the caller a connection; threads must not share one.
 
         Raises:
             GraphUnavailableError: other calls, a checkpoint or an erasure held the store too long.
@@ -239,7 +254,8 @@ class EmbeddedConnections:
     def for_writing(self) -> Iterator[PlanningConnection]:
         """Writer's connection; the engine allows one write transaction at a time.
 
-        Memory is cleared meanwhile, because the engine does not fill all that it writes.
+        Memory is cleared during the write, because the engine does not fill all bytes that it
+        writes.
 
         Raises:
             GraphUnavailableError: other calls or an erasure held the store too long.
@@ -250,7 +266,7 @@ class EmbeddedConnections:
 
     @contextmanager
     def without_readers(self, seconds: float) -> Iterator[bool]:
-        """Keep readers waiting; gives whether the running ones ended in that time."""
+        """Make readers wait; True if the running readers ended in that time."""
         deadline = time.monotonic() + seconds
         with ExitStack() as stack:
             queues = [self._readers.turns] * (CONNECTIONS_MAX - 1)
@@ -261,7 +277,7 @@ class EmbeddedConnections:
 
     @contextmanager
     def alone(self, seconds: float) -> Iterator[bool]:
-        """Keep all callers waiting; gives whether the running ones ended in that time.
+        """Make all callers wait; True if the running calls ended in that time.
 
         Then nothing is open on the database, and ``exchange`` gives another one to the callers that
         wait. Memory is cleared, as for a writer.
@@ -276,7 +292,7 @@ class EmbeddedConnections:
                     yield are_taken and are_gone
 
     def exchange(self, database: ladybug.Database) -> None:
-        """Connect to this one from here on; only within ``alone``."""
+        """Connect to this database from now on; only within ``alone``."""
         self._database = database
         self._written_bytes = 0
 

@@ -27,14 +27,16 @@ from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.resources import check_folder_is_writable
 
 CHECKPOINT_LOG_BYTES = 16 << 20
-"""The log's length at which a write must first move it into the main file: some 1,200 notes without
-a pause. The move takes 0.1 s after one note and 0.4 s after hundreds, so it is rare. Until then
-each note keeps 0.12 MB of memory. With 4 MiB here, a note of an import took an eighth longer.
+"""The length of the log at which a write must first move the log into the main file: about 1,200
+notes without a pause. The move takes 0.1 s after one note and 0.4 s after hundreds, so it is rare.
+Until then each note keeps 0.12 MB of memory. With 4 MiB here, a note of an import took an eighth
+longer.
 Source: measured.
 """
 
 QUIET_LOG_BYTES = 1 << 20
-"""The log's length from which a pause moves it into the main file, when no write has to wait."""
+"""The length of the log from which a pause moves it into the main file; then no write has to
+wait."""
 
 BUFFER_POOL_BYTES = 1 << 30
 """Memory for the pages that the engine works with."""
@@ -51,8 +53,8 @@ _HEADER_BYTES = 4096
 """One page: the length of a main file that was never checkpointed, and so holds nothing."""
 
 _COMMIT = bytes.fromhex("0900000000000000 020000000000000000 517d1de0b202d058")
-"""The end of each transaction in the log: its length, its kind, its checksum. A test looks for it
-in a log, so that a newer engine cannot change it unseen."""
+"""The end of each transaction in the log: its length, its kind, its checksum. A test looks for this
+mark in a log, so that a change in a newer engine is noticed."""
 
 _LOG_HEADER_BYTES = 25
 """The header of a log; then come its records, each between its length and its checksum."""
@@ -66,8 +68,8 @@ _SPARE_FACTOR = 8
 times the log. The engine ends the process if the disk becomes full at the wrong moment."""
 
 ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
-"""The engine's errors for a file that it cannot read. For example, it takes rubbish for a length,
-and asks for more memory than there is."""
+"""The engine's errors for a file that it cannot read. For example, it reads damaged bytes as a
+length, and asks for more memory than there is."""
 
 _COPIED_BYTES = 1 << 20
 
@@ -75,10 +77,11 @@ RESTORE_A_BACKUP = (
     "move it and the files beside it elsewhere, keep them, and restore a backup: "
     "`reconciler restore BACKUP`"
 )
-"""What an error about a lost or damaged file says to do."""
+"""The advice in an error about a lost or damaged file."""
 
 _MENDING = ".mending-"
-"""Part of the name of the folder in which a log is examined; one that a crash left is removed."""
+"""Part of the name of the folder in which a log is examined; a folder that a crash left is
+removed."""
 
 _OF_ANOTHER = "Database ID"
 """Part of the engine's error about a log that another database wrote."""
@@ -114,19 +117,20 @@ class EmbeddedFiles:
     def __init__(self, main: Path) -> None:
         if main.suffix in _COMPANIONS:
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {main} ends in {main.suffix}, which is kept for the "
-                "engine's own files; give it another name, for example memory.lbug"
+                f"RECONCILER_EMBEDDED_PATH {main} ends in {main.suffix}, which only the engine's "
+                "own files may have; give the store another name, for example memory.lbug"
             )
         self.main = main
         self.log = main.with_name(f"{main.name}.wal")
         self._frozen_log = main.with_name(f"{main.name}.wal.checkpoint")
         self._shadow = main.with_name(f"{main.name}.shadow")
         self._no_log = main.with_name(f"{main.name}.no-log")
-        """Marks that there is no log; it is removed only once a log is there."""
+        """Marks that there is no log; this mark is removed only when a log exists."""
         self._may_lack_log = True
         self._reader: BinaryIO | None = None
         self._own: tuple[Any, Any] = None, None
-        """The main file and the log that the engine has open; None for one that it has not."""
+        """The main file and the log that the engine has open; None for a file that it does not have
+        open."""
         self.is_read_only = False
 
     @property
@@ -143,7 +147,7 @@ class EmbeddedFiles:
 
     @property
     def holds_nothing(self) -> bool:
-        """True if the main file is empty: its store's log was never written into it."""
+        """True if the main file is empty: the log was never merged into it."""
         return _size(self.main) <= _HEADER_BYTES
 
     def open(self) -> ladybug.Database:
@@ -193,9 +197,9 @@ class EmbeddedFiles:
             self.note_own()
             return self._database()
         raise ConfigurationError(
-            f"RECONCILER_EMBEDDED_PATH {self.main} was not closed, so it must be written to before "
-            "it can be read, and this user may not write to it. Copy it, and the files beside it, "
-            "to a writable folder, and name that copy"
+            f"RECONCILER_EMBEDDED_PATH {self.main} was not closed, so the engine must write to it "
+            "before it can read it, and this user may not write to it. Copy the store and the "
+            "files beside it to a writable folder, and name that copy"
         )
 
     def note_own(self) -> None:
@@ -205,26 +209,26 @@ class EmbeddedFiles:
     def are_own(self) -> bool:
         """True if the engine's files are still at their paths: not deleted, moved or replaced.
 
-        The engine goes on writing to files that have no name any more. Of a log that it began
-        since the last look nothing is known.
+        The engine goes on writing to files that no longer have a name. A log that it began after
+        the last look is not checked.
         """
         main, log = self._own
         return _identity(self.main) == main and (log is None or _identity(self.log) == log)
 
     def expect_no_log(self) -> None:
-        """Note in advance that there will be no log until the next write."""
+        """Remember in advance that the store will have no log until the next write."""
         self._no_log.touch()
         sync_folder(self._no_log.parent)
         self._may_lack_log = True
 
     def expect_log(self) -> None:
-        """Note that there is a log again, if there is one."""
+        """Remember that the store has a log again, if it has one."""
         if self._may_lack_log and self.has_log:
             self._no_log.unlink(missing_ok=True)
             self._may_lack_log = False
 
     def note_closed(self) -> None:
-        """Note that the main file holds everything and is marked so.
+        """Remember that the main file holds everything and is marked as whole.
 
         A store that was never written to, because a setting was wrong, still has no log.
         """
@@ -232,7 +236,7 @@ class EmbeddedFiles:
             self._no_log.unlink(missing_ok=True)
 
     def check_log(self) -> None:
-        """Check that a store that was left open has its log.
+        """Check that a store has its log, if it was left open.
 
         Raises:
             ConfigurationError: it lacks its log.
@@ -248,7 +252,7 @@ class EmbeddedFiles:
 
     @property
     def log_bytes(self) -> int:
-        """Length of the log; 0 without one."""
+        """Return the length of the log in bytes; 0 without a log."""
         return _size(self.log)
 
     def has_room_to_checkpoint(self) -> bool:
@@ -290,8 +294,8 @@ class EmbeddedFiles:
         """Check that the disk has room to write the store again.
 
         Args:
-            otherwise: for the error, the state of the erasure without room, and what to do.
-            spare_log_bytes: how much the log may grow until then.
+            otherwise: the end of the error text: the state of the erasure, and what to do.
+            spare_log_bytes: how much the log may still grow.
 
         Raises:
             GraphStorageError: the disk has no room; the text says how much is needed.
@@ -301,15 +305,15 @@ class EmbeddedFiles:
         free = shutil.disk_usage(self.main.parent).free
         if free < needed:
             raise GraphStorageError(
-                f"{self.main}: to rewrite it without the erased data takes {needed >> 20} MiB of "
-                f"disk space beside it, and {free >> 20} MiB are free. {otherwise}"
+                f"{self.main}: rewriting it without the erased data needs {needed >> 20} MiB of "
+                f"free disk space, and only {free >> 20} MiB are free. {otherwise}"
             )
 
     @contextmanager
     def rewriting(self) -> Iterator[EmbeddedFiles]:
         """Files of a new store, in a private folder beside this one.
 
-        Leftovers of a crashed rewrite are removed: they may hold texts that were erased since.
+        Files of a crashed rewrite are removed: they may hold texts that have been erased since.
         """
         prefix = f"{self.main.name}{_REWRITING}"
         for left_over in self.main.parent.glob(f"{prefix}*"):
@@ -334,12 +338,14 @@ class EmbeddedFiles:
             stamp: this store's mark when it was copied.
 
         Raises:
-            RuntimeError: another process opened it meanwhile; this one stays as it was.
+            RuntimeError: another process has opened this store; it stays as it was.
         """
         mode = self.main.stat().st_mode & 0o777
         with self._locked(), draft.main.open("rb+") as file:
             if self.stamp != stamp or self.has_log or draft.has_log:
-                raise RuntimeError(f"Could not set lock on {self.main}: it was changed meanwhile")
+                raise RuntimeError(
+                    f"Could not set lock on {self.main}: it was changed in the meantime"
+                )
             os.fchmod(file.fileno(), mode)
             sync(file)
             draft.main.replace(self.main)
@@ -374,7 +380,7 @@ class EmbeddedFiles:
         return [path for ending in _LEFT_OVER for path in folder.glob(f"{name}{ending}")]
 
     def keep_removed(self, key: str, texts: Iterable[str]) -> None:
-        """Keep texts that are about to be erased; they are on disk when this returns."""
+        """Keep texts that will be erased; they are on disk when this returns."""
         path = self._removed(key)
         only_for_owner = partial(os.open, mode=0o600)
         with open(path, "a", encoding="utf-8", opener=only_for_owner) as file:
@@ -418,7 +424,7 @@ class EmbeddedFiles:
         return self.main.with_name(f"{self.main.name}{_REMOVED}{key}")
 
     def release_lock(self) -> None:
-        """Release the engine's lock without the engine; see ``_locked``."""
+        """Release the lock of the engine without the engine; see ``_locked``."""
         os.close(os.open(self.main, os.O_RDONLY))
 
     def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
@@ -447,14 +453,14 @@ class EmbeddedFiles:
         )
 
     def _check_unlocked(self) -> None:
-        """Refuse an open store before it is judged: its log may be beside another hard link."""
+        """Refuse a store that is open before its files are checked."""
         if self.main.is_file() and not self.is_read_only:
             with suppress(ImportError), self._locked():
                 pass
 
     @property
     def _or_elsewhere(self) -> str:
-        """Where a missing log may be if the main file has other names."""
+        """Say where a missing log may be if the main file has other names."""
         links = self.main.stat().st_nlink
         where = (
             f" (the file has {links} names, hard links: open it under the name that it had then)"
@@ -469,20 +475,20 @@ class EmbeddedFiles:
             )
         if self.has_log and not self.main.exists():
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and its log {self.log} is "
-                f"there; put the main file back beside it. If it is lost, {RESTORE_A_BACKUP}"
+                f"RECONCILER_EMBEDDED_PATH {self.main} is missing; only its log {self.log} is "
+                f"there. Put the main file back beside the log. If it is lost, {RESTORE_A_BACKUP}"
             )
         if self._shadow.exists() and not self.main.exists():
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and a part of it is there, "
-                f"{self._shadow}; put the main file and its log back beside it. If they are lost, "
+                f"RECONCILER_EMBEDDED_PATH {self.main} is missing; only its part {self._shadow} is "
+                "there. Put the main file and its log back beside that part. If they are lost, "
                 f"{RESTORE_A_BACKUP}"
             )
         if self.main.exists() and not _size(self.main) and not self._no_log.exists():
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main} is empty; a valid store never is, so the "
-                f"copy was truncated. Copy it again. If it is lost, {RESTORE_A_BACKUP}. If it was "
-                "never used, delete it"
+                f"RECONCILER_EMBEDDED_PATH {self.main} is empty, but a valid store is never empty, "
+                f"so the copy was cut off. Copy it again. If it is lost, {RESTORE_A_BACKUP}. If "
+                "the store was never used, delete the file"
             )
         if self.has_log or self._no_log.exists() or _size(self.main) != _HEADER_BYTES:
             return
@@ -527,14 +533,14 @@ class EmbeddedFiles:
         return not is_other and self.has_log
 
     def _mend(self, error: Exception) -> None:
-        """Set a copy of the log aside, then cut off a last write that was never finished.
+        """Keep a copy of the log, then cut off a last write that was never finished.
 
-        The engine finds by its checksums, on a copy, how far the log is whole. The cut is right
-        only if no write ends after that point: a finished write may have been acknowledged.
+        On a copy, the engine finds by checksums how much of the log is whole. The cut is right only
+        if no write ends after that point: a finished write may have been acknowledged.
 
         Raises:
             ConfigurationError: a write ends behind the damage; the files are as they were.
-            ENGINE_ERRORS: the engine still does not open them, or another process did.
+            ENGINE_ERRORS: the engine still cannot open them, or another process has opened them.
         """
         with self._locked() as main:
             for left_over in self.main.parent.glob(f"{self.main.name}{_MENDING}*"):
@@ -545,7 +551,7 @@ class EmbeddedFiles:
                 self._cut(log, whole_bytes, error)
 
     def _cut_unfinished(self) -> None:
-        """Cut off a last write that the log's end cuts short, before the engine reads it.
+        """Cut off an incomplete write at the end of the log, before the engine reads it.
 
         The engine reads a long record of this kind into its own stack, and the process crashes.
 
@@ -566,8 +572,9 @@ class EmbeddedFiles:
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main}: its log {log} is damaged after byte "
                 f"{whole_bytes}, and {finished} finished writes follow the damage. Nothing was "
-                "changed. Keep a copy of all files of the store. Then restore a backup; or, to "
-                f"lose those writes, cut the log before the damage: truncate -s {whole_bytes} {log}"
+                "changed. Keep a copy of all files of the store. Then restore a backup. "
+                "Or, if you can do without those writes, cut the log before the damage: "
+                f"truncate -s {whole_bytes} {log}"
             ) from error
         copy = log.with_name(f"{log.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}")
         shutil.copy2(log, copy)
@@ -588,7 +595,7 @@ class EmbeddedFiles:
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
-        """Main file, locked against other processes' engines; never open it a second time.
+        """Lock the main file against the engines of other processes; never open it a second time.
 
         POSIX drops a process's locks on a file as soon as any descriptor of it is closed.
 
@@ -608,7 +615,10 @@ class EmbeddedFiles:
             raise RuntimeError(f"Could not set lock on {self.main}") from error
 
     def _whole_bytes(self, main: BinaryIO, log: Path) -> int:
-        """Number of bytes of a log with whole transactions, found by the engine on a copy."""
+        """Count the bytes of a log that hold whole transactions.
+
+        The engine finds them on a copy.
+        """
         prefix = f"{self.main.name}{_MENDING}"
         with TemporaryDirectory(prefix=prefix, dir=self.main.parent) as folder:
             copied = EmbeddedFiles(Path(folder) / self.main.name)
@@ -623,7 +633,7 @@ class EmbeddedFiles:
 
 
 def _address_space_bytes() -> int | None:
-    """Bound of this process's address space in bytes; None without one."""
+    """The limit of this process's address space in bytes; None if there is no limit."""
     try:
         import resource  # not on Windows
     except ImportError:
@@ -635,8 +645,8 @@ def _address_space_bytes() -> int | None:
 def _reserved_bytes(space_bytes: int | None) -> tuple[int, int]:
     """Address space to reserve for a store, and for its buffer pool.
 
-    Under a bound the store gets a quarter, as the power of two that the engine wants, and the pool
-    an eighth: Python, the model and the engine's threads need the rest.
+    If there is a limit, the store gets a quarter of it, rounded to the power of two that the engine
+    needs, and the pool gets an eighth. Python, the model and the engine's threads need the rest.
     """
     if space_bytes is None:
         return _STORE_BYTES_MAX, BUFFER_POOL_BYTES
@@ -673,7 +683,7 @@ def leave_unchecked(connection: ladybug.Connection) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and the number of a file; None for none."""
+    """The device and number of a file; None if there is no file."""
     with suppress(FileNotFoundError):
         stat = path.stat()
         return stat.st_dev, stat.st_ino

@@ -64,7 +64,8 @@ _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """The engine's words if a file could not be written or read."""
 
 _CANNOT_WRITE = ("Cannot write to file", "Failed to sync file")
-"""The same at opening, when an "IO exception" may also be a lock, or a foreign file."""
+"""The engine's words for the same fault at opening, when an "IO exception" may also mean a lock or
+a foreign file."""
 
 _NO_TEXT = "Invalid UTF8-encoded string"
 """The engine's words about invalid text in its file, if it has to read the letters itself."""
@@ -82,7 +83,8 @@ _NO_STORE = "not a valid Lbug database"
 _OTHER_VERSION = "database file with a different version"
 _NOT_OPENED = ("IO exception", "filesystem error", POOL_IS_FULL)
 """The engine's words at opening. Any other error except a lock means a damaged file. The engine may
-say then that it "may be checkpointing", but no other process has it open, because it is locked.
+then say that the file "may be checkpointing"; but the file is locked, so no other process has it
+open.
 """
 
 
@@ -103,12 +105,13 @@ _COPIES = (
 )
 
 _REWRITES_MAX = 3
-"""One rewrite is enough if memory is cleared; a text that survives three is not there by chance."""
+"""If memory is cleared, one rewrite is enough; a text that survives three rewrites is not there by
+chance."""
 
 _PURGE_LOG_BYTES_MAX = 64 << 20
-"""The longest log while an erasure removes words: a quarter of the store, in these bounds. Each
-checkpoint writes whole columns again, and the purge writes the store again anyway: of 13,000 facts
-each took 0.7 s, and there were four. Source: measured."""
+"""The longest log while an erasure removes words: a quarter of the store, within these bounds. Each
+checkpoint writes whole columns again, and the purge writes the store again anyway. With 13,000
+facts a checkpoint took 0.7 s, and there were four of them. Source: measured."""
 
 _PATIENCE_SECONDS = 0.5
 """How long a writer waits for readers before a checkpoint; after that, the next writer tries."""
@@ -145,7 +148,7 @@ _QUERY_TIMEOUT_SECONDS = 15.0
 
 
 class EmbeddedGraph:
-    """Runs each query file in one transaction, and writes one after the other.
+    """Runs each query file in one transaction; writes run one after the other.
 
     One process may have the file open at a time.
 
@@ -158,7 +161,7 @@ class EmbeddedGraph:
 
     Raises:
         GraphLockedError: another process has the file open.
-        ConfigurationError: the path cannot be used, is no such file, or lacks its log.
+        ConfigurationError: the path cannot be used, the file is not a store, or its log is missing.
     """
 
     engine = "embedded"
@@ -213,7 +216,7 @@ class EmbeddedGraph:
         return self._write(query, parameters)
 
     def begin(self, name: str, parameters: Parameters) -> Callable[[], list[Row]]:
-        """See ``Graph.begin``; a small read here takes less than a change of thread."""
+        """See ``Graph.begin``; a small read takes less time here than a change of thread."""
         return partial(self.run, name, parameters)
 
     def schema_version(self) -> int:
@@ -265,13 +268,13 @@ class EmbeddedGraph:
             self._files.copy_main(target)
 
     def check_purge(self) -> None:
-        """See ``Graph.check_purge``: the store is to be written again beside itself."""
+        """See ``Graph.check_purge``: the purge needs room to write the store a second time."""
         check_folder_is_writable(self._path)
         self._check_may_write()
         with self._translated():
             self._check_storage()
             self._files.check_room_to_rewrite(
-                "Nothing was erased; call again when there is room",
+                "Nothing was erased; call again when there is free disk space",
                 spare_log_bytes=self._purge_log_bytes(),
             )
 
@@ -287,8 +290,8 @@ class EmbeddedGraph:
     def purge(self, key: str = "") -> Purged:
         """See ``Graph.purge``: a new copy of the store takes its place.
 
-        The copy is then searched for the removed texts; if one is found, it is written again. All
-        other callers wait meanwhile, as for a long query.
+        The copy is then searched for the removed texts; if one is found, the copy is made again.
+        All other callers wait for it, as for a long query.
         """
         from reconciler.adapters.text_search import TextSearch  # loads numpy
 
@@ -310,7 +313,7 @@ class EmbeddedGraph:
         )
 
     def _rewritten(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
-        """Texts that are still in the rewritten store, and those that are in its files."""
+        """Return the texts that are still in the rewritten store, and those in its files."""
         with self._translated(), self._connections.alone(_QUERY_TIMEOUT_SECONDS) as is_alone:
             if self._is_closed:
                 raise GraphClosedError(f"{self._path} was closed by this program; open it again")
@@ -321,8 +324,8 @@ class EmbeddedGraph:
                     "it; try again, with fewer calls at the same time"
                 )
             self._files.check_room_to_rewrite(
-                "What was erased is gone from the graph, and its bytes are still in files; when "
-                "there is room, run `reconciler erasures --finish`"
+                "The erased data is gone from the graph, but its bytes are still in files; when "
+                "there is free disk space, run `reconciler erasures --finish`"
             )
             return self._rewrite(search)
 
@@ -436,7 +439,7 @@ class EmbeddedGraph:
             return rows
 
     def _tidy_up(self, connection: PlanningConnection) -> None:
-        """Clean up after a commit. If this fails, the commit still stands."""
+        """Clean up after a commit. If this fails, the commit is still valid."""
         try:
             self._files.expect_log()
             self._files.note_own()
@@ -451,7 +454,7 @@ class EmbeddedGraph:
             _log.warning("%s: %s", self._path, error)
 
     def _purge_log_bytes(self) -> int:
-        """Length at which a write has to write the log into the main file, while one erases."""
+        """The length of the log at which a write must merge it, while an erasure runs."""
         return min(max(self._path.stat().st_size // 4, CHECKPOINT_LOG_BYTES), _PURGE_LOG_BYTES_MAX)
 
     def _use_pause(self) -> None:
@@ -488,7 +491,7 @@ class EmbeddedGraph:
         self._is_marked = True
 
     def _mark_closed(self, connection: PlanningConnection) -> bool:
-        """Write everything into the main file and mark it as whole; returns whether it is."""
+        """Write everything into the main file and mark it as whole; True if this succeeded."""
         if not self._files.has_room_to_checkpoint():
             return False
         if self._is_marked:
@@ -502,8 +505,8 @@ class EmbeddedGraph:
     def _checkpoint(self, connection: PlanningConnection, patience_seconds: float) -> bool:
         """Write the log into the main file, if there is room and no reader.
 
-        With a reader the engine would keep the log and a third file. After a crash during the last
-        write it could open neither.
+        If a reader is active, the engine keeps the log and a third file. After a crash during the
+        last write it could not open them.
 
         Returns:
             Whether the main file holds everything.
@@ -539,7 +542,10 @@ class EmbeddedGraph:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Foreign errors as ours; the text tells the engine's bare RuntimeErrors apart."""
+        """Translate the engine's errors into ours.
+
+        The texts of its plain RuntimeErrors show their kind.
+        """
         self._maker.check()
         try:
             yield
@@ -649,8 +655,8 @@ def file_of(settings: Any) -> Path:
     path: Path = settings.embedded_path
     if settings.is_in_memory:
         raise ConfigurationError(
-            f"a store in memory ({path}) exists only while the program that opened it runs, so no "
-            "command can find it or restore into it; name a file"
+            f"a store in memory ({path}) exists only in the program that opened it, so no command "
+            "can find it or restore into it; name a file"
         )
     try:
         str(path).encode("utf-8")
@@ -662,20 +668,20 @@ def file_of(settings: Any) -> Path:
 
 
 def _traces(rewrites: int, left: int) -> tuple[str, ...]:
-    """Places where removed bytes may still be."""
+    """List the places where removed bytes may still be."""
     files = _FILES_ARE_NOT_CLEAN.format(rewrites=rewrites, left=left) if left else _FILES_ARE_CLEAN
     return (files, *[_MEMORY_IS_NOT_CLEARED] * (not can_clear_memory()), _COPIES)
 
 
 def _is_storage_failure(error: BaseException) -> bool:
-    """True if a disk is at fault, not a setting; only the engine's words tell."""
+    """True if the disk is at fault, not a setting; only the engine's words show it."""
     if isinstance(error, OSError):
         return is_disk_failure(error)
     return isinstance(error, ENGINE_ERRORS) and any(sign in str(error) for sign in _CANNOT_WRITE)
 
 
 def _not_opened(error: BaseException) -> str:
-    """Why the engine does not open a file, and what to do."""
+    """Say why the engine does not open a file, and what to do."""
     text = str(error)
     if _NO_STORE in text:
         return (
@@ -698,7 +704,7 @@ def _brief(text: str) -> str:
 
 
 def _cause(text: str) -> str:
-    """Engine's finding, without its advice, which is for other programs."""
+    """The engine's finding, without its advice, which is meant for other programs."""
     found = _brief(text).removeprefix("Runtime exception: ")
     for advice in _ADVICE:
         found = found.removesuffix(advice)
@@ -718,10 +724,10 @@ def _transaction(connection: PlanningConnection) -> Iterator[None]:
 
 
 def _run_script(connection: PlanningConnection, query: Query, given: Parameters) -> list[Row]:
-    """Rows of all runs of a script: one run, or one for each element of its list.
+    """The rows of all runs of a script: one run, or a run for each element of its list.
 
-    Each statement runs for all of them before the next one does. A run ends at a statement that
-    has a RETURN and gives it no row; its own rows are those of the last one.
+    Each statement runs for all of them before the next one does. A run ends at a statement with a
+    RETURN that gives it no row. The rows of a run are the rows of its last statement.
     """
     runs: list[tuple[Parameters, list[Row]]] = [(each, []) for each in query.repetitions(given)]
     for statement in query.statements:

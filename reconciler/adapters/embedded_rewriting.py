@@ -2,7 +2,7 @@
 
 An overwritten text stays in the main file, even after a checkpoint: the engine does not vacuum, and
 the output of its EXPORT DATABASE cannot be imported. This module copies the contents into a new
-store. Never here: which store is open, and who may use it meanwhile.
+store. Never here: which store is open, and who may use it during the copy.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class _Table:
     """One table: its name, a pattern that finds its rows, and their values.
 
     The values are in the order of the new store's columns; those of a link come after the keys of
-    the nodes that it joins. Each has a name of its own there, because a column's name may be
-    another's, or a keyword.
+    the nodes that it joins. Each value has its own name there, because columns may share a name, or
+    be called like a keyword.
     """
 
     name: str
@@ -39,7 +39,7 @@ class _Table:
         return "->" in self.pattern
 
     def text(self, name: str, file: Path | None = None) -> str:
-        """A statement of ``cypher/embedded/rewriting`` about it."""
+        """A statement of ``cypher/embedded/rewriting`` for this table."""
         columns = [f"{value} AS column_{place}" for place, value in enumerate(self.values)]
         return _statement(name).format(
             table=self.name, pattern=self.pattern, columns=", ".join(columns), file=_quoted(file)

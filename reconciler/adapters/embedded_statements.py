@@ -18,7 +18,7 @@ from reconciler.errors import QueryFileError
 from reconciler.queries import PARAMETER, Parameters, Statement, value_at
 
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
-"""A property that is not the last of its map, so that no comma is left over."""
+"""A property that is not the last of its map; it is matched with its comma."""
 
 _NODE_OF_MAP = re.compile(r"\((\w+:\w+) (?:\{((?:\w+: \$[\w.]+, )+))?\$([\w.]+)\}?\)")
 """A node that is made of a map, or of properties and a map: ``{embedding: $vector, $fact}``."""
@@ -30,7 +30,7 @@ _LENGTH = re.compile(r"\bFLOAT\[\$(\w+)\]")
 """The length of a column's vectors: a part of its type, which takes no parameter."""
 
 _AMONG = re.compile(r"\b\w+\.contact_key(?= IN \$contact_keys\b)")
-"""A contact's key where it is compared with a list."""
+"""A contact's key that is compared with a list."""
 
 _COUNT = "count_of_rows"
 
@@ -45,7 +45,7 @@ Values = dict[str, Any]
 """The values of parameters, by their paths, or by the names that a text has for them."""
 
 Bound = tuple[str, Values]
-"""A text for the engine, and the values that it still names."""
+"""A statement for the engine, and the values of the parameters that are left in it."""
 
 _Maps = dict[str, tuple[str, ...]]
 _Told = tuple[_Maps, Values]
@@ -53,7 +53,7 @@ _Told = tuple[_Maps, Values]
 
 
 def bound(statement: Statement, given: Parameters) -> Bound:
-    """Text for the engine, and the values that it still names.
+    """Make a statement for the engine, with the values of the parameters that are left in it.
 
     A null has no type, so the engine would plan the statement again at every call: half of a
     write's time. Writing a property as NULL also costs time. So nulls in a map are left out: a new
@@ -71,11 +71,11 @@ def _bound(statement: Statement, maps: _Maps, values: Values) -> Bound:
 
 
 def bound_together(statement: Statement, runs: Iterable[Parameters]) -> Iterator[Bound]:
-    """As ``bound``, for many runs of a statement in few texts, with a list for each value.
+    """Like ``bound``, for many runs of a statement: few texts, with a list for each value.
 
-    The engine makes many rows in half the time that it takes for each alone, and each statement
-    costs 0.15 ms by itself. A null in a list is a property that the node lacks. Of lists in a list
-    none may be null, or the engine fails to read it: so those that lack one go in another text.
+    The engine makes many rows together in half the time, and each statement alone costs 0.15 ms. A
+    null in a list is a property that the node lacks. If a list holds lists, none of them may be
+    null, or the engine cannot read it; so runs without such a list go in another text.
     """
     alike: dict[frozenset[str], list[_Told]] = {}
     for given in runs:
@@ -106,7 +106,7 @@ def _bound_in_lists(statement: Statement, told: Sequence[_Told]) -> Bound:
 
 @cache
 def _unwound(text: str, names: tuple[str, ...]) -> str:
-    """Text for each place of lists that go by these names."""
+    """A text for each place in the lists with these names."""
     columns = ", ".join(f"${name}[place] AS {name}" for name in names)
     each = PARAMETER.sub(r"\1", text)
     return f"UNWIND range(1, ${_COUNT}) AS place\nWITH {columns}\n{each}"
@@ -129,7 +129,10 @@ def _told(statement: Statement, given: Parameters) -> _Told:
 
 
 def _with_lengths(statement: Statement, values: Values) -> tuple[Statement, Values]:
-    """Statement with the lengths of its columns as numbers, and the values that it names."""
+    """Write the lengths of the vector columns into a statement as numbers.
+
+    Also return its values.
+    """
     if "FLOAT[$" not in statement.text:
         return statement, values
     text = _LENGTH.sub(lambda match: f"FLOAT[{int(values[match[1]])}]", statement.text)
@@ -138,10 +141,11 @@ def _with_lengths(statement: Statement, values: Values) -> tuple[Statement, Valu
 
 
 def _with_bounds(statement: Statement, values: Values) -> tuple[Statement, Values]:
-    """Statement with bounds: the least and the greatest contact key that it asks about.
+    """Add bounds to a statement: the smallest and the greatest contact key of its list.
 
-    The engine compares every contact of the store with every key of a list. Of ten thousand
-    contacts the bounds leave few, since a list mostly holds neighbours: 3 ms instead of 9.
+    The engine compares every contact of the store with every key of a list. With the bounds only a
+    few of ten thousand contacts are compared, because the keys of a list are mostly close: 3 ms
+    instead of 9.
     """
     if "$contact_keys" not in statement.text or not _AMONG.search(statement.text):
         return statement, values
@@ -160,7 +164,7 @@ def _sorted(params: frozenset[str]) -> tuple[str, ...]:
 def _text(
     statement: Statement, keys: tuple[tuple[str, tuple[str, ...]], ...], nulls: frozenset[str]
 ) -> str:
-    """Text with its maps written out, and without these values."""
+    """Write out the maps of a text, and leave out these values."""
     maps = dict(keys)
     for path, names in keys:
         if unusable := [name for name in names if not _PROPERTY_NAME.fullmatch(name)]:
@@ -196,7 +200,10 @@ def _flat(path: str) -> str:
 
 
 def _foreign(value: Any) -> Any:
-    """Times in the engine's form: UTC without a zone; it would drop any other offset."""
+    """Write times in the engine's form: UTC without a zone.
+
+    The engine would drop any other offset.
+    """
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, list) and value and isinstance(value[0], dict | list | None):

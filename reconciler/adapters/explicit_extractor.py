@@ -1,9 +1,9 @@
-"""The extractor that needs no model: it reads requests, and what fills a slot.
+"""The extractor that needs no model: it reads requests, and statements that fill a slot.
 
-It knows which speakers to read, and how much their words weigh;
-``reconciler.domain.sessions.explicit_statements`` finds the statements, and who reads the session
-makes one claim of several mentions. It uses no network and no file, gives the same result for the
-same window, and never fails.
+This module knows which speakers to read, and how much their words weigh.
+``reconciler.domain.sessions.explicit_statements`` finds the statements; the reader of the session
+makes one claim out of several mentions. It uses no network and no file, gives the same result for
+the same window, and never fails.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from reconciler.domain.sessions.explicit_statements import ExplicitStatement
 
 _REQUESTED, _STATED = 0.8, 0.6
-"""How important a request is, and any other statement."""
+"""The importance of a request, and of any other statement."""
 
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
-"""In this order: for a request, a slot, a hedged statement."""
+"""The confidence of a request, of a slot and of a hedged statement, in this order."""
 
 
 class ExplicitExtractor:
-    """Reads only what the contact asks to be remembered, or what fills a slot.
+    """Reads only statements that the contact asks to remember, or that fill a slot.
 
     Args:
-        attributes: the known attributes, for reading slots. None for the few that the
+        attributes: the known attributes, for reading slots. None for the few attributes that the
             grammar itself knows.
     """
 

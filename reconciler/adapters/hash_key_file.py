@@ -1,4 +1,4 @@
-"""The hash key's file: made once, when first needed, and private to its owner. Hashes nothing."""
+"""The file of the hash key: made once, when it is first needed, and private to its owner."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILE_BYTES_MAX = 4096
 
 
 def path_of_key(named: Path | None, store: Path | None) -> Path:
-    """File of the key: the named one, else one beside the store or in the user's data folder.
+    """Find the key's file: the named file, else one beside the store or in the user's data folder.
 
     Args:
         named: the file that the operator named, if any.
@@ -31,7 +31,7 @@ def path_of_key(named: Path | None, store: Path | None) -> Path:
 
 
 def load_key(path: Path) -> bytes | None:
-    """Key in a file; None without a file.
+    """Read the key in a file; None without a file.
 
     Raises:
         ConfigurationError: the file cannot be read, or holds no key.
@@ -52,7 +52,7 @@ def load_key(path: Path) -> bytes | None:
 
 
 def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
-    """Key in a file; if there is no file, it is made with ``new`` or a random key.
+    """Read the key in a file; if there is no file, make it with ``new`` or a random key.
 
     Several processes may do so at once: the first one makes the file, and all read it.
 
@@ -84,7 +84,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 def _create(path: Path, key: bytes) -> None:
-    """Write the file whole, then link it into place, which fails if one is there already."""
+    """Write the whole file, then link it into place; that fails if a file is already there."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:

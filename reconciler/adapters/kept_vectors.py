@@ -1,6 +1,6 @@
-"""Kept vectors: those of texts that never change, in a file that later processes read.
+"""Kept vectors: the vectors of texts that never change, in a file that later processes read.
 
-Only for texts that are shipped with the package: what is kept here outlives every erasure.
+Only for texts that are shipped with the package: no erasure removes what is kept here.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def kept_vectors(
 ) -> Floats:
     """Vectors of the texts: read from the user's cache folder, else embedded and kept there.
 
-    A folder that cannot be read or written costs the time of embedding, and no error.
+    If the folder cannot be read or written, the texts are embedded again; that is no error.
 
     Args:
         model_id: which model made them.
         texts: in this order.
-        embed: makes them where none are kept.
+        embed: makes the vectors that are not kept.
     """
     name = hashlib.sha256(json.dumps([model_id, *texts]).encode()).hexdigest()[:32]
     try:

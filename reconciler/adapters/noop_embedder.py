@@ -8,7 +8,7 @@ from reconciler.floats import Floats
 
 
 class NoopEmbedder:
-    """Says by ``dimension`` 0 that nothing can be compared."""
+    """An embedder with ``dimension`` 0, which means that nothing can be compared."""
 
     model_id = "noop"
     dimension = 0

@@ -41,7 +41,8 @@ DIMENSION = 384
 TOKEN_COUNT_MAX = 256
 ROWS_MIN, ROWS_MAX = 4, 16
 PADDING_MAX = 0.1
-"""Rows of one run: more rows save nothing per row, and fewer cost more than a tenth of padding."""
+"""Rows of one run: more rows save no time per row, and fewer rows cost more than a tenth of
+padding."""
 
 
 @in_order
@@ -113,9 +114,9 @@ def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def session_of(graph: bytes, folder: Path, given: Mapping[str, Any] | None = None) -> Any:
-    """A graph, ready to run, with its weights out of a folder, and those that are given by name.
+    """Load a graph, ready to run, with the weights from a folder and those that are given by name.
 
-    With given weights it runs in one thread: it is small, and several would share too little work.
+    With given weights the graph runs in one thread: it is too small for several threads.
     """
     import onnxruntime
 

@@ -17,11 +17,11 @@ _OPEN: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
 
 
 def claim(path: Path, holder: object) -> bool:
-    """Claim a store for one holder in this process; False if another one has it.
+    """Claim a store for one holder in this process; False if another holder has it.
 
     Args:
         path: its main file, absolute; it need not exist yet.
-        holder: the holder, until ``give_up``, or until no reference to it is left.
+        holder: keeps the claim until ``give_up``, or until no reference to the holder is left.
     """
     with _LOCK:
         if any(_are_one_file(path, other) for other in _OPEN.values()):

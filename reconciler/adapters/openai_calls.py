@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import openai
 
 THINKING_TOKENS = 4096
-"""Room for a model's thinking before its answer: this protocol counts the two together."""
+"""Tokens for a model's thinking before its answer: this protocol counts the two together."""
 
 _SPELLINGS = {
     "dimensions": ("dimension", "matryoshka"),
@@ -36,7 +36,7 @@ _SPELLINGS = {
     "max_completion_tokens": ("max_completion_tokens",),
     "reasoning_effort": ("reasoning_effort", "reasoning effort", "reasoning.effort"),
 }
-"""The dispensable parts of a request, each with its names in servers' rejections."""
+"""The optional parts of a request, each with its names in the rejections of servers."""
 
 _REJECTING = {400, 422}
 
@@ -55,7 +55,9 @@ def open_client(connection: Connection, **other: Any) -> openai.AsyncOpenAI:
 
 
 class Dispensable:
-    """Parts of a client's requests; one that the server rejects by name is left out from then on.
+    """The optional parts of a client's requests.
+
+    A part that the server rejects by name is left out later.
 
     Args:
         parts: by name.
@@ -92,7 +94,7 @@ class _Choice(BaseModel):
 
 
 class _Completion(BaseModel):
-    """The part of a reply that is relied on; the SDK itself checks nothing that it is sent."""
+    """The part of a reply that this code relies on; the SDK itself does not check a reply."""
 
     choices: list[_Choice] = Field(min_length=1)
     usage: Any = None
@@ -140,7 +142,7 @@ class _Client:
         return {"model": self._model, "messages": turns, **self._dispensable.parts}
 
     def _prompt_with_schema(self) -> str:
-        """Prompt, with the schema if no other part of the request has it."""
+        """The prompt; it contains the schema if no other part of the request does."""
         if "response_format" in self._dispensable.parts:
             return self._prompt
         schema = json.dumps(self._schema)
@@ -148,7 +150,7 @@ class _Client:
 
 
 def _rejected(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | None:
-    """Dispensable part of the request that the server rejects by name; None for none."""
+    """The optional part of the request that the server rejects by name; None if there is none."""
     if error.status_code not in _REJECTING:
         return None
     said = error.response.text.lower()

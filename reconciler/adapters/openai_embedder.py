@@ -25,7 +25,7 @@ from reconciler.reading.canonical import canonical_text
 
 
 class TooLongReplyError(Exception):
-    """A reply that is longer than any expected one, or compressed, so that it may be."""
+    """A reply is longer than any expected reply, or is compressed and could become so."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -45,7 +45,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def bounded(bytes_max: int) -> Callable[[httpx2.Response], Coroutine[Any, Any, None]]:
-    """Breaks a reply off after so many bytes, where it is called before the body is read.
+    """Ends a reply after this many bytes, if it is called before the body is read.
 
     It raises ``TooLongReplyError`` for a reply that is compressed, which may unpack to any length.
     """
@@ -59,7 +59,8 @@ def bounded(bytes_max: int) -> Callable[[httpx2.Response], Coroutine[Any, Any, N
 
 
 _BYTES_PER_TEXT_MAX = 512 * 1024
-"""Of a reply: a vector of 16,000 numbers in decimal; the longest known have 4,096."""
+"""Bytes of a reply for each text: a vector of 16,000 decimal numbers; the longest known has
+4,096."""
 _EMPTY = "."
 """Sent for a text without any character, which servers reject."""
 
@@ -69,10 +70,11 @@ class OpenAIEmbedder:
 
     Args:
         connection: the server, the model, and the time-out of one request.
-        dimension: length of a vector; servers that shorten vectors are asked for it. None for the
-            model's own, which the first use asks the server for.
+        dimension: length of a vector; a server that can shorten vectors is asked for this length.
+            None for the model's own length, which the first use finds out.
         batch_size: texts in one request.
-        window_characters: a longer text is the mean of its pieces.
+        window_characters: a longer text is cut into pieces; its vector is the mean of their
+            vectors.
 
     Raises:
         ConfigurationError: the SDK is not installed, or a size is below 1.
@@ -121,7 +123,7 @@ class OpenAIEmbedder:
             return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a text: float32, shape (n, dimension); n may be 0.
+        """One unit vector for each text: float32, shape (n, dimension); n may be 0.
 
         Raises:
             EmbeddingError: the server failed, or the embedder is closed.
@@ -157,7 +159,7 @@ class OpenAIEmbedder:
         return time.perf_counter() - started
 
     def close(self) -> None:
-        """End what is under way; callers that wait get an ``EmbeddingError``."""
+        """End the running requests; callers that wait get an ``EmbeddingError``."""
         self._is_closed = True
         self._calls.close()
 
@@ -180,7 +182,7 @@ class _Embedding(BaseModel):
 
 
 class _Embedded(BaseModel):
-    """The part of a reply that is relied on; the SDK itself checks nothing that it is sent."""
+    """The part of a reply that this code relies on; the SDK itself does not check a reply."""
 
     data: list[_Embedding]
 
@@ -244,7 +246,7 @@ def _failures(model: str) -> Failures:
 
 
 def _pieces(text: str, length_max: int) -> Iterator[str]:
-    """Text in pieces of at most so many characters, cut between words if possible."""
+    """Cut a text into pieces of at most so many characters, between words if possible."""
     while len(text) > length_max:
         end = text.rfind(" ", 0, length_max + 1)
         end = end if end > 0 else length_max

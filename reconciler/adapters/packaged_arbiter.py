@@ -3,9 +3,9 @@
 ``judge.onnx`` beside this module holds its own layers and its bounds; embeddings and first layers
 are the packaged embedder's. ``judge_quick.onnx`` is the same judge in whole numbers, which takes a
 third of the time: a fact that it finds clearly untouched is not read again, any other is read
-exactly. ``tools/train_judge.py`` trains it, ``docs/packaged_judge.md`` tells what it gets right and
-wrong. It reads English. It answers only where it is sure, and says *unsure* everywhere else; so the
-rule decides as without it.
+exactly. ``tools/train_judge.py`` trains it, ``docs/packaged_judge.md`` says what it gets right and
+wrong. It reads English. It answers only if it is sure, else it says *unsure*; then the rule decides
+as if there were no judge.
 """
 
 from __future__ import annotations
@@ -31,23 +31,27 @@ from reconciler.reading.sensitive_data import without_hashes
 
 FILE = Path(__file__).with_name("judge.onnx")
 SHA256 = "305439f917e731da0e49a56eb98be148b10322cd05b7bde3d726a431b5122c40"
-"""Of ``judge.onnx``, so that a damaged file is named and not misread."""
+"""The sha256 of ``judge.onnx``, so that a damaged file is reported and not misread."""
 QUICK = Path(__file__).with_name("judge_quick.onnx")
 QUICK_SHA256 = "5efd5a061477ae8de00526d970d50bf9d0168ff194de247f0acbb3a698cb1159"
 
 CLEAR_ENDED_MAX, CLEAR_SAME_MAX = 0.3, 0.6
-"""Below both, the quick reading counts. Of 2,862 pairs of held-out writers in which the judge finds
-something, two are below both, links of two matters; of 1,500 other pairs 88 % are."""
+"""If a reading is below both bounds, the quick reading counts. The judge finds something in 2,862
+pairs of held-out writers; two of them, links of two matters, are below both bounds. Of 1,500 other
+pairs 88 % are."""
 
 TOKEN_COUNT_MAX = 128
-"""Of a fact and a note together; what is longer is not read, and the judge is unsure."""
+"""The most tokens of a fact and a note together; a longer pair is not read, and the judge is
+unsure."""
 
 COSINE_APART_MAX = 0.1
-"""How much further than the nearest fact one may be to be read, too. In memories of 100 facts, each
-by a writer of its own, 1.3 to 2.3 facts of 5 are, and 97 to 99 % of those that a note ends."""
+"""How much further than the nearest fact another fact may be, and still be read. In memories of 100
+facts, each by a different writer, 1.3 to 2.3 of 5 facts are read, and 97 to 99 % of the facts that
+a note ends."""
 
 ENDED, SAME = "PEX", "SR"
-"""The relations after which a fact holds no longer, and those in which the note says it again."""
+"""The relations after which a fact no longer holds, and those in which the note repeats the
+fact."""
 
 
 class PairReading(NamedTuple):
@@ -55,7 +59,7 @@ class PairReading(NamedTuple):
 
     Attributes:
         ended: the fact holds no longer.
-        same: the note says it again, perhaps with more.
+        same: the note repeats the fact, perhaps with more details.
         both: both hold.
     """
 
@@ -64,7 +68,7 @@ class PairReading(NamedTuple):
 
     @property
     def both(self) -> float:
-        """That both hold."""
+        """The probability that both hold."""
         return 1 - self.ended - self.same
 
     @property
@@ -73,7 +77,7 @@ class PairReading(NamedTuple):
         return self.ended < CLEAR_ENDED_MAX and self.same < CLEAR_SAME_MAX
 
     def or_as(self, before: PairReading) -> PairReading:
-        """Reading of a fact, of which the note may speak as of the one that it replaced."""
+        """Correct the reading of a fact that the note may mean as the fact that it replaced."""
         ended = max(self.ended, before.ended, before.same)
         return PairReading(ended=ended, same=min(self.same, 1 - ended))
 
@@ -83,7 +87,10 @@ _ANSWERED = PairReading(ended=1.0, same=0.0)
 
 
 class JudgeBounds(NamedTuple):
-    """From which probability on an answer is given; set on pairs that were not trained on."""
+    """The probability from which an answer is given.
+
+    Chosen on pairs that were not used in training.
+    """
 
     ends: float
     asks: float
@@ -95,10 +102,10 @@ class PackagedArbiter:
     """Judges from any thread; loads its model at the first judgement.
 
     Args:
-        file: the judge; the packaged one, or one that was trained on with decisions of one's own.
+        file: the judge; the packaged one, or one that was trained further on your own decisions.
         digest: its sha256; None to take the file as it is.
-        reads_all: read each fact that is shown, not only those about as near as the nearest: for
-            whom its "both hold" spares another judge, which would read them all.
+        reads_all: read each fact that is shown, not only those about as near as the nearest. Use it
+            if "both hold" of this judge saves a call of another judge, which would read them all.
 
     Raises:
         ConfigurationError: no digest is given, and the file cannot be read.
@@ -189,7 +196,7 @@ class _Loaded:
         self.bounds = JudgeBounds(*(float(about[name]) for name in JudgeBounds._fields))
 
     def read(self, note: str, facts: Sequence[str]) -> list[PairReading | None]:
-        """Note beside each fact; None where both are too long to be read together."""
+        """Pair the note with each fact; None if both are too long to be read together."""
         # One by one: see OnnxMinilm.
         pairs = {number: self._tokenizer.encode(fact, note) for number, fact in enumerate(facts)}
         left = {number: pair for number, pair in pairs.items() if len(pair.ids) <= TOKEN_COUNT_MAX}
@@ -204,7 +211,7 @@ class _Loaded:
         return [reads.get(number) for number in pairs]
 
     def _run(self, session: Any, pairs: Mapping[int, Any]) -> dict[int, PairReading]:
-        """Readings of pairs, each in as many rows as it has words: see OnnxMinilm."""
+        """Read pairs, each in as many rows as it has words: see OnnxMinilm."""
         import numpy as np
 
         shape = (len(pairs), max(len(pair.ids) for pair in pairs.values()))
@@ -254,12 +261,12 @@ def _digest_of(file: Path) -> str:
     except OSError as error:
         raise ConfigurationError(
             f"arbiter.model: {file} cannot be read ({error.strerror}); name a judge.onnx, or unset "
-            "it for the packaged one"
+            "it to use the packaged judge"
         ) from error
 
 
 def _is_told_apart(note: Note, fact: Neighbour) -> bool:
-    """True if each has an attribute, and not the same one: then each is a matter of its own."""
+    """True if note and fact have different attributes: then they are about different matters."""
     here, there = (slot.attribute if slot else None for slot in (note.slot, fact.slot))
     return here is not None and there is not None and here != there
 
@@ -269,7 +276,7 @@ def _is_readable(text: str) -> bool:
 
 
 def _judgement(reads: dict[int, PairReading], count: int, bounds: JudgeBounds) -> Judgement:
-    """What the reads of the near facts, by their numbers, say together; ``count`` are near."""
+    """Combine the readings of the near facts, by their numbers; ``count`` facts are near."""
     likeliest = sorted(reads, key=lambda number: reads[number].ended, reverse=True)
     ended = [number for number in likeliest if reads[number].ended >= bounds.ends]
     same = [number for number in reads if reads[number].same >= bounds.same]

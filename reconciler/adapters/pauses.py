@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Pauses:
-    """Calls a function in its own thread, once after each activity that is followed by a pause.
+    """Calls a function in its own thread, each time that activity is followed by a pause.
 
     The thread ends with the call, so that a process without work has none.
 

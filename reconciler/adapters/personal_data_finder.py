@@ -6,11 +6,10 @@ digit; or the text says what it is: "account number ...", "passport ...". Shapes
 full of quantities, invoices and order numbers. Names, places and organisations need a language
 model and are not looked for. Other finders find phones, street addresses and secrets.
 
-A pattern of a shape is the public format and no more: it names candidates, cheaply. What a number
-must fulfil (check digits, dates, ranges that are issued) is python-stdnum's to know, and that of an
-address Python's. The words around a number are read where the shape is not enough.
-presidio-analyzer would need spaCy and geodata, 200 MB; on 9,531 texts both find the same but for
-three.
+The pattern of a shape is only the public format: it finds candidates cheaply. python-stdnum checks
+a number (check digits, dates, issued ranges), and Python checks an address. The words around a
+number are read if its shape is not enough. presidio-analyzer would need spaCy and geodata, 200 MB;
+on 9,531 texts the two differ in three.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class NumberRule:
     accepts: _Accepts = _anywhere
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
-        """Longest accepted span of each match; it may end where any of its groups does."""
+        """The longest accepted span of each match; a span may end at the end of any group."""
         for match in _compiled(self.pattern).finditer(text):
             start = match.start()
             ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
@@ -70,7 +69,7 @@ class NumberRule:
 
 
 def said_before(words: str) -> Callable[[str, int, int], bool]:
-    """Whether one of the words stands shortly before or after."""
+    """True if one of the words is shortly before or after the number."""
     pattern = re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     return lambda text, start, end: bool(pattern.search(text[max(0, start - 40) : end + 20]))
 
@@ -79,7 +78,7 @@ _AADHAAR_WORD = said_before("aadha+r|uid|uidai|adhar")
 
 
 def _is_said_aadhaar(text: str, start: int, end: int) -> bool:
-    """True if it has groups of four or a name: of bare numbers one in ten fits the check digit."""
+    """True if a number has groups of four or a name; a tenth of bare numbers fits the digit."""
     return not text[start:end].isdigit() or _AADHAAR_WORD(text, start, end)
 
 
@@ -88,7 +87,7 @@ _VERSION_REACH = 32
 
 
 def _is_network_address(text: str, start: int, end: int) -> bool:
-    """True if it is neither a version number, a time of day nor a lone "::"."""
+    """True if an address is not a version number, a time of day or a lone "::"."""
     # A text may hold thousands of them, so only the words right before one are read.
     if _VERSION_BEFORE.search(text, max(0, start - _VERSION_REACH), start):
         return False
@@ -114,7 +113,7 @@ def _is_ip(number: str) -> bool:
 
 
 def _is_ssn(number: str) -> bool:
-    """True if it is a social security or taxpayer number, and not the example of a form."""
+    """True if a number is a social security or taxpayer number, but not the example on a form."""
     if number == "123-45-6789" or len(set(number)) == 2:  # one digit, again and again
         return False
     return ssn.is_valid(number) or itin.is_valid(number)
@@ -125,14 +124,17 @@ _NINO_PREFIXES_UNUSED = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ")
 
 
 def _is_nino(number: str) -> bool:
-    """True if its prefix may be issued. Source: HMRC's National Insurance Manual, NIM39110."""
+    """True if the prefix of a number may be issued.
+
+    Source: HMRC's National Insurance Manual, NIM39110.
+    """
     prefix = number[:2].upper()
     is_issued = prefix[1] != "O" and prefix not in _NINO_PREFIXES_UNUSED
     return is_issued and _NINO_LETTERS_UNUSED.isdisjoint(prefix)
 
 
 def _is_nif(number: str) -> bool:
-    """Of a citizen or a foreigner; old numbers are often written without their first zero."""
+    """True for the number of a citizen or a foreigner; old numbers often lack their first zero."""
     return nif.is_valid(number.replace("-", "").zfill(9))
 
 
@@ -141,12 +143,12 @@ def _is_finnish(number: str) -> bool:
 
 
 def _is_korean(number: str) -> bool:
-    """True if it begins with a real date; since October 2020 there is no check digit."""
+    """True if a number begins with a real date; since October 2020 there is no check digit."""
     return _has_birthday(rrn.get_birth_date, number)
 
 
 def _is_swedish(written: str) -> bool:
-    """True if date and check digit are right; in a temporary number the day counts sixty more."""
+    """True if date and check digit are right; a temporary number adds sixty to the day."""
     day = int(written[-7:-5])
     day -= 60 * (day > 60)
     number = f"{written[:-7]}{day:02}{written[-5:]}"
@@ -189,7 +191,10 @@ _CARD_WORD = said_before("card|maestro|cc|visa|mastercard|debit|credit")
 
 
 def _is_card(text: str, start: int, end: int) -> bool:
-    """True if its length fits its first digits' network; twelve digits need the word "card"."""
+    """True if the length of a number fits the network of its first digits.
+
+    Twelve digits need the word "card".
+    """
     digits = re.sub(r"\D", "", text[start:end])
     if len(digits) == 12:
         return _CARD_WORD(text, start, end)
@@ -203,7 +208,8 @@ _NETWORKS = re.compile(
     """,
     re.VERBOSE,
 )
-"""First digits, and the number of digits. Source: ISO/IEC 7812 ranges as the networks publish."""
+"""The first digits, and the number of digits. Source: ISO/IEC 7812 ranges as the networks
+publish."""
 _EMAIL = NumberRule(
     SensitiveKind.EMAIL,
     r"""(?x)
@@ -245,7 +251,7 @@ def _labelled(
     digits_min: int = 4,
     value: str = _VALUE,
 ) -> NumberRule:
-    """A value that follows a label, with its least length and number of digits.
+    """A pattern for a value after a label, with its least length and number of digits.
 
     The label is no part of the match. A round number or one with a unit is an amount.
     """
@@ -281,7 +287,7 @@ _BESIDE: Mapping[str, _Accepts] = {
 
 
 def _shape(kind: str, pattern: str, check: str, beside: str = "") -> NumberRule:
-    """A number of a shape, with the names of its checks, ours or a module of python-stdnum."""
+    """A pattern for a number of a shape; its checks are ours, or modules of python-stdnum."""
     is_valid = _CHECKS.get(check) or stdnum_module(check).is_valid
     accepts = _BESIDE.get(beside, _anywhere)
     return NumberRule(SensitiveKind(kind), pattern, is_valid, accepts)

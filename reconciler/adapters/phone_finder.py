@@ -1,10 +1,10 @@
 """The finder of telephone numbers, with phonenumbers for the numbering plans of countries.
 
-A run of digits is a phone by its country code, by what is said about it ("call", "mobile"), or by a
-grouping that is some country's; a bare run is left alone, because notes are full of quantities,
-invoices and order numbers. Other kinds of numbers are not looked for here. A number may be
-sensitive in two ways: if another finder sees a national id in the same place, the two finds are
-combined.
+A run of digits is a phone number if it has a country code, if the words around it say so ("call",
+"mobile"), or if a country groups digits in this way. A bare run is left alone, because notes are
+full of quantities, invoices and order numbers. Other kinds of numbers are not looked for here. A
+number may be sensitive in two ways: if another finder sees a national id in the same place, the two
+finds are combined.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ANSWERED_BEFORE = regex.compile(
     r"|(?:try|tried|trying|got|get)(?:[ ]hold[ ]of)?[ ](?:me|him|her|them|us))[ ](?:at|on|under)"
     r"|(?:my|his|her|our|their)(?:[ ]\w{1,12})?[ ]number[ ](?:is|was))[ ]?:?[ ]?\Z"
 )
-"""Text about a phone that does not name it; a date may also follow."""
+"""Words about a phone that do not name it; a date may also follow them."""
 _SAID_AFTER = regex.compile(
     r"(?i)[ ]?[-(,]?[ ]?\(?(?:office|fax|mobile|cell|home|work|tel|phone|landline|direct)\b"
     r"(?=[)\]]*[ ]*(?:[,;|\\/\n]|\.?\Z|\.\s))"

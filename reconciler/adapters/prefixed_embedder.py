@@ -30,7 +30,7 @@ class PrefixedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Model's, and the first eight digits of the prefixes' sha256."""
+        """The model's id, with the first eight digits of the prefixes' sha256."""
         return f"{self._embedder.model_id}+{self._fingerprint}"
 
     @property

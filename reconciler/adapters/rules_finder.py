@@ -1,13 +1,13 @@
-"""The finders that run the rules under ``config/secret_rules/``, which names sources and licence.
+"""The finders that run the rules in ``config/secret_rules/``; the files name sources and licence.
 
-Tokens are found by their shapes: gitleaks' rules, and ours for vendors that these lack, run by RE2,
-for which they were written: it never backtracks, whatever the text. Names of tokens and sentences
-about them are not looked for here.
+Tokens are found by their shapes, with gitleaks' rules, and with ours for vendors that gitleaks
+lacks. RE2 runs them, because gitleaks' rules were written for it, and it never backtracks. Names of
+tokens and sentences about them are not looked for here.
 
-Personal numbers are found where their names announce them, with words between or none:
-``personal_numbers.toml`` has the names, in many languages, and what proves a number: python-stdnum
-knows the check digits, the dates and the ranges of some fifty of them. A number right after its
-name needs no proof, and is ``personal_data_finder``'s.
+Personal numbers are found after their names, with or without words between.
+``personal_numbers.toml`` has the names, in many languages, and the check of each number:
+python-stdnum knows the check digits, dates and ranges of about fifty numbers. A number right after
+its name needs no check; ``personal_data_finder`` finds it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _FILES = ("gitleaks.toml", "vendors.toml")
 _BY_A_VENDORS_NAME = r"[\w.-]{0,50}?"
-"""The beginning of a rule that finds any token after a vendor's name."""
+"""How a rule begins that finds any token after a vendor's name."""
 
 _DIGIT = re.compile(r"\d")
 
@@ -43,9 +43,9 @@ class _TokenRule:
 
     Attributes:
         pattern: finds it; the first non-empty group is the token, else the whole match.
-        entropy: bits a character that it has at least: "x" times forty is a placeholder.
+        entropy: the least entropy, in bits a character: forty times "x" is a placeholder.
         allowed: the forms of placeholders.
-        source: where the shape is published; of gitleaks' rules, the head of their file says it.
+        source: where the shape is published; for gitleaks' rules, see the head of their file.
     """
 
     id: str
@@ -102,7 +102,7 @@ def _compiled(pattern: str) -> Any:
 
 
 def _entropy(value: str) -> float:
-    """Bits a character, as gitleaks counts them."""
+    """The entropy of a text in bits a character, as gitleaks counts it."""
     counts = Counter(value).values()
     return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
 
@@ -114,7 +114,7 @@ def rules_of(file: str, table: str, made: Callable[..., T]) -> list[T]:
     """Rules of a file, made of the fields of each table.
 
     Raises:
-        ConfigurationError: the file cannot be read, or a field is not as it must be.
+        ConfigurationError: the file cannot be read, or a field has a wrong value.
     """
     source = f"config/secret_rules/{file}"
     text = read_config(resource_path("config") / "secret_rules" / file, source)
@@ -125,7 +125,7 @@ def rules_of(file: str, table: str, made: Callable[..., T]) -> list[T]:
 
 
 _REACH = 72
-"""So many characters after its name a number ends."""
+"""A number must end within so many characters after its name."""
 
 _PIECE = re.compile(r"[0-9A-Za-z]+(?:[./-][0-9A-Za-z]+)*")
 _BEGINS = re.compile(r".*\d|[A-Z]{3}")
@@ -135,7 +135,7 @@ _DIGITS_MIN = 5
 
 @in_order
 class _Numbers:
-    """Numbers of one kind: what they are called, and what proves one."""
+    """Numbers of one kind: their names, and how a number is checked."""
 
     kind: str
     labels: Sequence[str]
@@ -144,11 +144,11 @@ class _Numbers:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """What they are called."""
+        """The pattern of their names."""
         return re.compile(rf"(?<!\w)(?:{'|'.join(self.labels)})(?![^\W\d])", re.IGNORECASE)
 
     def proves(self, number: str) -> bool:
-        """True if it fits one of the checks, or the shape."""
+        """True if the text passes one of the checks, or has the shape."""
         if re.fullmatch(self.shape, number):
             return True
         return any(stdnum_module(name).is_valid(number) for name in self.checks)
@@ -164,7 +164,7 @@ def find_named_numbers(text: str) -> Iterator[SensitiveSpan]:
 
 
 def _after(text: str, start: int, numbers: _Numbers) -> Iterator[SensitiveSpan]:
-    """The first number that is proved, in as many of the next pieces as fit."""
+    """The first number that passes a check, joined from as many of the next pieces as fit."""
     pieces = [*_PIECE.finditer(text, start, start + _REACH)]
     for at in range(min(len(pieces), _STARTS_MAX)):
         if not _BEGINS.match(pieces[at][0]):

@@ -1,6 +1,6 @@
-"""The finder of sensitive data: one loop over what each kind is found by.
+"""The finder of sensitive data: one loop over the finders of each kind.
 
-No pattern lives here, and no library.
+Patterns and libraries are elsewhere.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class CombinedFinder:
     id before a phone number. Everything that any of the parts found is covered.
 
     Args:
-        finds: gives the parts, for the first text: a process that only reads loads no library.
-            Threads that need them at the same time may each call it.
+        finds: makes the finders at the first text, so that a process that only reads loads no
+            library. Several threads may call it at the same time.
     """
 
     def __init__(self, finds: Callable[[], Sequence[Find]]) -> None:

@@ -1,9 +1,9 @@
 """The finder of street addresses: a street and its number, in the forms that countries write them.
 
-A pattern sees a street by a word that streets are named with, by a flat beside it, or by what the
-text says ("lives at ..."); it does not know every street of the world. The forms and the words they
-are made of are in ``config/secret_rules/street_addresses.toml``. A bare name of a place, a town or
-a country is never looked for, and neither is any other kind of sensitive data.
+A pattern finds a street by a word in street names, by a flat beside it, or by the words before it
+("lives at ..."); it does not know every street of the world. The forms and the words they are made
+of are in ``config/secret_rules/street_addresses.toml``. A bare name of a place, a town or a country
+is never looked for, and neither is any other kind of sensitive data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PART = re.compile(r"\{([a-z_]+)\}")
 def find_street_addresses(text: str) -> Iterator[SensitiveSpan]:
     """Finds street addresses, with the flat, place and postcode that follow.
 
-    The forms are compiled at their first use, which takes longer than all that comes after.
+    The forms are compiled at their first use, which takes longer than any later use.
     """
     for pattern in _forms_in(text):
         for match in pattern.finditer(text):
@@ -38,7 +38,7 @@ def find_street_addresses(text: str) -> Iterator[SensitiveSpan]:
 def street_of(address: str) -> str:
     """Street, number and flat of an address, without the place and postcode that follow.
 
-    So one address is one, with its tail and without it.
+    So an address is the same with and without that end.
     """
     matches = filter(None, (pattern.match(address) for pattern in _forms_in(address)))
     street = max((match[0] for match in matches), key=len, default=address)
@@ -46,7 +46,7 @@ def street_of(address: str) -> str:
 
 
 def _forms_in(text: str) -> Iterator[Any]:
-    """Forms that a text may hold; none without a digit."""
+    """The forms that a text may hold; none if the text has no digit."""
     if _DIGIT.search(text):
         for cue, forms in _listed("forms").items():
             if _compiled(cue).search(text):
@@ -59,11 +59,11 @@ def _compiled(pattern: str) -> Any:
 
 
 def _filled(pattern: str) -> str:
-    """A pattern with its parts in their places."""
+    """Insert the parts of a pattern in their places."""
     return _PART.sub(lambda part: _filled(_listed("parts")[part[1]]), pattern)
 
 
 @cache
 def _listed(table: str) -> dict[str, Any]:
-    """Parts by their names, or the patterns of forms by their cues."""
+    """Read the parts by name, or the patterns of forms by cue."""
     return dict(rules_of("street_addresses.toml", table, lambda **pair: tuple(pair.values())))

@@ -5,9 +5,10 @@ data. Never here: a vendor's protocol, which is in
 ``anthropic_calls`` and ``openai_calls``; nor the question and the meaning of an answer, which each
 adapter knows.
 
-The SDKs bound each wait on a socket, not the whole call: a server that trickles bytes, or asks for
-a minute's patience, holds a call for ever. So the SDK runs in an event loop on its own thread,
-where a deadline ends a call at any point, and nothing continues after it. Retries are the SDKs'.
+The SDKs limit each wait on a socket, not the whole call: a server that sends bytes slowly, or asks
+for a wait of a minute, could block a call for ever. So the SDK runs in an event loop on its own
+thread, where a deadline ends a call at any point, and nothing continues after it. Retries are the
+SDKs'.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ WAIT_SECONDS_MAX = 3600.0
 """The longest wait that a server may ask for; an hour is beyond any rate limit."""
 
 _GRACE_SECONDS = 0.5
-"""The delay after a deadline until which the event loop must report it, or it counts as stuck."""
+"""Seconds after a deadline in which the event loop must report it; otherwise the loop counts as
+stuck."""
 
 WITHOUT_A_MODEL = "arbiter.mode 'off' and extractor.mode 'explicit'"
 """The settings for working without a model that judges or reads."""
@@ -61,7 +63,7 @@ ClientT = TypeVar("ClientT", bound="Closable")
 ResultT = TypeVar("ResultT")
 
 Data = Mapping[str, Any]
-"""What a question is asked about, as JSON has it."""
+"""The data of a question, as JSON values."""
 
 
 @frozen
@@ -139,13 +141,13 @@ class Question(Generic[AnswerT]):
 
 @frozen
 class Reply:
-    """A server's reply, in no protocol.
+    """A server's reply, independent of the protocol.
 
     Attributes:
         text: what the model said; empty if it said nothing.
-        usage: what it cost; None if that is not known.
+        usage: the cost of the reply; None if it is not known.
         is_refusal: the model declined.
-        cut_off: why the text ends too early, in the server's word; None if it is whole.
+        cut_off: the server's word for why the text ends too early; None if the text is complete.
     """
 
     text: str
@@ -179,7 +181,7 @@ class Vendor:
     Attributes:
         package: the SDK that speaks it, as it is imported.
         requirement: the SDK's requirement, for pip.
-        speaks: the kind of reply that its server should send, for an error's text.
+        speaks: the kind of reply that the server should send, for the text of an error.
         open: makes a client of a connection and of what is asked, on the thread that asks first.
         hint: advice if nothing is found at an address; empty for none.
         otherwise: the settings for working without the SDK.
@@ -233,7 +235,9 @@ class Vendor:
 
 
 def read_prompt(path: Path) -> Prompt:
-    """Text below a file's first line; its name is the file's, with the version from that line.
+    """Read the text below a file's first line.
+
+    Its name is the file's name with the version from that line.
 
     Raises:
         ConfigurationError: the file cannot be read, or its first line states no version.
@@ -246,7 +250,7 @@ def read_prompt(path: Path) -> Prompt:
 
 
 class ClientCalls(Generic[ClientT]):
-    """Calls of one client before a deadline, from any thread; opens nothing before the first call.
+    """Calls of one client before a deadline, from any thread; connects at the first call.
 
     The first call imports the SDK, 1 to 2 seconds that its time-out does not count.
 
@@ -272,7 +276,7 @@ class ClientCalls(Generic[ClientT]):
         self._lock = threading.Lock()
 
     def call(self, work: Callable[[ClientT], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """Result of the client's work, before the deadline.
+        """Return the result of the client's work, before the deadline.
 
         Raises:
             Exception: one of ``failures``, and no other.
@@ -286,7 +290,7 @@ class ClientCalls(Generic[ClientT]):
                 call.cancel()
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later call opens them again."""
+        """End the running calls and close the connections; a later call opens them again."""
         with self._lock:
             if self._session is not None:
                 self._session.close()
@@ -339,7 +343,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
 
 
 class ClientThread(Generic[ClientT]):
-    """A client, and the daemon thread with the event loop that it lives in."""
+    """A client, and the daemon thread with its event loop."""
 
     def __init__(self, client: ClientT, timeout_seconds: float) -> None:
         self._timeout_seconds = timeout_seconds
@@ -350,7 +354,7 @@ class ClientThread(Generic[ClientT]):
         self._thread.start()
 
     def is_alive(self) -> bool:
-        """True if the thread is there; a forked process has none."""
+        """True if the thread is running; a forked process has no such thread."""
         return self._thread.is_alive()
 
     def start(self, work: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
@@ -361,7 +365,7 @@ class ClientThread(Generic[ClientT]):
         return call
 
     def close(self) -> None:
-        """End what is under way, and the thread."""
+        """End the running calls and the thread."""
         for call in list(self._calls):
             call.cancel()
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
@@ -394,7 +398,7 @@ def fenced(data: Data) -> dict[str, str]:
 
 
 def filed(slot: Slot | None) -> dict[str, str]:
-    """What a note or a fact is filed under; a value that is personal data is not repeated."""
+    """The slot of a note or a fact; a value that is personal data is left out."""
     if slot is None:
         return {}
     named = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
@@ -407,7 +411,10 @@ def day_of(time: datetime) -> str:
 
 
 class _Tokens(BaseModel):
-    """A server's token counts; Anthropic counts input that its cache wrote or read apart."""
+    """Read a server's token counts.
+
+    Anthropic counts input that its cache wrote or read separately.
+    """
 
     input_tokens: int = Field(ge=0, validation_alias=AliasChoices("input_tokens", "prompt_tokens"))
     output_tokens: int = Field(
@@ -455,7 +462,7 @@ def opened(
         connection: the server.
         usual_url: the vendor's own address. It is always given, because an SDK takes an empty
             variable, such as OPENAI_BASE_URL, for an address; settings do not.
-        on_response: called with each response before it is read.
+        on_response: is called with each response before the response is read.
         **other: further arguments of the client.
     """
 
@@ -484,7 +491,7 @@ def _turned_away(status: int, hint: str) -> str:
 
 
 def _wait_seconds(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a reply asks to wait; None if it does not ask, or makes no sense.
+    """Seconds that a reply asks to wait; None if it does not ask, or if the value makes no sense.
 
     Source: RFC 9110, 10.2.3, and the SDKs, which prefer their own header in milliseconds.
     """
@@ -497,7 +504,7 @@ def _wait_seconds(headers: Mapping[str, str]) -> float | None:
 
 
 def _number(said: str) -> float:
-    """Number; 0 if the text is not one."""
+    """Read a number; 0 if the text is not a number."""
     try:
         number = float(said)
     except ValueError:
@@ -506,7 +513,7 @@ def _number(said: str) -> float:
 
 
 def _seconds_until(said: str) -> float:
-    """Seconds from now to the date; 0 if the text is not one."""
+    """Seconds from now to the date; 0 if the text is not a date."""
     try:
         then = parsedate_to_datetime(said)
         # A zone of -0000 is UTC, and comes back as none.

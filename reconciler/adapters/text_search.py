@@ -3,7 +3,7 @@
 A file may hold only a part of a text, if the rest was overwritten or a page cuts it. So a long text
 is searched for in slices, each by itself: a part of 47 bytes holds at least one whole slice. The
 search uses the texts themselves, because a hash cannot be searched for at every place of a file.
-Never here: which files, or what follows from a find.
+Never here: which files are searched, or what follows from a find.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class TextSearch:
         self._slices = {line: parts for line, parts in slices.items() if parts}
         self._all_slices = frozenset[bytes]().union(*self._slices.values())
         self._lengths: dict[bytes, set[int]] = {}
-        """By prefix: thousands of texts may begin alike, and their slices have few lengths."""
+        """Slices by their prefix: thousands of texts may begin alike, and their slices have few
+        lengths."""
         for part in self._all_slices:
             self._lengths.setdefault(part[:TEXT_BYTES_MIN], set()).add(len(part))
         prefixes = b"".join(prefix.ljust(_WORD_BYTES, b"\0") for prefix in self._lengths)

@@ -1,8 +1,9 @@
 """The finder of secrets that are told in words: in a sentence, a line below, a command.
 
 ``config/lexicon/secrets.toml`` says how a secret is announced, in several languages, and what it is
-called; here is what counts as one after such an announcement. A secret that a machine's notation
-announces, as in JSON, is ``reconciler.reading.named_secrets``'s, and a vendor's token is gitleaks'.
+called; this module decides what counts as a secret after such an announcement.
+``reconciler.reading.named_secrets`` finds a secret in machine notation, such as JSON, and gitleaks'
+rules find a vendor's token.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpa
 Span = tuple[int, int]
 Spans = Iterator[Span]
 Announcement = re.Match[str]
-"""Where a text announces a secret, as a list of the lexicon finds it."""
+"""The places where a text announces a secret, as a list of the lexicon finds them."""
 
 _OPENING = re.compile(r"[:=]*[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
 _TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
@@ -34,7 +35,7 @@ _SENTENCE_ENDS = re.compile(r"[\"'`)\]*\u2019\u201d\u00bb\u300d]{0,3}[.!?]{0,3}\
 _SENTENCE_END = re.compile(r"[.!?](?=\s|\Z)|\n")
 _WORD = re.compile(r"\S+")
 _WORDS_MAX = 5
-"""So many words after it is said that one enters something, it is looked for."""
+"""How many words after "enter" the secret may follow."""
 
 _PRODUCT = re.compile(r"[A-Za-z][a-z]+-?\d{1,4}")
 _REST = re.compile(r"[^\n.!?;]{2,60}")
@@ -47,8 +48,8 @@ _CODE = re.compile(
 )
 _RUN = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){2,18}(?!\w|[ .-]\d)")
 _RUNS_MAX, _RUN_LENGTH_MAX, _CARD_REACH = 5, 14, 240
-"""So many pieces of a card's number are tried, so long, and so far after its name; a longer one is
-the whole number."""
+"""For a card's number: how many pieces are tried, how long a piece may be, and how far after the
+name it may be; a longer piece is the whole number."""
 
 _AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
 _PAIR = re.compile(r"[\w.-]{1,60}=(?P<value>[^;\s\"']{8,4000})")
@@ -77,7 +78,7 @@ def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveS
 
     Args:
         text: a note, or an id.
-        of_ids: whether it is an id, which is drawn at random itself.
+        of_ids: whether the text is an id, which may itself be random.
     """
     held = cues_of("secrets", *_READ, flags=re.IGNORECASE).read(text)
     left_out = {"random"} if of_ids else set()
@@ -104,7 +105,7 @@ def _listed(name: str) -> frozenset[str]:
 
 
 def _is_of_something_else(match: Announcement) -> bool:
-    """True if the name goes on, and names another thing: a password manager."""
+    """True if the name goes on and names something else, such as a password manager."""
     between = match.groupdict().get("between") or ""
     return not _listed("compound").isdisjoint(re.findall(r"[\w-]+", between.casefold()))
 
@@ -117,14 +118,14 @@ def _is_remark(word: str) -> bool:
 
 
 def _is_strong(word: str) -> bool:
-    """True if it was made up, and is neither a place nor a measure."""
+    """True if the word was made up, and is not a place or a measure."""
     if len(word) < 5 or _PLACE.fullmatch(word) or _MEASURE.fullmatch(word):
         return False
     return is_made_up(word)
 
 
 def _is_chosen(word: str) -> bool:
-    """True if a person made it up as a secret: the codes of things have capitals alone."""
+    """True if a person made the word up as a secret: codes of things have only capital letters."""
     return _is_strong(word) and any(map(str.islower, word))
 
 
@@ -138,9 +139,9 @@ def _may_be_answer(_: str, told: str) -> bool:
 
 
 def _may_be_phrase(_: str, told: str) -> bool:
-    """True if plain words are a secret and no remark about one.
+    """True if plain words are a secret, not a remark about a secret.
 
-    A quality may be the first word of one, if three words follow that are no remark.
+    The first word may be a quality, if three words follow that are not a remark.
     """
     first, *others = (word.split("-")[0] for word in told.split())
     if not _is_remark(first):
@@ -160,7 +161,7 @@ _Read = Callable[[str, Announcement], Spans]
 
 
 def _opened(text: str, start: int) -> int:
-    """Where what stands in quotes or brackets begins."""
+    """The place where a text in quotes or brackets begins."""
     opening = _OPENING.match(text, start)
     return opening.end() if opening else start
 
@@ -168,7 +169,7 @@ def _opened(text: str, start: int) -> int:
 def _behind(
     pattern: re.Pattern[str], is_secret: Callable[[str, str], bool] = lambda *_: True
 ) -> _Read:
-    """What fits a pattern, if with its cue it is a secret."""
+    """The text that fits a pattern, if it is a secret together with its cue."""
 
     def read(text: str, match: Announcement) -> Spans:
         told = pattern.match(text, _opened(text, match.end()))
@@ -194,7 +195,7 @@ def _end_of_sentence(text: str, start: int) -> int:
 
 
 def _next(is_secret: Callable[[str, str, bool], bool]) -> _Read:
-    """Next word, if with its cue, and maybe as the last of its sentence, it is a secret."""
+    """The next word, if it is a secret with its cue, or as the last word of its sentence."""
 
     def read(text: str, match: Announcement) -> Spans:
         if place := _token(text, match.end()):
@@ -206,7 +207,7 @@ def _next(is_secret: Callable[[str, str, bool], bool]) -> _Read:
 
 
 def _first(is_secret: Callable[[int, str], bool]) -> _Read:
-    """The first of the sentence's next words that is a secret, by its number and itself."""
+    """The first of the sentence's next words that is a secret, with its number."""
 
     def read(text: str, match: Announcement) -> Spans:
         words = _WORD.finditer(text, match.end(), _end_of_sentence(text, match.end()))
@@ -222,13 +223,13 @@ def _first(is_secret: Callable[[int, str], bool]) -> _Read:
 _logged_in = _first(
     lambda number, word: _is_chosen(word) and (number > 0 or not _PRODUCT.fullmatch(word))
 )
-"""The secret a person logs in with, alone or after a name; a product's name alone is none."""
+"""The secret for a login, alone or after a user name; a product's name alone is no secret."""
 
 _typed = _first(lambda _, word: _is_chosen(word) or _is_pin(word))
 
 
 def _entered(text: str, match: Announcement) -> Spans:
-    """What is typed, if its sentence says that this lets a person in."""
+    """The text that a person types, if the sentence says that it lets them in."""
     start = max(text.rfind(sign, 0, match.start()) for sign in ".!?\n") + 1
     if _any_of("getting_in").search(text, start, _end_of_sentence(text, match.end())):
         yield from _typed(text, match)
@@ -256,14 +257,14 @@ def _card(text: str, match: Announcement) -> Spans:
 
 
 def _cookie(text: str, match: Announcement) -> Spans:
-    """Pairs on the rest of the line."""
+    """The secrets in pairs of name and value on the rest of the line."""
     for pair in _PAIR.finditer(text, *match.span("value")):
         if len(pair["value"]) >= 16 or _is_strong(pair["value"]):
             yield pair.span("value")
 
 
 def _within(is_secret: Callable[[str], object] = bool) -> _Read:
-    """A value in the cue itself."""
+    """A secret in the cue itself."""
 
     def read(_: str, match: Announcement) -> Spans:
         if is_secret(match["value"]):
@@ -273,13 +274,13 @@ def _within(is_secret: Callable[[str], object] = bool) -> _Read:
 
 
 def _hexadecimal(text: str, match: Announcement) -> Spans:
-    """A hash of something looks the same, and is called one."""
+    """A random text, unless the words call it a hash, which looks the same."""
     if not _is_called(text, match.start("value"), "hash"):
         yield match.span("value")
 
 
 def _random(text: str, match: Announcement) -> Spans:
-    """What was drawn at random, and is neither an id nor part of an address or a file's name."""
+    """A random text that is not an id, or part of an address or a file name."""
     start, end = match.span("value")
     word = match["value"].rstrip("._~-")
     if (
@@ -296,7 +297,7 @@ def _random(text: str, match: Announcement) -> Spans:
 
 
 def _is_called(text: str, start: int, name: str) -> bool:
-    """True if shortly before a value one of a list's words says what it is."""
+    """True if one of a list's words is shortly before a value and says what the value is."""
     before = re.findall(r"[\w-]+", text[max(0, start - 48) : start])
     return any(map(_any_of(name).fullmatch, before))
 
@@ -332,4 +333,4 @@ _READ: Mapping[str, _Read] = {
     "hexadecimal": _hexadecimal,
     "base64": _within(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
 }
-"""The pattern that must follow the cue, or stand in it, by list of the lexicon."""
+"""The pattern of the text after the cue or in it, for each list of the lexicon."""

@@ -24,7 +24,7 @@ def unit(vectors: Floats) -> Floats:
 
 
 def joined(vectors: Floats, pieces: Sequence[Sequence[Any]], weights: Sequence[int]) -> Floats:
-    """One unit vector a text, the sum of those of its pieces.
+    """One unit vector for each text: the weighed sum of the vectors of its pieces.
 
     Args:
         vectors: of all pieces, text by text.

@@ -63,7 +63,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _OPENING_ATTEMPTS_MAX, _OPENING_PAUSE_SECONDS = 100, 0.2
-"""How often, and how many seconds apart, opening is tried while others change the schema.
+"""How often opening is tried while other processes change the schema, and the seconds between
+tries.
 
 A server takes seconds to give up the constraint that a killed process was making.
 """
@@ -80,10 +81,10 @@ def open_graph(settings: Settings) -> Graph:
 
 
 def check_memory_exists(settings: Settings) -> None:
-    """Check that there is a memory already; checking makes none.
+    """Check that a memory exists; the check creates none.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: there is no memory.
         GraphError: the engine is unavailable.
     """
     if path := file_of_memory(settings):
@@ -138,14 +139,14 @@ def at_opening(call: Callable[[], T]) -> T:
 
 
 def utc_now() -> datetime:
-    """Time now, UTC-aware; a memory uses it unless its opener brings a clock."""
+    """Return the time now, UTC-aware; a memory uses this unless its opener gives a clock."""
     return datetime.now(UTC)
 
 
 def hash_key_of(
     settings: Settings, store: BindingStore, clock: Callable[[], datetime] | None = None
 ) -> HashKey:
-    """A store's hash key; it is read or made when it is first needed."""
+    """The hash key of a store, which is read or made when it is first needed."""
     return HashKey(
         store,
         find=lambda: hash_key_if_any(settings),
@@ -155,7 +156,7 @@ def hash_key_of(
 
 
 def hash_key_if_any(settings: Settings) -> bytes | None:
-    """This host's hash key; None if it has none. None is made."""
+    """Return this host's hash key; None if there is none. No key is made."""
     if settings.gate.hash_key is not None:
         return settings.gate.hash_key.get_secret_value().encode()
     return load_key(hash_key_path(settings))
@@ -167,7 +168,9 @@ def hash_key_path(settings: Settings) -> Path:
 
 
 def accept_hash_key(settings: Settings) -> None:
-    """Bind the store to this host's hash key. What was hashed with another is not recognised.
+    """Bind the store to this host's hash key.
+
+    Hashes that were made with another key are not recognised.
 
     Raises:
         ConfigurationError: there is no store.
@@ -229,8 +232,8 @@ def _remote_embedder(chosen: EmbedderSettings) -> Embedder:
 def judge_of(settings: Settings) -> JudgeProvider | None:
     """Provider of the arbiter that the settings choose; None if there is none.
 
-    Without a key or an address it is the packaged one, if its weights are at hand because the
-    packaged embedder has them.
+    Without a key or an address it is the packaged judge, if the packaged embedder has its weights
+    on this machine.
     """
     chosen = settings.arbiter
     if chosen.mode == "off":
@@ -242,7 +245,7 @@ def judge_of(settings: Settings) -> JudgeProvider | None:
 
 
 def without_packaged_judge(settings: Settings) -> Settings:
-    """Settings with no judge but one that they name: the packaged weights may be absent."""
+    """The settings without the packaged judge, unless they name it: its weights may be absent."""
     if settings.arbiter.mode != "auto":
         return settings
     keyed = settings.arbiter.model_copy(update={"mode": "keyed"})
@@ -269,7 +272,7 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
 
 
 def build_first_arbiter(settings: Settings) -> Arbiter | None:
-    """Packaged judge, if the settings ask it before another one."""
+    """The packaged judge, if the settings ask it before another judge."""
     if settings.arbiter.first != "packaged" or judge_of(settings) == "packaged":
         return None
     from reconciler.adapters.packaged_arbiter import PackagedArbiter
@@ -324,9 +327,9 @@ def _connection(chosen: ArbiterSettings | EmbedderSettings | ExtractorSettings) 
 
 
 REACH_OF_PACKAGED = 0.5
-"""The packaged judge's reach, as a share of the usual one: to ask it costs nothing. On pairs that
-were written to mislead, a sixth of the silent changes are asked about by it, and no more facts end
-(benchmarks/RESULTS.md, "The packaged judge")."""
+"""The reach of the packaged judge, as a share of the usual reach: to ask this judge costs nothing.
+On pairs that were written to mislead, it turns a sixth of the silent changes into questions, and no
+more facts end (benchmarks/RESULTS.md, "The packaged judge")."""
 
 
 def build_policy(
@@ -340,7 +343,8 @@ def build_policy(
         is_judged: whether there is an arbiter; it may also be asked below the thresholds.
 
     Raises:
-        ConfigurationError: the profile is of another model, or the thresholds are out of order.
+        ConfigurationError: the profile belongs to another model, or the thresholds are in the wrong
+            order.
     """
     chosen = settings.reconcile
     profile = load_profile(chosen.profile)
@@ -451,7 +455,7 @@ def _finds_of_secrets(of_ids: bool) -> Sequence[Find]:
 
 @cache
 def build_sensitive_data_finder() -> SensitiveDataFinder:
-    """Finds personal data and secrets. It is loaded at the first text, once per process."""
+    """Find personal data and secrets; the finder is loaded at the first text, once per process."""
     return CombinedFinder(_finds_of_sensitive_data)
 
 
@@ -466,9 +470,9 @@ def _finds_of_sensitive_data() -> Sequence[Find]:
 
 
 def hashed_part(kind: SensitiveKind, value: str) -> str:
-    """Hashed part of a value: its normal form, so that two spellings are one token.
+    """The part of a value that is hashed: its normal form, so that two spellings give one token.
 
-    Of an address it is the street.
+    For an address this part is the street.
     """
     if kind is SensitiveKind.STREET_ADDRESS:
         from reconciler.adapters.street_address_finder import street_of
@@ -490,7 +494,7 @@ def _normal_forms() -> Mapping[SensitiveKind, Callable[[str], str]]:
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
-    """Gate's judgement alone, for a dry run: no store, no judge, no key.
+    """The gate's judgement for a dry run: without a store, a judge or a key.
 
     Raises:
         ConfigurationError: the policy cannot be used.
@@ -502,7 +506,7 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
 
 
 def build_note_reader(embedder: Embedder) -> NoteReader:
-    """What reads a note as a whole; by its words alone, if no head knows the embedder's model."""
+    """The reader of whole notes; it uses only words if no head knows the embedder's model."""
     from reconciler.service.embedding import embed
     from reconciler.service.writing.write_gate import NoteReader
 

@@ -127,11 +127,11 @@ class _Part(Generic[T]):
 
 
 def _made(where: str, **more: str) -> Any:
-    """A part that is loaded when it is needed, and made of the parts that its fields name.
+    """A part that is loaded when it is needed, and made from the parts that its fields name.
 
     Args:
         where: the module and the class, under ``reconciler.service``.
-        more: its other fields, and the parts that they take.
+        more: the names of its other fields, and the parts for them.
     """
     module, _, name = where.partition(":")
 
@@ -150,11 +150,11 @@ class Services:
         graph: the engine, open.
         embedder: makes the vectors.
         policy: the rule's thresholds.
-        arbiter: instead of the configured one; None for that.
-        extractor: instead of the configured one; None for that.
+        arbiter: used instead of the configured arbiter; None for the configured one.
+        extractor: used instead of the configured extractor; None for the configured one.
         id_key: the key that the store's ids are made with.
         clock: the time now, UTC-aware.
-        closing: closes what was opened.
+        closing: closes everything that was opened.
         only_reads: whether the opener only reads, so that recalls are not counted.
     """
 
@@ -223,7 +223,7 @@ class Services:
         """Tenant, agent and contact.
 
         Raises:
-            InvalidScopeError: one of them cannot be used.
+            InvalidScopeError: a part of the scope cannot be used.
         """
         scope = Scope(self.tenant(tenant), agent_id, contact_id)
         names = ("tenant", "agent_id", "contact_id")
@@ -237,26 +237,26 @@ class Services:
                 getattr(self, name)
 
     def digest(self, text: str) -> str:
-        """A keyed hash; the text cannot be guessed from it."""
+        """Return a keyed hash, from which the text cannot be guessed."""
         return keyed_digest(self.hash_key(), text)
 
     def token_of(self, kind: SensitiveKind, value: str) -> str:
-        """Token that stands for a removed value: the same for the same value."""
+        """Return the token for a removed value: the same token for the same value."""
         return keyed_token(self.hash_key(), kind, hashed_part(kind, value))
 
     def made(self, kind: Callable[..., T], **more: Any) -> T:
-        """A part that is made of other parts: each of its fields takes the part of its name.
+        """Make a part from other parts: each of its fields gets the part with its name.
 
         Args:
             kind: makes the part.
-            **more: the fields that are called otherwise than a part, or differ from it.
+            **more: the fields that have another name than their part, or another value.
         """
         known = vars(self).keys() | vars(Services).keys()
         named = [name for name in signature(kind).parameters if name in known and name not in more]
         return kind(**more, **{name: getattr(self, name) for name in named})
 
     def once(self, kind: Callable[..., T], **more: Any) -> T:
-        """A part of a room above the core: made as ``made`` does, at the first call."""
+        """A part of a room above the core; ``made`` makes it at the first call."""
         with self.building:
             if kind not in self._others:
                 self._others[kind] = self.made(kind, **more)
@@ -276,13 +276,13 @@ class Services:
     """The store of erasures."""
 
     gate: WriteGate = _made("writing.write_gate:WriteGate", reader="note_reader")
-    """The write gate: every note passes it, whichever door it came through."""
+    """The write gate: every note from every door passes it."""
 
     persons: PersonsDecisions = _made("persons.deciding:PersonsDecisions")
     """Records what persons decide about known facts, and takes the answers to held notes."""
 
     relating: Relating = _made("writing.relating:Relating")
-    """Relates known facts as a model says later."""
+    """Relates known facts, as a model says later."""
 
     note_import: NoteImport = _made("writing.note_import:NoteImport", embed="reconciler.embed")
     """The import of notes."""
@@ -298,7 +298,7 @@ class Services:
 
     @_Part
     def how(self) -> Recalling:
-        """How the settings have facts recalled."""
+        """How facts are recalled, by the settings."""
         return build_recalling(self.settings, self.embedder.model_id)
 
     @_Part
@@ -313,7 +313,7 @@ class Services:
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:
-        """Contacts' facts that this process keeps in mind."""
+        """The contacts' facts that this process keeps in memory."""
         from reconciler.service.writing.forgotten import ForgottenLook
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
@@ -349,7 +349,7 @@ class Services:
 
     @_Part
     def judge(self) -> Callable[[Candidate], Submission]:
-        """Gate's judgement alone, for a dry run."""
+        """The gate's judgement, for a dry run."""
         return judge_under(self.gate_policy, self.clock, self.note_reader)
 
     ledger: Ledger = _made("writing.ledger:Ledger", withholding="_withholding")
@@ -370,11 +370,11 @@ class Services:
 
     @_Part
     def note_reader(self) -> NoteReader:
-        """Reads what a note resembles as a whole, where a head knows the model."""
+        """Reads what a note resembles as a whole, if a head knows the model."""
         return build_note_reader(self.embedder)
 
     def siblings_of(self, decision: Decision) -> list[Fact]:
-        """Live facts that answer what the note of a decision answers, the newest first."""
+        """Find live facts that answer the same question as a decision's note, the newest first."""
         slot, now = decision.note.slot, self.clock()
         if slot is None or slot.attribute is None or decision.fact_id is None:
             return []
@@ -383,7 +383,9 @@ class Services:
         return sorted(live, key=lambda fact: fact.recorded_at, reverse=True)
 
     def whom(self, scope: Scope, subject: str | None, said: str | None = None) -> Meant:
-        """Whom of the people that a contact's facts name a subject means, as ``People`` says.
+        """Find the person that a subject means among the people in a contact's facts.
+
+        See ``People``.
 
         Args:
             scope: the contact's.
@@ -401,7 +403,7 @@ class Services:
 
     @_Part
     def rejudging(self) -> Rejudging | None:
-        """Asks the arbiter later; None without one."""
+        """Asks the arbiter later; None without an arbiter."""
         from reconciler.service.writing.relating import Rejudging
 
         if self.arbitration is None:
@@ -449,7 +451,10 @@ class Services:
         texts: Sequence[str],
         make: Callable[[Sequence[str]], Floats],
     ) -> Floats:
-        """Vectors of shipped questions; those of a model that the settings name are kept."""
+        """Vectors of the shipped questions.
+
+        If the settings name the model, its vectors are kept.
+        """
         if self.settings.embedder.kind in {"packaged", "none"}:
             return make(texts)
         from reconciler.adapters.kept_vectors import kept_vectors
@@ -457,7 +462,10 @@ class Services:
         return kept_vectors(self.embedder.model_id, texts, make)
 
     def _book_questions(self) -> Mapping[str, Sequence[str]]:
-        """Questions for the book's attributes; another model embeds them in each process."""
+        """Questions for the book's attributes.
+
+        A model without shipped vectors embeds them in each process.
+        """
         sentences = load_attribute_sentences()
         names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
         return {name: sentences[name].questions for name in names}
@@ -472,7 +480,7 @@ class Services:
 
     @_Part
     def model_store(self) -> ModelStore:
-        """Store of the model that the vectors are of."""
+        """The store for the model that made the vectors."""
         return ModelStore(self._patient_graph)
 
     damage: Damage = _made("checking.damage:Damage")
@@ -489,7 +497,7 @@ class Services:
 
     @_Part
     def session_reader(self) -> SessionReader:
-        """Has the extractor read sessions."""
+        """Makes the extractor read sessions."""
         from reconciler.service.sessions.extraction import SessionReader
 
         head = load_head("introductions", self.embedder.model_id)
@@ -505,7 +513,7 @@ class Services:
 
     @_Part
     def arbitration(self) -> Arbitration | None:
-        """Arbiter within its bounds; None without one."""
+        """The arbiter within its limits; None without an arbiter."""
         arbiter = self._given_arbiter
         is_free = arbiter is None and judge_of(self.settings) == "packaged"
         if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
@@ -532,7 +540,7 @@ def build_services(
     warm_up: bool = False,
     must_exist: bool = False,
 ) -> Services:
-    """An open memory, its store ready for the embedder's model.
+    """Open a memory, and make its store ready for the embedder's model.
 
     Args:
         settings: they choose the parts.
@@ -592,7 +600,9 @@ def build_services(
 
 
 def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
-    """Settings; for a store in memory with the path of a new file, removed at closing.
+    """Return the settings.
+
+    For a store in memory, with the path of a new file that is removed at closing.
 
     A database in the engine's memory alone would have no file to back up, or to search after an
     erasure.
@@ -615,7 +625,7 @@ def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
 
 
 def _warm_up_behind(embedder: Embedder) -> None:
-    """Start loading the model in a thread; its error is raised at the first text."""
+    """Start to load the model in a thread; an error is raised at the first text."""
 
     def load() -> None:
         with suppress(ReconcilerError):
@@ -631,7 +641,7 @@ def build_worker(
 
     Args:
         services: the open memory.
-        on_stage: called at each stage of a job; a test may end the process there.
+        on_stage: is called at each stage of a job; a test may end the process there.
     """
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
 

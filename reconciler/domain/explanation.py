@@ -1,7 +1,7 @@
-"""Explanations: why a decision came out as it did, in plain words. Pure.
+"""Explanations: the reasons of a decision, in plain words.
 
-Here: sentences about what is on record. Never here: how sentences are shown; quoted texts may hold
-markup of any kind, but no line breaks.
+Pure. Here: sentences about recorded facts and decisions. Never here: how sentences are shown;
+quoted texts may hold markup of any kind, but no line breaks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ QUOTE_LENGTH_MAX = 80
 """Characters of a note or fact that a sentence quotes: enough to recognise it by."""
 
 ARGUMENT_LENGTH_MAX = 300
-"""Characters of an arbiter's argument, which is asked for in three short sentences."""
+"""Characters of an arbiter's reasoning; the arbiter is asked for three short sentences."""
 
 QUOTE_COUNT_MAX = 3
 """Facts that a sentence quotes; the others are counted."""
@@ -99,9 +99,9 @@ class Explanation:
         rule: which rule decided, and the reason on record.
         differences: what the guard found.
         arbiter: what the arbiter answered, or that none was asked or used.
-        counterfactuals: what would have another outcome, where the gate or a person decided; empty
-            where the rule did, because its sentences name the thresholds.
-        evidence: the turns that it was made on: who spoke, when, in which session, which words.
+        counterfactuals: what would have given another outcome, if the gate or a person decided;
+            empty if the rule decided, because its sentences name the thresholds.
+        evidence: the turns of the decision: speaker, time, session and words.
     """
 
     outcome: str
@@ -114,7 +114,7 @@ class Explanation:
     evidence: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
-        """All of it, in the order in which it reads best."""
+        """All sentences, in the best order for a reader."""
         outcome, *others = asdict(self).values()
         return (outcome, *chain.from_iterable(others))
 
@@ -125,11 +125,11 @@ class Explanation:
 
 
 def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanation:
-    """Why the decision came out as it did, in sentences that are true of it.
+    """Explain the outcome of a decision, in sentences that are true of it.
 
     Args:
-        decision: what is explained.
-        evidence: the turns that it was made on, the oldest first.
+        decision: the decision to explain.
+        evidence: the turns of the decision, the oldest first.
     """
     return replace(_explained(decision), evidence=tuple(map(_evidence_sentence, evidence)))
 
@@ -157,13 +157,16 @@ def _explained(decision: Decision) -> Explanation:
 
 
 def _focus_of(decision: Decision) -> Comparison | None:
-    """Fact that it was decided on; None where there is none, or none on record."""
+    """The fact that decided; None if there is none, or if it is no longer on record."""
     facts = _met(decision) or (*_close(decision), *decision.compared_with)
     return next(iter(facts), None)
 
 
 def _met(decision: Decision) -> list[Comparison | None]:
-    """What it replaced, repeated or contradicts; None for a fact that is no longer on record."""
+    """The facts that it replaced, repeated or contradicts.
+
+    None for a fact that is no longer on record.
+    """
     by_id = {fact.fact_id: fact for fact in decision.compared_with}
     return [
         by_id.get(fact_id) for fact_id in (*decision.verdict.targets, *decision.conflicting_ids)
@@ -171,7 +174,7 @@ def _met(decision: Decision) -> list[Comparison | None]:
 
 
 def _close(decision: Decision) -> Iterator[Comparison]:
-    """Facts that the note could take the place of, the most similar one first."""
+    """The facts that the note could replace, the most similar first."""
     for fact in decision.compared_with:
         if compare_slots(decision.note.slot, fact.slot) is not SlotMatch.APART:
             yield fact
@@ -351,7 +354,7 @@ def _evidence_sentence(told: Evidence) -> str:
 
 
 def _stop(sentence: str) -> str:
-    """Sentence with its full stop, which a quotation at its end may bring along."""
+    """End a sentence with one full stop, also after a quotation that has its own."""
     return sentence if sentence.endswith(('."', '!"', '?"', '…"')) else f"{sentence}."
 
 
@@ -360,7 +363,7 @@ def _quote(text: str, length_max: int = QUOTE_LENGTH_MAX) -> str:
 
 
 def _one_line(text: str, length_max: int) -> str:
-    """Text on one line, what cannot be seen as an escape, shortened."""
+    """Shorten a text and put it on one line, with invisible characters as escapes."""
     line = visible(" ".join(text.split()))
     return line if len(line) <= length_max else f"{line[: length_max - 1].rstrip()}…"
 

@@ -189,7 +189,9 @@ def serving_pack(port: int = 0, *whose: str) -> Iterator[str]:
     try:
         server = listening(PACK_HOST, port, partial(_answer, files))
     except OSError as error:
-        raise ConfigurationError(f"port {port} of {PACK_HOST} is taken: choose another") from error
+        raise ConfigurationError(
+            f"port {port} of {PACK_HOST} is already in use: choose another"
+        ) from error
     with running(server) as url:
         files |= pack_files(url, *whose)
         yield url

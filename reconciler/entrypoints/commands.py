@@ -89,7 +89,7 @@ def _evidence(
         about: an attribute, or words that occur in the fact.
     """
     if (fact is None) is (about is None):
-        raise InvalidRequestError("say which fact: either --fact with its id, or --about")
+        raise InvalidRequestError("name the fact: give either --fact with its id, or --about")
     return [memory.evidence(fact)] if fact is not None else memory.evidence_about(about or "")
 
 

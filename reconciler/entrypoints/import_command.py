@@ -49,10 +49,10 @@ def import_file(
 ) -> None:
     """Import notes from JSON lines, or from mem0, Graphiti, neo4j-agent-memory or LangMem.
 
-    Run it again to continue where it stopped: a line without a time is the same one while its file
-    has the same path. A line needs "text". A malformed line is reported by
-    its number and skipped, and the exit code is 1. With --from, the whole source is read first; if
-    it cannot be read to its end, nothing is written.
+    Run the import again to continue where it stopped. A line without a time is recognised only if
+    its file still has the same path. A line needs "text". A malformed line is reported by its
+    number and skipped, and the exit code is 1. With --from, the whole source is read first; if it
+    cannot be read to its end, nothing is written.
 
     Options:
         file: a file of JSON lines; with --from, an export file or a Neo4j URI.
@@ -70,7 +70,7 @@ def import_file(
     if system is None:
         if contact_from is not None or source_kind is not None:
             raise InvalidRequestError(
-                "--contact-from and --source-kind go only with --from, which names a system"
+                "--contact-from and --source-kind need --from with the name of a system"
             )
         by_ray = {"address": ray} if ray else {}
         report = _from_lines(Path(file), agent, contact, tenant, by_ray, is_quiet=as_json)

@@ -127,8 +127,8 @@ def extract(
     if all_conversations:
         if not (session is None and conversation is None and started_at is None):
             raise InvalidRequestError(
-                "--all-conversations hands each one over under its own id and with its own times: "
-                "leave out --session, --conversation and --started-at"
+                "--all-conversations gives each conversation its own id and times: leave out "
+                "--session, --conversation and --started-at"
             )
         _hand_over_all(file, conversations, hand_over, as_json)
         return
@@ -240,7 +240,7 @@ def retry(
         return
     if agent is None or contact is None:
         raise InvalidRequestError(
-            "give --agent and --contact with the id of a job: `reconciler jobs` shows them"
+            "the id of a job needs --agent and --contact: `reconciler jobs` shows them"
         )
     with Memory.open() as memory:
         job = memory.contact(agent, contact, tenant=tenant).retry(job_id)

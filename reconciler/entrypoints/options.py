@@ -162,7 +162,7 @@ def bound_to(
     if agent is not None:
         return partial(call, of_whom(memory, agent, contact, tenant))
     if contact is not None:
-        raise InvalidScopeError("a contact belongs to an agent; name the agent, too")
+        raise InvalidScopeError("a contact belongs to an agent; give the agent, too")
     return partial(call, memory, tenant=tenant)
 
 

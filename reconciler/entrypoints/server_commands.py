@@ -114,8 +114,8 @@ def mcp(
             return
         if agents or contact or session:
             raise InvalidRequestError(
-                "over HTTP the token decides who may access what: omit --agent, --contact and "
-                "--session here, and give them to `reconciler token create`"
+                "over HTTP the token decides who may access what: leave out --agent, --contact "
+                "and --session here, and give them to `reconciler token create`"
             )
         check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
         from reconciler.serve.mcp_server.desk import Desk

@@ -359,7 +359,7 @@ class ReconcilerStore(BaseStore):
 def _named(given: Mapping[str, Any], name: str) -> str:
     if not isinstance(named := given.get(name), str) or not named:
         raise InvalidScopeError(
-            f"the run's configuration names no {name}; invoke the graph with "
+            f"the run's configuration has no {name}; invoke the graph with "
             f"config={{'configurable': {{'{name}': …}}}}"
         )
     return named
@@ -380,7 +380,7 @@ def _contact(namespace: Namespace) -> tuple[str, str]:
         raise InvalidRequestError("a namespace is (agent_id, contact_id), both strings")
     if len(namespace) != _NAMESPACE_LABELS:
         raise InvalidRequestError(
-            f"a namespace is (agent_id, contact_id), as contact_namespace gives it; this has "
+            "a namespace is (agent_id, contact_id), as contact_namespace returns it; this one has "
             f"{len(namespace)} labels"
         )
     return unquote(namespace[0]), unquote(namespace[1])
@@ -410,7 +410,7 @@ def _key_after(about: ContactMemory, op: PutOp, fact_id: str, value: Mapping[str
         said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
     except (ValueError, RecursionError):
         raise InvalidRequestError(
-            "a value holds itself, or is nested too deeply; give plain texts and numbers"
+            "a value contains itself, or is nested too deeply; give plain texts and numbers"
         ) from None
     return f"store-{about.digest(said)}"
 

@@ -1,4 +1,4 @@
-"""What keeps a memory in order: moving, measuring and reporting. The core knows none of it.
+"""Operations on a memory: moving, measuring and reporting. The core does not use them.
 
 Each is a function over an open memory, or over an agent's or a contact's part of it::
 
@@ -38,7 +38,7 @@ _HOMES = {
     "reviews": "contact_page health import_from replay report",
     "store_moves": "backup cancel_reembed export model_move reembed restore",
 }
-"""Each is imported when it is first asked for: a help text waits for no engine."""
+"""Each name is imported when it is first used, so that a help text does not wait for an engine."""
 
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -46,7 +46,7 @@ __all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    """A function, out of the module that defines it."""
+    """Return a function from the module that defines it."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

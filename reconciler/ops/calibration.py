@@ -134,7 +134,7 @@ def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
         raise InvalidRequestError(_listed(errors))
     if not pairs:
         raise InvalidRequestError(
-            "there is no labelled pair; write each pair on a line like "
+            "there is no labelled pair; write each pair on its own line, like "
             '{"fact": ..., "note": ..., "label": "same"}'
         )
     return pairs
@@ -230,9 +230,9 @@ def calibrate(
     chosen, basis = choose_thresholds(pairs, bound)
     if chosen.cut < COSINE_CUT_FLOOR:
         raise InvalidRequestError(
-            f"with these pairs a note would end a fact from a cosine of {chosen.cut:g} up: the "
-            "distinct pairs are too few, or too far apart, to show the limit. Add distinct pairs "
-            "that sound alike, such as each note with the nearest fact that it is not about"
+            f"these pairs give the limit {chosen.cut:g}: from this cosine up every note would end "
+            "the fact. The distinct pairs are too few, or too unlike each other. Add distinct "
+            "pairs that sound alike: for each note, the nearest fact that is about something else"
         )
     rules = {
         "seed, no guard": replace(SEED_POLICY, guard=False),
@@ -301,8 +301,8 @@ def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> Floats:
     vectors = embed(texts)
     if vectors.shape[1] == 0:
         raise ConfigurationError(
-            "the embedder does not embed, so that no cosine can be measured; "
-            "set RECONCILER_EMBEDDER__MODEL"
+            "the embedder makes no vectors, so no cosine can be measured; set "
+            "RECONCILER_EMBEDDER__MODEL"
         )
     facts, notes = np.split(vectors, 2)
     cosines: Floats = np.clip(np.sum(facts * notes, axis=1), -1, 1)

@@ -295,7 +295,7 @@ class _ContactCheck:
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} belongs to another contact, or "
-                "is in the file twice"
+                "the file holds it twice"
             )
         ids.add(node.node_id)
         self._note(self._coherence.wrong_with_node(node))

@@ -139,7 +139,7 @@ class Exporter:
             if is_of_one_version and not export.has_loose_ends:
                 return report
         raise GraphConflictError(
-            f"contact {contact_key} was written to while it was exported, {_ATTEMPTS_MAX} times; "
+            f"contact {contact_key} was written to during its export, {_ATTEMPTS_MAX} times; "
             "export again when the memory is less busy"
         )
 
@@ -227,6 +227,6 @@ def _scope_of(contact_key: str, held: Row) -> Scope:
         return Scope(*(held[name] for name in ("tenant", "agent_id", "contact_id")))
     except (KeyError, InvalidScopeError):
         raise DamagedRecordError(
-            f"contact {contact_key} is damaged and cannot be exported: it names no agent or "
-            "tenant. Export the other contacts one by one, or restore an earlier backup"
+            f"contact {contact_key} is damaged and cannot be exported: its agent or tenant is "
+            "missing. Export the other contacts one by one, or restore an earlier backup"
         ) from None

@@ -62,12 +62,12 @@ class Reembedding:
         model = embedder.model_id
         if not embedder.dimension:
             raise ConfigurationError(
-                f"{model} does not embed, so no store can move to it; give another model"
+                f"{model} makes no vectors, so no store can move to it; give another model"
             )
         move = self._store.move(counted=False)
         if move.state is MoveState.NONE and move.model == model:
             raise InvalidRequestError(
-                f"the store is bound to {model} already; there is nothing to embed again"
+                f"the store is already bound to {model}; there is nothing to embed again"
             )
 
     def cancel(self) -> ModelMove:
@@ -79,7 +79,8 @@ class Reembedding:
         if not self._store.cancel():
             move = self._store.move(counted=False)
             raise InvalidRequestError(
-                f"the store is bound to {move.model}, and does not move; there is nothing to cancel"
+                f"the store is bound to {move.model}, and no move is in progress; there is nothing "
+                "to cancel"
             )
         for ids in self._next_ids():
             self._store.clear(ids)
@@ -102,7 +103,7 @@ class Reembedding:
         Raises:
             ConfigurationError: the embedder does not embed.
             InvalidRequestError: the store is bound to that model already, moves to another one, or
-                the move was cancelled meanwhile.
+                the move was cancelled in the meantime.
             EmbeddingError: the model failed; the vectors made until then stay.
             GraphConflictError: others wrote without a pause, or a contact is incomplete; all facts
                 have their vector, and the next run only has to switch.
@@ -215,12 +216,13 @@ def _check_move(move: ModelMove, embedder: Embedder) -> None:
         )
     if move.next_model != model:
         raise InvalidRequestError(
-            f"the store moves to {move.next_model} already ({move.moved:,} of {move.facts:,} "
-            f"facts); finish that, or cancel it with `reconciler reembed --cancel`, before it "
+            f"the store is already moving to {move.next_model} ({move.moved:,} of {move.facts:,} "
+            "facts); finish this move, or cancel it with `reconciler reembed --cancel`, before it "
             f"moves to {model}"
         )
     if move.next_dimension != embedder.dimension:
         raise InvalidRequestError(
-            f"the store moves to {model} with vectors of {move.next_dimension} numbers, and this "
-            f"embedder makes {embedder.dimension}; cancel it with `reconciler reembed --cancel`"
+            f"the store is moving to {model} with vectors of {move.next_dimension} numbers, but "
+            f"this embedder makes vectors of {embedder.dimension}; cancel the move with "
+            "`reconciler reembed --cancel`"
         )

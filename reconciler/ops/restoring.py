@@ -43,8 +43,8 @@ def check_vectors(checked: CheckedExport, embedder: Embedder) -> None:
     told = checked.vectors.get(str(model))
     if told and told.dimension != own:
         raise InvalidArchiveError(
-            f"line {told.line} holds a vector of {told.dimension} numbers, and {model} makes "
-            f"{own}; nothing was written. Export again without vectors"
+            f"line {told.line} holds a vector of {told.dimension} numbers, but {model} makes "
+            f"vectors of {own}; nothing was written. Export again without vectors"
         )
 
 

@@ -168,8 +168,8 @@ def _check_place(main: Path) -> None:
     files = EmbeddedFiles(main)
     if main.exists() or files.has_log:
         raise ConfigurationError(
-            f"there is already a memory at {main}; set RECONCILER_EMBEDDED_PATH to a file that is "
-            "not there yet, or move that memory elsewhere"
+            f"there is already a memory at {main}; set RECONCILER_EMBEDDED_PATH to a file that "
+            "does not exist yet, or move that memory elsewhere"
         )
 
 
@@ -219,12 +219,12 @@ def _check_room(archive: zipfile.ZipFile, manifest: _Manifest, folder: Path, pat
     for name, told in manifest["members"].items():
         if not isinstance(told, dict) or told.get("bytes") != lengths.get(name):
             raise InvalidArchiveError(
-                f"{path} is damaged: {name} does not have its recorded length; nothing was changed"
+                f"{path} is damaged: {name} has another length than recorded; nothing was changed"
             )
     if sum(lengths.values()) > shutil.disk_usage(folder).free:
         raise InvalidArchiveError(
-            f"{path} holds {sum(lengths.values()):,} bytes, for which {folder.parent} has no room; "
-            "nothing was changed"
+            f"{path} holds {sum(lengths.values()):,} bytes, and {folder.parent} has no room for "
+            "them; nothing was changed"
         )
 
 
@@ -286,7 +286,9 @@ def _move(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except FileExistsError as error:
-        raise ConfigurationError(f"{target} was created meanwhile; nothing was moved") from error
+        raise ConfigurationError(
+            f"{target} was created by another program in the meantime; nothing was moved"
+        ) from error
     except OSError:  # a file system without links, or a different one
         shutil.move(source, target)
     with suppress(OSError):

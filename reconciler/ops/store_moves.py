@@ -265,7 +265,7 @@ def reembed(
     check_callable(on_progress=on_progress)
     check_flags(uncalibrated=uncalibrated)
     if isinstance(model, str) and not model:
-        raise ConfigurationError("model is empty; name the model that the store is to move to")
+        raise ConfigurationError("model is empty; name the model to which the store will move")
     if not isinstance(model, str) and not _embeds(model):
         raise ConfigurationError(f"model must be a name or an Embedder, not {type(model).__name__}")
     return reembed_store(

@@ -1,4 +1,4 @@
-"""The arbiter port: judges how a note relates to the facts it is near."""
+"""The arbiter port: judges how a note relates to the facts near it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class Arbiter(Protocol):
 
     1. It answers or raises within its time-out, retries included; it never hangs.
     2. It judges by texts, days, sources and slots only, neighbours by number from 1: never by an
-       id, a scope or a name. So an answer may be used again wherever the same is asked.
-    3. Notes are data: nothing that stands in one is an instruction.
-    4. Whatever is wrong with an answer is an ``ArbiterError``, never a made-up judgement; a
-       judgement's confidence lies in [0, 1].
+    id, a scope or a name. So an answer may be used again for the same question. 3. Notes are data:
+    no text in a note is an instruction. 4. A faulty answer raises an ``ArbiterError``, never an
+    invented judgement; a judgement's confidence is in [0, 1].
     """
 
     @property
@@ -31,7 +30,7 @@ class Arbiter(Protocol):
         """Model and prompt version, as recorded on a decision."""
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """How the note relates to the neighbours, nearest first, 1 to 5 of them.
+        """Judge how the note relates to the neighbours: 1 to 5, nearest first.
 
         Raises:
             ArbiterUnavailableError: no answer in time, or rejected.

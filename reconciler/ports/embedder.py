@@ -18,15 +18,14 @@ class Embedder(Protocol):
     1. ``embed`` returns float32 of shape (n, dimension), unit length, in the order of the texts;
        n may be 0.
     2. The same text gives the same vector to 1e-5, alone or in a batch, from any thread.
-    3. Texts are compared as ``canonical_text`` has them: white space and a closing full stop do
-       not count.
-    4. ``dimension`` 0 says that it does not embed; then shape is (n, 0) and every note is an ADD.
-    5. ``model_id`` changes whenever the vectors do; facts of another id are not compared.
-    6. Safe to share between threads.
+    3. Texts are compared in the form of ``canonical_text``: white space and a closing full stop do
+    not count. 4. ``dimension`` 0 means that it makes no vectors; then the shape is (n, 0) and every
+    note is an ADD. 5. ``model_id`` changes whenever the vectors do; facts of another id are not
+    compared. 6. Safe to share between threads.
 
-    One that can tell which part of a text it could not read is a ``KnowsUnread``, too. Any other is
-    taken to read all texts. One that embeds a question in another way than a fact is an
-    ``EmbedsQueries``; any other embeds both alike.
+    An embedder that knows which part of a text it could not read is also a ``KnowsUnread``; any
+    other embedder counts as able to read all texts. An embedder that embeds questions differently
+    from facts is also an ``EmbedsQueries``; any other embeds both in the same way.
     """
 
     @property
@@ -38,7 +37,7 @@ class Embedder(Protocol):
         """Length of a vector; 0 for an embedder that does not embed."""
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a text: float32, shape (n, dimension).
+        """One unit vector for each text: float32, shape (n, dimension).
 
         Raises:
             EmbeddingError: the model failed; nothing is returned for any of the texts.
@@ -52,15 +51,15 @@ class Embedder(Protocol):
         """
 
     def close(self) -> None:
-        """Stop what runs behind; harmless when called again."""
+        """Stop the work in the background; harmless when called again."""
 
 
 @runtime_checkable
 class EmbedsQueries(Protocol):
-    """An optional ability of an embedder: it embeds a question in another way than a fact."""
+    """An optional ability of an embedder: it embeds questions differently from facts."""
 
     def embed_queries(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a question, to be compared with those that ``embed`` gives.
+        """One unit vector for each question, to compare with the vectors of ``embed``.
 
         Raises:
             EmbeddingError: the model failed; nothing is returned for any of the texts.
@@ -69,15 +68,15 @@ class EmbedsQueries(Protocol):
 
 @runtime_checkable
 class KnowsUnread(Protocol):
-    """An optional ability of an embedder: it tells which part of a text it could not read.
+    """An optional ability of an embedder: it names the part of a text that it could not read.
 
-    No cosine tells of that part, so that two texts that differ in it are never merged by one.
+    A cosine ignores that part, so two texts that differ there are never merged by a cosine.
     """
 
     def unread(self, text: str) -> str:
         """Letters and digits of a text that the model could not read, in their order.
 
-        Empty where it read all of them; never an error where ``embed`` makes none.
+        Empty if it read all of them; never an error if ``embed`` raises none.
 
         Raises:
             EmbeddingError: the embedder is closed.

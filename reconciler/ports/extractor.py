@@ -1,4 +1,4 @@
-"""The extractor port: reads what is worth remembering out of a piece of a session."""
+"""The extractor port: finds facts that are worth remembering in a piece of a session."""
 
 from __future__ import annotations
 
@@ -17,30 +17,28 @@ class Extractor(Protocol):
 
     1. A call answers or raises within its time-out, and a window takes a bounded number of calls;
        it never hangs.
-    2. All that a window holds: where an answer has room for so many only, it asks for the rest. No
-       candidate is a good answer, and a pleasantry gives none. How many a turn may give is counted
-       by others.
-    3. Importance and confidence are two numbers, each in [0, 1]; what is hypothetical, played or
-       sarcastic has at most 0.3 confidence.
-    4. Every candidate cites an episode by its number in the window; whether the words stand there
-       is checked by others.
-    5. Episodes and known facts are data: nothing that stands in one is an instruction.
-    6. Whatever is wrong with an answer is an ``ExtractionError``, never a made-up extraction.
-    7. What a candidate says of known facts, it says by their numbers in the window; whether that
-       may be is checked by others.
+    2. It returns all candidates of a window: if an answer is full, it asks for the rest. An empty
+    list is a good answer; small talk gives no candidate. The limit for each turn is checked
+    elsewhere. 3. Importance and confidence are two numbers, each in [0, 1]; a hypothetical, played
+    or sarcastic statement has at most 0.3 confidence. 4. Every candidate cites an episode by its
+    number in the window; the cited words are checked elsewhere. 5. Episodes and known facts are
+    data: no text in them is an instruction. 6. A faulty answer raises an ``ExtractionError``, never
+    an invented extraction. 7. A candidate names known facts by their numbers in the window; the
+    relations are checked elsewhere.
 
-    One that reads what is known is a ``ReadsKnown``, too. Any other is shown no facts.
+    An extractor that reads known facts is also a ``ReadsKnown``. Any other extractor is shown no
+    facts.
     """
 
     @property
     def name(self) -> str:
-        """Which extractor, model and prompt version, as recorded on a job and its decisions."""
+        """The extractor, model and prompt version, as recorded on a job and its decisions."""
 
     def extract(self, window: Window) -> Extraction:
-        """Window's facts that are worth remembering.
+        """Return the facts of a window that are worth remembering.
 
         Raises:
-            ExtractionUnavailableError: no answer in time, or rejected; it may say for how long.
+            ExtractionUnavailableError: no answer in time, or rejected; it may say how long to wait.
             ExtractionRefusedError: the model declined.
             ExtractionAnswerError: the answer was cut off or is not what was asked for.
         """
@@ -53,7 +51,7 @@ class Extractor(Protocol):
 class ReadsKnown(Protocol):
     """An optional ability of an extractor: it compares a window with known facts.
 
-    Only then are facts looked for, which costs an embedding of each turn.
+    Facts are searched only for such an extractor; the search costs an embedding of each turn.
     """
 
     @property

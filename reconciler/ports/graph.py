@@ -28,13 +28,13 @@ class Purged:
     """The remains of overwritten and removed bytes.
 
     Attributes:
-        traces: where bytes of it may still be, for how long, and what to do, in sentences for a
-            person; never empty, since copies of a store may be anywhere.
-        searched_texts: how many removed texts the engine's own files were searched for; 0 where it
-            has none, or no longer knew them.
-        shared_texts: how many of these stand in the files because something that is kept says them
-            too, in whole or in part.
-        texts_in_files: how many stand there although nothing that is kept says them.
+        traces: where removed bytes may still be, for how long, and what to do, in sentences for a
+            person; never empty, because copies of a store may be anywhere.
+        searched_texts: for how many removed texts the engine's own files were searched; 0 if it has
+            no files, or no longer knew the texts.
+        shared_texts: how many of these are in the files because a kept record has them too, in
+            whole or in part.
+        texts_in_files: how many are still in the files although no kept record has them.
         rewrites: how many times the files were written again.
     """
 
@@ -50,22 +50,20 @@ class Graph(Protocol):
 
     Obligations, each with a test in ``tests/contract/test_graph.py``:
 
-    1. A query is atomic: all of it is written, or nothing is, also when the process dies.
-    2. What ``run`` is given must be exactly the parameters that the text names; anything else
-       raises before it is sent (one engine answers a missing parameter with an empty result).
-    3. Rows have exactly the columns of the text. Datetimes go in aware and come back in UTC, to the
-       microsecond. A node or a link that is returned whole is a map of what it holds, without
-       nulls. A query with ``// rows: by column`` gives its rows as one, with a list for each
-       column, or none.
+    1. A query is atomic: all of it is written, or nothing, even if the process dies. 2. The caller
+    must give ``run`` exactly the parameters that the query names. If not, ``run`` raises before it
+    sends the query, because one engine answers a missing parameter with an empty result. 3. Rows
+    have exactly the columns of the text. Datetimes go in aware and come back in UTC, to the
+       microsecond. A whole node or link is returned as a map of its properties, without nulls. A
+       query with ``// rows: by column`` returns one row with a list for each column, or no row.
     4. A cosine is raw, in [-1, 1], never rescaled; it agrees with numpy to 1e-6.
-    5. Of writers that met the same version of a contact, one wins; the others get no row.
-    6. Foreign errors arrive as this package's; what is worth another try is ``retryable``.
-    7. When the engine is unavailable, a call fails within seconds; none hangs. One that is alive
-       and busy is waited for, in bounded time.
-    8. Safe to share between threads.
-    9. After ``purge`` no byte of what was overwritten or removed before is in the engine's own
-       files, as far as it can see to that; what it cannot see to, it says. An engine that has files
-       of its own searches them for it.
+    5. If several writers saw the same version of a contact, one wins; the others get no row. 6. An
+    error of the engine is raised as an error of this package. If another try may succeed, the error
+    is ``retryable``. 7. If the engine is unavailable, a call fails within seconds; no call hangs.
+    If the engine is alive but busy, a call waits for it, for a bounded time. 8. Safe to share
+    between threads. 9. After ``purge`` the engine's own files contain no byte of what was
+    overwritten or removed before. If the engine cannot ensure that, it says so. An engine with its
+    own files searches them.
     """
 
     @property
@@ -75,13 +73,13 @@ class Graph(Protocol):
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
     ) -> list[Row]:
-        """Rows of one named query, run in a transaction of its own.
+        """Run one named query in a separate transaction, and return its rows.
 
         Args:
-            name: the query's.
-            parameters: exactly those that its text names.
-            seconds_max: less than a query may usually take; it counts as too slow after that. Only
-                an engine with locks that other processes hold needs to heed it.
+            name: the name of the query.
+            parameters: exactly the parameters that its text names.
+            seconds_max: a shorter limit than usual, after which the query counts as too slow. Only
+                an engine with locks that other processes hold needs to respect it.
 
         Raises:
             QueryFileError: no such query, or other parameters than its text names.
@@ -89,94 +87,96 @@ class Graph(Protocol):
             GraphClosedError: this was closed; not retryable.
             GraphConflictError: a deadlock or a concurrent write; nothing was written; retryable.
             QueryError: the engine rejected it.
-            GraphStorageError: the disk is full or failing, or what is kept is damaged.
+            GraphStorageError: the disk is full or failing, or the stored data is damaged.
         """
 
     def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
-        """Begin to ``run`` a read; what is returned waits for its rows, or its error.
+        """Begin to ``run`` a read; the returned function waits for its rows, or its error.
 
-        A distant engine reads meanwhile. A near one may read at the end; either sees what was
-        written before.
+        A distant engine reads in the meantime. An engine in this process may read at the end; both
+        see everything that was written before.
         """
 
     def schema_version(self) -> int:
-        """Version of the schema in the store; 0 where there is none yet."""
+        """Version of the schema in the store; 0 if there is none yet."""
 
     def migrate(self, embedding_dimension: int) -> int:
-        """Bring the schema to the newest version, which is returned; harmless when it is there.
+        """Upgrade the schema to the newest version, and return it.
+
+        Does nothing if it is up to date.
 
         Args:
             embedding_dimension: length of the vectors that the store will hold; 0 for none.
         """
 
     def check_purge(self) -> None:
-        """Let a purge be prepared, if there will be room for it; asked before anything is removed.
+        """Check that there is room for a purge; called before anything is removed.
 
         Raises:
             GraphStorageError: the disk has no room; the text says how much is needed.
         """
 
     def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
-        """Keep what is about to be removed until ``purge`` has searched the files for it.
+        """Keep the texts that will be removed until ``purge`` has searched the files for them.
 
-        What is kept outlives a kill. Harmless when made again.
+        The texts survive a kill of the process. Harmless when called again.
 
         Args:
-            key: of the purge that is to come; a name that a file can have.
-            texts: read only by an engine that has files of its own.
-            instead_of: another key; what is kept under it is kept under this one from here on.
+            key: the key of the coming purge; it must be usable as a file name.
+            texts: used only by an engine with its own files.
+            instead_of: another key; its texts are kept under the new key from now on.
 
         Raises:
-            GraphStorageError: they could not be written; nothing may be removed yet.
+            GraphStorageError: the texts could not be written; nothing may be removed yet.
         """
 
     def purge(self, key: str = "") -> Purged:
-        """Let go of the bytes of what was overwritten or removed; harmless when made again.
+        """Remove the bytes of overwritten and removed data; harmless when called again.
 
         Args:
-            key: of the texts that ``expect_purge`` keeps, until none of them is left.
+            key: the key of the texts that ``expect_purge`` keeps, until none of them is left.
 
         Raises:
             GraphUnavailableError: the engine is unavailable or was busy for too long; retryable.
-            GraphStorageError: the disk has no room for it; nothing was changed.
+            GraphStorageError: the disk has no room for the purge; nothing was changed.
         """
 
     def describe(self) -> EngineDescription:
         """Engine, version and location, without any secret in it."""
 
     def copy_store(self, target: Path) -> None:
-        """Write a copy of all that is kept into a new file, as it stands at one moment.
+        """Write a copy of the whole store into a new file, in its state at one moment.
 
         Raises:
-            ConfigurationError: the engine keeps no file of its own; the text says what to use.
-            GraphUnavailableError: not now; retryable.
+            ConfigurationError: the engine has no own file; the text says what to use.
+            GraphUnavailableError: the engine is busy or unavailable; retryable.
             OSError: the copy could not be written.
         """
 
     def close(self) -> None:
-        """Give connections and locks back; harmless when called again."""
+        """Release connections and locks; harmless when called again."""
 
 
 class Engine(Protocol):
     """The functions of an engine's adapter: ``adapters/NAME_graph.py``.
 
-    With the folder ``cypher/NAME/`` that is all of an engine: the setting ``graph`` names it, and
-    the contract suite proves it.
+    These functions and the folder ``cypher/NAME/`` make an engine: the setting ``graph`` names it,
+    and the contract suite tests it.
     """
 
     def open_graph(self, settings: Any) -> Graph:
-        """Engine, open.
+        """Open the engine.
 
         Args:
-            settings: ``Settings``, of which an engine reads what it needs.
+            settings: ``Settings``; an engine reads the ones that it needs.
 
         Raises:
-            ConfigurationError: it cannot be opened with these settings.
+            ConfigurationError: the engine cannot be opened with these settings.
             GraphLockedError: another process has its file open.
         """
 
     def file_of(self, settings: Any) -> Path | None:
-        """Where the engine keeps its file, which to open it would make; None for a server.
+        """The path of the engine's file, which may not exist yet; None for a server.
 
         Raises:
             ConfigurationError: the path cannot be used.

@@ -67,7 +67,7 @@ class Lexicon:
         """
         if name not in self.cues:
             raise ConfigurationError(
-                f"{self.source}: no [[{name}]] is there; add one, or mend a typing error"
+                f"{self.source}: there is no [[{name}]]; add one, or correct its spelling"
             )
         return self.cues[name]
 

@@ -449,7 +449,7 @@ def _check_known(erasure: Erasure, known: ContactRecords, damaged: Iterable[Dama
     if not (known.session_keys or known.decisions or unread_ids):
         raise UnknownContactError(
             f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
-            "`reconciler contacts` lists those of an agent"
+            "`reconciler contacts` lists the contacts of an agent"
         )
     fact_ids = {fact.fact_id for fact in known.facts}.union(unread_ids)
     if target.fact_id is not None and target.fact_id not in fact_ids:

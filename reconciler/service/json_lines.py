@@ -33,8 +33,8 @@ def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
         raise InvalidRequestError(f"a line must be a string, not {type(line).__name__}")
     if len(line) > bytes_max or len(line.encode("utf-8", "surrogatepass")) > bytes_max:
         raise InvalidRequestError(
-            f"the line has more than {bytes_max:,} bytes, the most that is read; put one object on "
-            "a line, and split a long text"
+            f"the line is longer than {bytes_max:,} bytes, which is the limit; put one object on a "
+            "line, and split a long text"
         )
     values = loads(line)
     if not isinstance(values, dict):

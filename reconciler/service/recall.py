@@ -377,7 +377,8 @@ def _slot_names(
     slot = attributes.slot(subject=subject, attribute=attribute)
     if slot is None:
         raise InvalidRequestError(
-            "attribute and subject are blank; leave them out to recall facts with any"
+            "attribute and subject are blank; leave them out to recall facts of any attribute and "
+            "subject"
         )
     names = {"attribute": slot.attribute} if slot.attribute else {}
     is_asked = subject is not None or slot.subject != CONTACT_SUBJECT
@@ -500,8 +501,9 @@ class FactFinder:
         """
         if not self.embedder.dimension:
             raise InvalidRequestError(
-                "this memory has no model to compare texts with; give it one with `reconciler "
-                "reembed --model minilm`, or look for a name with `reconciler about` (recall_about)"
+                "this memory has no model to compare texts with; add a model with `reconciler "
+                "reembed --model minilm`, or look for a name with `reconciler about` "
+                "(recall_about)"
             )
         question = question_of(self.embedder, query)
         if wanted.min_score is None:  # it is compared with the plain cosine

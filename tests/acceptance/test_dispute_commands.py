@@ -68,7 +68,7 @@ def test_resolve_says_that_neither_holds(run: Run, sides: list[str]) -> None:
     assert (made["verdict"]["action"], sorted(made["superseded_ids"])) == ("REVOKE", sorted(sides))
     assert json_of(run, "disputes", *SCOPE) == []
     code, _, err = run("resolve", *SCOPE, "--by", "anna", "--reason", "She moved.")
-    assert (code, "pass the facts that hold as keep" in err) == (2, True)
+    assert (code, "give the facts that hold with keep=" in err) == (2, True)
 
 
 def test_relate_says_how_facts_relate_and_what_may_not_change(run: Run, sides: list[str]) -> None:

@@ -406,7 +406,7 @@ def test_each_page_of_decisions_is_read_on_from_the_one_before(
 def test_a_page_that_goes_on_after_nothing_says_so(reader: Browser) -> None:
     page = reader.get("/decisions", agent="crm", after="yesterday")
     assert page.status == 422
-    assert "`after` must be the `next` of a page" in page.text
+    assert "`after` must be the `next` value of a page" in page.text
 
 
 def test_the_names_of_a_page_are_asked_for_together(
@@ -715,7 +715,7 @@ def test_ticks_without_the_key_of_the_form_answer_nothing(
     reader: Browser, still_api: Tenant, key: str | None
 ) -> None:
     page = answered(reader, ticks(questions_page(reader)), form_key=key)
-    assert (page.status, "this form is not from this login" in page.text.lower()) == (403, True)
+    assert (page.status, "this form belongs to another login" in page.text.lower()) == (403, True)
     assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 
@@ -975,7 +975,7 @@ def test_a_form_without_its_key_does_nothing(
         if form.action not in ("/", "/contact"):
             answer = reader.send(form, form_key=key, answer="yes", keep="both")
             assert answer.status == 403, form.action
-            assert "this form is not from this login" in answer.text.lower()
+            assert "this form belongs to another login" in answer.text.lower()
     assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 

@@ -97,7 +97,7 @@ def test_what_pydantic_ai_makes_of_the_schemas_is_answered_in_words(memory: Memo
     tools = pydantic_ai_tools(memory.agent_tools("crm", "priya"))
     said = json.loads(_run(Agent(TestModel(), tools=tools)).output)
     assert "Not remembered: filler ('a')" in said[ADD]
-    assert "'a' is the handle of no fact" in said[RELATE]
+    assert "no fact that was shown in this conversation has the handle 'a'" in said[RELATE]
     assert "Nothing is known." in said[RECALL]
 
 

@@ -92,6 +92,6 @@ def test_a_word_that_is_no_choice_is_repeated_in_part(
 def test_a_question_that_is_too_long_is_not_taken_for_a_note(memory: Memory) -> None:
     with pytest.raises(InvalidNoteError) as told:
         memory.contact("crm", "alice").recall("x" * 9000)
-    assert str(told.value) == "query has 9,000 characters, at most 2,000 are allowed"
+    assert str(told.value) == "query has 9,000 characters, but at most 2,000 are allowed"
     with pytest.raises(InvalidNoteError, match="split it into one note for each fact"):
         memory.add_contact_note("crm", "alice", "x" * 9000)

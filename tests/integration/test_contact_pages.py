@@ -177,7 +177,7 @@ def test_what_an_earlier_version_went_on_to_write_is_counted_and_repaired(
     found = schema_check(one_neo4j)
     assert not found.is_ok
     assert found.finding.startswith("3 facts and decisions")
-    assert "stop it, then run `reconciler init`" in found.finding
+    assert "stop this process, then run `reconciler init`" in found.finding
     with opened(one_neo4j, migrate=True):
         assert raw_store.query(one_neo4j, NAMELESS) == []
     assert schema_check(one_neo4j).finding == "version 2"

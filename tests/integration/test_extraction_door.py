@@ -573,12 +573,16 @@ def test_the_same_words_twice_are_two_turns(opened: Open) -> None:
     ("turns", "settings", "text"),
     [
         ([], {}, "empty"),
-        (said("a", "b", "c"), {"session_turns_max": 2}, "3 turns, at most 2"),
-        (said("x" * 60, "y" * 60), {"session_characters_max": 100}, "120 characters, at most 100"),
+        (said("a", "b", "c"), {"session_turns_max": 2}, "3 turns, but at most 2"),
+        (
+            said("x" * 60, "y" * 60),
+            {"session_characters_max": 100},
+            "120 characters, but at most 100",
+        ),
         (
             [Turn(role="contact", text="a", said_at=datetime.now(UTC) + timedelta(days=1))],
             {},
-            "has not come yet",
+            "is in the future",
         ),
     ],
     ids=["empty", "turns", "characters", "future"],

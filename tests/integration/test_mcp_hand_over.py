@@ -60,7 +60,7 @@ def test_only_the_named_person_is_remembered(
         (user(OSLO, name="Ada"), {"contact_name": "Bob"}, "contact_name must be one of 'Ada'"),
         (user(OSLO, name=7), {}, "message 1: name must be a string"),
         (user(OSLO, reference="x"), {}, "message 1 must have role and content, may have name"),
-        (user(OSLO), {"session_id": "x"}, "takes messages and contact_name alone"),
+        (user(OSLO), {"session_id": "x"}, "takes only messages and contact_name"),
     ],
 )
 def test_what_cannot_be_used_says_why(

@@ -809,7 +809,7 @@ def test_an_import_decides_in_the_files_order_and_counts_by_which_rule(open_memo
     ("ended", "wrong"),
     [
         (NOON, "is not after"),
-        (NOON + timedelta(days=40_000), "has not come yet"),
+        (NOON + timedelta(days=40_000), "is in the future"),
         ("soon", "not an ISO 8601 time"),
     ],
 )
@@ -850,7 +850,7 @@ MALFORMED = [
     ("null", "expected a JSON object"),
     ("{}", "agent_id is empty"),
     (line("D", colour="red"), "unknown keys \\['colour'\\]"),
-    (line(None), "text is missing; give it the fact, in a sentence"),
+    (line(None), "text is missing; write the fact there, in one sentence"),
     (line(""), "text is blank"),
     (line("A\0"), "text holds a null byte"),
     (line("D" * 2001), "text has 2,001 characters"),
@@ -860,7 +860,7 @@ MALFORMED = [
     (line("D", said_at="2025-03-09T12:00:00"), "said_at .* has no time zone"),
     (line("D", said_at="yesterday"), "said_at 'yesterday' is not an ISO 8601 time"),
     (line("D", said_at=1741521600), "said_at 1741521600 is not an ISO 8601 time"),
-    (line("D", said_at="2999-01-01T00:00:00+00:00"), "has not come yet"),
+    (line("D", said_at="2999-01-01T00:00:00+00:00"), "is in the future"),
     (line("D", said_at="0001-01-01T00:00:00+05:00"), "said_at"),
     (line("D", importance=2), "importance must be a number"),
     (line("D", source_kind="gossip"), "source_kind 'gossip' is not one of"),

@@ -429,7 +429,7 @@ SPOILT: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "cut between lines": (lambda lines: lines[:9], "cut off|one of them is missing"),
     "without its end": (lambda lines: lines[:-1], "cut off"),
     "a line less": (lambda lines: lines[:-2] + lines[-1:], "changed or damaged"),
-    "a line twice": (lambda lines: [*lines[:3], lines[2], *lines[3:]], "in the file twice"),
+    "a line twice": (lambda lines: [*lines[:3], lines[2], *lines[3:]], "the file holds it twice"),
     "a word changed": (
         lambda lines: [each.replace(b"Keeps two cats", b"Keeps six cats") for each in lines],
         "changed or damaged",

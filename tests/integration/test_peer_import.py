@@ -302,7 +302,7 @@ def test_an_unknown_system_and_two_ways_to_the_contact_are_refused(memory: Memor
 @pytest.mark.parametrize(
     ("system", "uri", "wrong"),
     [
-        ("mem0", "bolt://127.0.0.1:1", "mem0 is not read from Neo4j; give a file"),
+        ("mem0", "bolt://127.0.0.1:1", "mem0 cannot be read from Neo4j; give a file"),
         ("mem0", "http://127.0.0.1:1", "give mem0's records as an export file"),
         ("graphiti", "http://127.0.0.1:1", "or as the URI of its Neo4j, such as neo4j://"),
         ("graphiti", "bolt://neo4j:pw-17@127.0.0.1:1", "must not hold a user name or a password"),

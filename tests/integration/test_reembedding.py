@@ -367,7 +367,7 @@ def test_a_move_that_is_given_up_leaves_nothing(moving: EngineUnderTest) -> None
 @ON_ANY_ONE
 def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(moving: EngineUnderTest) -> None:
     with opened(moving) as memory:
-        with pytest.raises(InvalidRequestError, match="was cancelled meanwhile"):
+        with pytest.raises(InvalidRequestError, match="was cancelled in the meantime"):
             ops.reembed(
                 memory,
                 NEW,

@@ -347,7 +347,7 @@ def test_history_ends_nothing_and_its_model_is_told(memory: Memory, call: Call) 
         ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house], ends=[rent]
     )
     assert reply.is_error
-    assert f"fact {house} holds from later on" in reply.text
+    assert f"fact {house} starts later than fact" in reply.text
     assert live(memory) == {HOUSE, RENT}
 
 
@@ -372,7 +372,7 @@ def test_what_binds_ends_by_what_the_contact_said_in_this_conversation_alone(
     [house] = [h.fact.handle for h in memory.contact(**ANNS).recall() if h.fact.text == HOUSE]
     reply = call(RELATE, note=house, ends=[never])
     assert reply.is_error
-    assert "only by the contact's own word in this conversation" in reply.text
+    assert "only by the contact's own words in this conversation" in reply.text
     fine = noted(call, "Calls at any time are fine now.")
     call(RELATE, note=fine, ends=[never])
     assert "Never call me before nine." not in live(memory)
@@ -709,7 +709,7 @@ def test_a_wrong_handle_of_a_relation_is_on_record(memory: Memory, call: Call) -
     assert reply.is_error
     decision = made(reply)
     assert (decision.action, decision.note.session_id) == (Action.REJECT, "chat-1")
-    assert "'#zzzz' is the handle of no fact that was shown" in decision.text
+    assert "no fact that was shown in this conversation has the handle '#zzzz'" in decision.text
     first, *_ = memory.contact(**ANNS).explain(decision_id=decision.decision_id).sentences()
     assert first.startswith("What the agent said of facts was refused: '#zzzz' is the handle")
     assert live(memory) == {HOUSE}

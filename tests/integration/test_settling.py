@@ -248,7 +248,7 @@ def test_what_was_restated_or_named_in_part_is_the_same_dispute(opened: Open) ->
     memory = opened()
     alice, (upper, lower) = memory.contact("crm", "alice"), disputed(memory)
     again = say(memory, "Lives in Mumbai", 10, source_kind=OPERATOR, **city("Mumbai"))
-    with pytest.raises(InvalidAnswerError, match=f"also in dispute with them: {again.fact_id}"):
+    with pytest.raises(InvalidAnswerError, match=f"in the same dispute: {again.fact_id}"):
         alice.resolve(neither=upper.fact_id, by="anna", reason="Checked.")
     made = alice.resolve(neither=[upper.fact_id, lower.fact_id], by="anna", reason="Checked.")
     assert {*made.superseded_ids} == {upper.fact_id, again.fact_id}
@@ -258,7 +258,7 @@ def test_what_was_restated_or_named_in_part_is_the_same_dispute(opened: Open) ->
 def test_either_keep_or_neither_is_named(opened: Open, both: bool) -> None:
     memory = opened()
     ids = [each.fact_id for each in disputed(memory)] if both else []
-    with pytest.raises(InvalidAnswerError, match="pass the facts that hold as keep"):
+    with pytest.raises(InvalidAnswerError, match="give the facts that hold with keep="):
         memory.contact("crm", "alice").resolve(ids, neither=ids, by="anna", reason="Checked.")
 
 
@@ -463,8 +463,8 @@ def test_an_amendment_settles_what_was_disputed_in_its_slot(opened: Open) -> Non
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"fact_id": "PUNE"}, "pass the new value as value"),
-        ({"attribute": "city"}, "pass the new value as value"),
+        ({"fact_id": "PUNE"}, "give its new value with value="),
+        ({"attribute": "city"}, "give its new value with value="),
         ({}, "either fact_id or attribute"),
         ({"attribute": "allergy", "value": "nuts"}, "holds many values"),
         ({"attribute": "employer", "value": "Acme"}, "no live fact"),

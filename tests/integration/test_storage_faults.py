@@ -832,8 +832,8 @@ LACKING = {
         overwritten_log,
         "or was overwritten.*`reconciler restore BACKUP`",
     ),
-    "an empty main file": (emptied, "is empty; a valid store never is"),
-    "a shadow without its main file": (alone_with_its_shadow, "a part of it is there"),
+    "an empty main file": (emptied, "is empty, but a valid store is never empty"),
+    "a shadow without its main file": (alone_with_its_shadow, "only its part"),
 }
 
 
@@ -909,7 +909,7 @@ def test_an_empty_file_that_was_never_a_store_is_refused_and_its_log_not_taken_f
     tmp_path: Path,
 ) -> None:
     (tmp_path / "memory.lbug").touch()
-    with pytest.raises(ConfigurationError, match="If it was never used, delete it"):
+    with pytest.raises(ConfigurationError, match="If the store was never used, delete the file"):
         opened(tmp_path / "memory.lbug")
 
 

@@ -437,7 +437,7 @@ def test_a_value_may_have_lines() -> None:
 
 @every("attribute", [None, "null"])
 def test_a_value_without_an_attribute_is_refused_with_the_mend(attribute: str | None) -> None:
-    with pytest.raises(InvalidNoteError, match=r"^value 'Berlin' came without an attribute; say"):
+    with pytest.raises(InvalidNoteError, match=r"^value 'Berlin' has no attribute; name"):
         shipped().slot(attribute=attribute, value="Berlin")
 
 

@@ -190,7 +190,7 @@ def test_an_amendment_ends_what_it_names_and_what_shares_its_slot(fact_id: str |
         (note("x"), [], "fact-1", "no live fact"),
         (note("x"), [fact("y", 2)], "fact-1", "no live fact"),
         (note("x", slot=slot("Goa")), [fact("y", 2)], None, "no live fact"),
-        (note("x", 0), [fact("y")], "fact-1", "holds from 2026-01-02 00:00 on"),
+        (note("x", 0), [fact("y")], "fact-1", "starts on 2026-01-02 00:00"),
     ],
 )
 def test_an_amendment_of_nothing_or_of_later_facts_is_refused(

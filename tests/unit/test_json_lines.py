@@ -67,12 +67,12 @@ def test_a_picture_in_a_transcript_may_be_large() -> None:
 def test_a_line_is_read_up_to_its_bound_and_no_further() -> None:
     padding = " " * (LINE_BYTES_MAX - len('{"a": 1}'))
     assert json_object('{"a": 1}' + padding) == {"a": 1}
-    with pytest.raises(InvalidRequestError, match=r"more than 131,072 bytes"):
+    with pytest.raises(InvalidRequestError, match=r"longer than 131,072 bytes"):
         json_object('{"a": 1}' + padding + " ")
 
 
 def test_bytes_count_and_not_characters() -> None:
-    with pytest.raises(InvalidRequestError, match=r"more than 131,072 bytes"):
+    with pytest.raises(InvalidRequestError, match=r"longer than 131,072 bytes"):
         json_object('{"a": "%s"}' % ("好" * (LINE_BYTES_MAX // 3)))
 
 

@@ -97,7 +97,7 @@ def test_a_token_lets_in_until_it_expires_and_not_at_that_moment(
 
 
 def test_a_token_that_has_expired_is_not_made(tokens: TokenFile) -> None:
-    with pytest.raises(InvalidRequestError, match="must lie in the future"):
+    with pytest.raises(InvalidRequestError, match="must be in the future"):
         tokens.create(GRANT, NOW)
     assert not tokens.path.exists()
 

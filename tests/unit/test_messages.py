@@ -88,7 +88,7 @@ def test_a_value_too_long_to_be_a_time_is_ignored() -> None:
             "message 2: role 'robot' is not one of",
         ),
         (7, "turns must be a list"),
-        ([{"role": "user"}], "message 1: neither content nor text"),
+        ([{"role": "user"}], "message 1: the message has neither"),
         ([{"role": "user", "content": 5}], "message 1: content must be a string or a list"),
         ([{"role": "user", "content": [5]}], "message 1: a block of content must be an object"),
         ([{"role": "user", "content": "a\0b"}], "message 1: .*null byte"),

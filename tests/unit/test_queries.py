@@ -218,7 +218,7 @@ def test_migrations_run_in_the_order_of_their_numbers(cypher: Path) -> None:
 
 
 def test_an_installation_without_its_folders_says_so() -> None:
-    with pytest.raises(ConfigurationError, match="lacks its folder no-such-folder/"):
+    with pytest.raises(ConfigurationError, match="has no folder no-such-folder/"):
         resource_path("no-such-folder")
 
 

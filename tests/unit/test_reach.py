@@ -153,7 +153,7 @@ def test_a_decision_ends_by_the_contacts_own_words_that_a_judge_reads_so(
 
 @every("reach", [-1.1, 0.81])
 def test_a_reach_outside_its_bounds_is_refused(reach: float) -> None:
-    with pytest.raises(ConfigurationError, match="must lie between -1 and cosine_add_max"):
+    with pytest.raises(ConfigurationError, match="must be between -1 and cosine_add_max"):
         ReconcilePolicy(reach=reach)
 
 

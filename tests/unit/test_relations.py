@@ -43,7 +43,7 @@ def test_of_facts_that_collide_the_later_one_gets_a_longer_handle() -> None:
         ({"replaces": ["a", "a"]}, "a: named twice"),
         ({"repeats": "a", "both_hold": ["a"]}, "a: named twice"),
         ({"replaces": ["a", "b"], "ends": ["c", "d"]}, "3 facts, not 4"),
-        ({"repeats": "a", "ends": ["b"]}, "ends none"),
+        ({"repeats": "a", "ends": ["b"]}, "cannot end another"),
         ({"replaces": "a"}, "must be a list"),
         ({"ends": [""]}, "a fact that is related"),
         ({"ends": [7]}, "a fact that is related"),

@@ -1037,7 +1037,7 @@ def test_the_cut_lies_between_the_thresholds(cut: float, is_right: bool) -> None
     if is_right:
         assert ReconcilePolicy(cosine_cut=cut).cut == cut
     else:
-        with pytest.raises(ConfigurationError, match=r"cosine_cut .* must lie between"):
+        with pytest.raises(ConfigurationError, match=r"cosine_cut .* must be between"):
             ReconcilePolicy(cosine_cut=cut)
 
 

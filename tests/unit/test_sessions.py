@@ -47,7 +47,7 @@ def session(**changed: Any) -> Session:
         ({"text": ""}, "blank"),
         ({"text": " \n"}, "blank"),
         ({"text": None}, "must be a string"),
-        ({"text": "x" * (EVIDENCE_LENGTH_MAX + 1)}, "20,001 characters, at most 20,000"),
+        ({"text": "x" * (EVIDENCE_LENGTH_MAX + 1)}, "20,001 characters, but at most 20,000"),
         ({"text": "null\0byte"}, "null byte"),
         ({"said_at": datetime(2026, 3, 9, 12)}, "no time zone"),
         ({"reference": " "}, "empty"),

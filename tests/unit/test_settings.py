@@ -630,7 +630,7 @@ def test_a_models_name_tells_its_provider_unless_one_is_set(
     ("embedder", "said"),
     [
         ({"provider": "openai"}, "such as 'text-embedding-3-small'"),
-        ({"provider": "packaged", "model": "bge"}, "has the model 'minilm' alone"),
+        ({"provider": "packaged", "model": "bge"}, "has only the model 'minilm'"),
         ({"query_prefix": "query: "}, "trained without prefixes"),
         ({"base_url": "http://127.0.0.1/v1"}, "are for provider 'openai'"),
         ({"model": "bge", "dimension": 5}, "are for provider 'openai'"),

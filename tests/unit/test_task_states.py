@@ -102,7 +102,7 @@ def test_an_illegal_operation_is_told_with_its_state_and_what_is_legal() -> None
     ("state", "legal"),
     [
         (TaskState.START, "the legal steps are deciding, interrupt, observed"),
-        (TaskState.FAILURE, "the task has ended: begin another, under its own id"),
+        (TaskState.FAILURE, "the task has ended: begin another task with a new id"),
     ],
 )
 def test_an_illegal_step_is_told_with_its_state_and_what_is_legal(

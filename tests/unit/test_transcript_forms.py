@@ -78,15 +78,15 @@ SEVERAL = {
 REFUSED = {
     "captions_without_names.srt": "do not say who speaks: give each one its speaker, as <v Name>",
     "chatgpt_half.json": "not JSON: Unterminated string",
-    "chatgpt_images_only.json": "no message in it holds any text",
+    "chatgpt_images_only.json": "none of its messages holds text",
     "chatgpt_no_current_node.json": "2 branches.*current_node",
-    "claude_code.jsonl": "a session of Claude Code, which is not read; give its messages as lines",
-    "codex_rollout.jsonl": "a session of Codex, which is not read; give its messages as lines",
-    "discord_channel.json": "a Discord export, which is not read",
-    "gemini_activity.json": "list of Gemini activity, which is not read",
-    "responses_list.json": "newest first: give what is under data as a list, oldest first",
-    "mail.eml": "an e-mail, which is not read.*docs/background_door.md",
-    "telegram_chat.json": "a Telegram export, which is not read",
+    "claude_code.jsonl": "a session of Claude Code, which cannot be read; give its messages",
+    "codex_rollout.jsonl": "a session of Codex, which cannot be read; give its messages as lines",
+    "discord_channel.json": "a Discord export, which cannot be read",
+    "gemini_activity.json": "list of Gemini activity, which cannot be read",
+    "responses_list.json": "newest message first: give the list under data, the oldest",
+    "mail.eml": "an e-mail, which cannot be read.*docs/background_door.md",
+    "telegram_chat.json": "a Telegram export, which cannot be read",
     "whatsapp_open.txt": "01/03/26, 10:00 pm - begins with the day or the month.*like 2026-12-31",
 }
 
@@ -246,18 +246,18 @@ def test_one_record_of_another_form_is_named_and_keeps_none_of_the_others() -> N
     [one] = json.loads("".join(lines_of("claude_one.json")))
     first, second = read_conversations(written([one, {"role": "user", "content": "Hello."}]))
     assert said(first.turns()) == READ["claude_one.json"]
-    with pytest.raises(InvalidSessionError, match="message 2: this is not a conversation of a Cl"):
+    with pytest.raises(InvalidSessionError, match="message 2: this item is not a conversation"):
         second.turns()
 
 
 @every(
     ("beginning", "complaint"),
     [
-        ("PK\x03\x04\udc99", "a zip archive, which is not read; unpack it.*conversations.json"),
-        ("<!DOCTYPE html>", "a web page, which is not read.*conversations.json"),
+        ("PK\x03\x04\udc99", "a zip archive, which cannot be read; unpack it.*conversations.json"),
+        ("<!DOCTYPE html>", "a web page, which cannot be read.*conversations.json"),
         ("12/03/26, noon 10:11 - Ana: Hello", "not JSON"),
         ("12/03/26, 10:11xx", "looks like a WhatsApp export, but no line begins with a date"),
-        ("User: Hello", "a chat as plain text, which is not read; give its messages as lines"),
+        ("User: Hello", "a chat as plain text, which cannot be read; give its messages as lines"),
     ],
 )
 def test_a_file_that_is_no_json_is_named(beginning: str, complaint: str) -> None:

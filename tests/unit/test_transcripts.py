@@ -205,7 +205,9 @@ def test_content_of_another_kind_is_refused(content: Any) -> None:
 
 
 def test_a_message_that_names_no_words_at_all_is_refused_by_its_line() -> None:
-    with pytest.raises(InvalidSessionError, match="line 1: neither content nor text is given"):
+    with pytest.raises(
+        InvalidSessionError, match="line 1: the message has neither content nor text"
+    ):
         read_turns(lines({"role": "user", "message": "I like figs."}, ANA))
 
 

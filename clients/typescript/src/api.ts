@@ -877,7 +877,7 @@ export interface components {
         };
         /**
          * Action
-         * @description What is done: what the reconciler writes, or how the gate disposed of a candidate.
+         * @description The action: what the reconciler writes, or how the gate disposed of a candidate.
          * @enum {string}
          */
         Action: "ADD" | "UPDATE" | "SKIP" | "ADMIT" | "HOLD" | "REJECT" | "DECLINE" | "WITHDRAW" | "REVOKE" | "RESOLVE" | "REVERT" | "ARCHIVE" | "UNARCHIVE";
@@ -938,23 +938,24 @@ export interface components {
          *         findings: the findings of all checks, in the gate's order, including those after the
          *             deciding one.
          *         confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
-         *         parts: what the score is made of, in order.
-         *         category, topic, sensitivity: what kind of thing it says, about which field of life, and how
-         *             carefully it is to be handled.
-         *         is_redacted: whether a keyed hash stands where sensitive data stood.
+         *         parts: the parts of the score, in order.
+         *         category, topic, sensitivity: its kind, its field of life, and how carefully it must be
+         *             handled.
+         *         is_redacted: whether a keyed hash replaces sensitive data.
          *         recall_semantics: how recall presents the fact.
          *         yields_to_live_intent: whether a present request overrides it.
          *         lifetime_days: after so many days the fact expires; None for never.
-         *         question: the question for a person, if it is held; worded so that "no" is an easy answer.
-         *             None if it waits silently until it is said again, or is only listed for an operator.
-         *         lapses_at: until when a silently held candidate waits to be said again; None for any other:
-         *             what is asked or listed waits without limit.
+         *         question: the question for a person, if the candidate is held; worded so that "no" is an
+         *             easy answer. None if it waits silently until it is said again, or is only listed for an
+         *             operator.
+         *         lapses_at: the time until which a silently held candidate waits to be said again; None for
+         *             any other candidate: a question waits without limit.
          *         policy_version: the version of the policy that decided.
-         *         domain: the policy applied the rules of this domain.
+         *         domain: the domain with the rules that decided.
          *         inference_key: equal for the same inference about the same contact.
          *         is_contacts_word: whether an extractor only repeats what the contact said, as far as code
          *             can check. The rule then uses the contact's trust.
-         *         is_hedged: whether it is a guess: hedged or of little confidence, and confirmed by no
+         *         is_hedged: whether it is a guess: hedged or with low confidence, and not confirmed by a
          *             person.
          *         importance: 0 to 1, the gate's estimate; None if the caller gave one. The note and the
          *             finding of the check ``meaning`` record it.
@@ -1069,15 +1070,15 @@ export interface components {
         };
         /**
          * ClaimOutcome
-         * @description What became of one thing that an extractor read out of a session.
+         * @description The outcome of one claim that an extractor read in a session.
          *
          *     Attributes:
          *         text: what it says, cleaned.
          *         outcome: one of the names in ``Outcomes``.
-         *         why: the decision's reason; for what was never decided about, what is wrong with it.
+         *         why: the decision's reason; for a claim without a decision, its fault.
          *         decision_id: the decision about it; None without one.
          *         fact_id: the fact that says it; None without one.
-         *         held_because: the gate's reason while it waits; None if it does not.
+         *         held_because: the gate's reason while it waits; None if it does not wait.
          */
         ClaimOutcome: {
             /** Text */
@@ -1095,9 +1096,9 @@ export interface components {
         };
         /**
          * Comparison
-         * @description One neighbour that a decision looked at, as it was then; rank 1 is the nearest.
+         * @description A neighbour that a decision compared, in its state at that time; rank 1 is the nearest.
          *
-         *     It does not record how often the fact was said or whether it was confirmed: both keep changing.
+         *     It does not record how often the fact was said or if it was confirmed, because both change.
          */
         Comparison: {
             /** Fact Id */
@@ -1329,13 +1330,13 @@ export interface components {
          * DecidedBy
          * @description Which rule decided; the first that matches, in the order of ``decide``.
          *
-         *     By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
-         *     that something is otherwise now, and names what was before. ``order``, ``trust``, ``hedge`` and
-         *     ``standing`` override the others: another rule would have had the note supersede a fact that is
-         *     newer, that rests on a more trusted word, that was confirmed or often said while the note only
-         *     guesses, or that is a standing decision. By ``agent`` or ``extractor`` a model that read the
-         *     note and the facts said how they relate. ``gate`` decides before any of them, ``answer`` after a
-         *     person was asked, ``amendment`` by an operator's word, whatever the others say.
+         *     ``retraction``: the note takes back and denies an earlier statement. ``change``: the note says
+         *     that something has changed, and names the state before. ``order``, ``trust``, ``hedge`` and
+         *     ``standing`` override the others: by another rule the note would supersede a fact that is newer,
+         *     that rests on a more trusted word, that was confirmed or often said while the note only guesses,
+         *     or that is a standing decision. ``agent`` or ``extractor``: a model that read the note and the
+         *     facts said how they relate. ``gate`` decides before all of them, ``answer`` after a person was
+         *     asked, and ``amendment`` by an operator's word, which overrides the others.
          * @enum {string}
          */
         DecidedBy: "noop" | "slot" | "threshold" | "guard" | "arbiter" | "midpoint" | "order" | "trust" | "hedge" | "standing" | "retraction" | "change" | "agent" | "extractor" | "gate" | "answer" | "amendment";
@@ -1344,16 +1345,17 @@ export interface components {
          * @description The record of one attempt to remember something, enough to decide it again.
          *
          *     Attributes:
-         *         note: what was to be remembered, word for word, with what came with it.
-         *         verdict: what was concluded, with the facts by their ids.
-         *         cosine: raw cosine to the fact that it was decided on (the target, else the nearest), in
-         *             [-1, 1]; None without a neighbour or an embedder.
-         *         fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None if
-         *             no fact does, because the gate did not let it through. With RESOLVE the fact that stays.
+         *         note: the note, word for word, with its fields.
+         *         verdict: the verdict, with the facts by their ids.
+         *         cosine: raw cosine to the fact that decided (the target, else the nearest), in [-1, 1]; None
+         *             without a neighbour or an embedder.
+         *         fact_id: the fact that now says the note: the new fact, or with SKIP the fact that it
+         *             repeats; None if there is none, because the gate did not admit it. With RESOLVE the fact
+         *             that stays.
          *         closed_ids: the facts that an answer kept side by side, so that they are no longer in
          *             dispute.
-         *         expired_ids: the compared facts that had expired by then.
-         *         undo: what an undo needs beyond the other fields; None if nothing.
+         *         expired_ids: the compared facts that had expired at that time.
+         *         undo: further data for an undo; None if none is needed.
          *         planned_ends: which facts end on a later day because of it, and with which plan. It holds
          *             as long as the decision and the plan do.
          *         door: which door it came through.
@@ -1362,10 +1364,10 @@ export interface components {
          *         gate: how the write gate disposed of it, with every check's finding; None if no note
          *             came to the gate.
          *         proposal: who put it forward, and what it answers.
-         *         opinion: what the arbiter answered, where one was asked.
+         *         opinion: the arbiter's answer, if an arbiter was asked.
          *         timings: how long it took.
-         *         version: the contact's version that it led to, so that a contact's decisions have an
-         *             order whatever the clocks say; 0 if its record was damaged.
+         *         version: the contact's version after it, so that a contact's decisions have an order that
+         *             does not depend on clocks; 0 if its record was damaged.
          *         correction: the relation that a person said was right; None without one.
          *         compared_with: the neighbours that it looked at, nearest first.
          *         replayed: this decision was made by an earlier call with the same idempotency key.
@@ -1444,12 +1446,12 @@ export interface components {
         Disposal: "admit" | "reject" | "confirm" | "consent";
         /**
          * Dispute
-         * @description Live facts that seem to contradict each other, until a person settles it.
+         * @description Live facts that seem to contradict each other, until a person settles the dispute.
          *
          *     Attributes:
          *         scope: about whom.
-         *         facts: the sides, two or more, the one that has held longest first.
-         *         question: what to ask, with each side's words, its source and since when.
+         *         facts: the sides, two or more; the side that has held longest comes first.
+         *         question: the question to ask, with each side's words, its source and its start.
          *         reasons: why the sides were kept side by side.
          *         opened_at: when the last of them came in (UTC).
          */
@@ -1486,13 +1488,13 @@ export interface components {
          *         scope: the contact's.
          *         target: what is forgotten. A finished erasure keeps only its ids: an attribute's name is a
          *             word, too.
-         *         kind: how much it is.
-         *         state: how far it got.
+         *         kind: its size.
+         *         state: its progress.
          *         by: who asked for it, ``contact`` or an operator.
-         *         reason: why; ``[erased]`` where it repeated what was to go.
+         *         reason: why; ``[erased]`` if it repeated erased words.
          *         started_at, finished_at: when (UTC).
          *         receipt: what was removed.
-         *         plan: what is still to be removed; None when it is.
+         *         plan: the records that must still be removed; None if all are removed.
          */
         Erasure: {
             /** Erasure Id */
@@ -1516,7 +1518,7 @@ export interface components {
         };
         /**
          * ErasureKind
-         * @description How much is to be forgotten.
+         * @description The size of an erasure: a fact, a session, an attribute or a contact.
          * @enum {string}
          */
         ErasureKind: "contact" | "fact" | "session" | "attribute";
@@ -1532,24 +1534,25 @@ export interface components {
         };
         /**
          * ErasureReceipt
-         * @description What an erasure removed and then checked, in numbers.
+         * @description The receipt of an erasure: what was removed and checked, in numbers.
          *
          *     Attributes:
          *         removed: how many nodes lost their words, by label.
-         *         verified: how many texts were read again afterwards and hold nothing of it.
+         *         verified: how many texts were read again afterwards and hold no removed words.
          *         remaining_ids: nodes in scope that still hold words to be removed; empty if all went well.
          *         elsewhere_ids: nodes that stay although they hold a removed text word for word, because it
-         *             was also said separately; the contact may want those forgotten, too.
-         *         traces: where bytes of it may still be, for how long, and what to do; for a person.
-         *         searched_texts: how many of the removed texts the engine's own files were searched for; 0
-         *             if it has none of its own.
-         *         shared_texts: how many of these are in the files because a kept record says them too, in
+         *             was also said separately; the contact may want to forget those, too.
+         *         traces: where bytes of removed texts may still be, for how long, and what to do; for a
+         *             person.
+         *         searched_texts: for how many removed texts the engine's own files were searched; 0 if the
+         *             engine has no own files.
+         *         shared_texts: how many of these are in the files because a kept record has them too, in
          *             whole or in part.
          *         texts_in_files: how many are still in the files although no kept record says them; 0 if all
          *             went well. Until then the erasure is not finished.
          *         rewrites: how many times the files were written again.
          *         tombstones: how many statements are held if they come again.
-         *         is_dry_run: whether it only says what would be removed.
+         *         is_dry_run: whether it only reports what would be removed.
          */
         ErasureReceipt: {
             /** Removed */
@@ -1609,7 +1612,7 @@ export interface components {
         };
         /**
          * ErasureState
-         * @description The state of an erasure; an interrupted one continues from it.
+         * @description The state of an erasure; an interrupted erasure continues from it.
          * @enum {string}
          */
         ErasureState: "pending" | "removed" | "done";
@@ -1622,7 +1625,7 @@ export interface components {
          *         subject: about whom the attribute is; None for the contact.
          *
          *     Raises:
-         *         InvalidRequestError: more than one is given, a subject without an attribute, or one cannot
+         *         InvalidRequestError: more than one is given, a subject has no attribute, or a value cannot
          *             be used.
          */
         ErasureTarget: {
@@ -1641,17 +1644,17 @@ export interface components {
          *
          *     Attributes:
          *         episode_id: its id.
-         *         fact_id: the fact that first used it: the one asked about, or one beneath it.
-         *         is_beneath: whether that fact lies beneath the one asked about, which restates it.
+         *         fact_id: the fact that first used it: the fact asked about, or one that it restates.
+         *         is_beneath: whether that fact is one that the fact asked about restates.
          *         speaker: who spoke: the role in its session, else the kind of source.
-         *         text: the turn, as it is kept.
-         *         spans: the words of it that are cited; empty for all of it.
+         *         text: the stored text of the turn.
+         *         spans: the cited words; empty for the whole turn.
          *         said_at: when (UTC).
-         *         session_id, channel: the session that it belongs to, and how that was held.
-         *         source_kind, source_reference: the kind of source, and where it can be looked up.
-         *         is_answer: whether it is a person's answer to a question, not a statement of their own.
-         *         taken_by: the decisions that used it for the fact, the oldest first; empty for turns from
-         *             before this was recorded.
+         *         session_id, channel: the session that it belongs to, and the session's channel.
+         *         source_kind, source_reference: the kind of source, and where the source can be looked up.
+         *         is_answer: whether it is a person's answer to a question, not an unasked statement.
+         *         taken_by: the decisions that used the turn for the fact, the oldest first; empty for turns
+         *             from before this was recorded.
          */
         EvidenceTurn: {
             /** Episode Id */
@@ -1700,12 +1703,12 @@ export interface components {
          *         outcome: what happened to the note.
          *         remarks: a to and fro, a person's correction, a replay; often empty.
          *         neighbours: which fact it was decided on, how similar, and what else was compared.
-         *         rule: which rule decided, and how.
-         *         differences: what the guard found, and what the slots say.
+         *         rule: which rule decided, and the reason on record.
+         *         differences: what the guard found.
          *         arbiter: what the arbiter answered, or that none was asked or used.
-         *         counterfactuals: what would have another outcome, where the gate or a person decided; empty
-         *             where the rule did, because its sentences name the thresholds.
-         *         evidence: the turns that it was made on: who spoke, when, in which session, which words.
+         *         counterfactuals: what would have given another outcome, if the gate or a person decided;
+         *             empty if the rule decided, because its sentences name the thresholds.
+         *         evidence: the turns of the decision: speaker, time, session and words.
          */
         Explanation: {
             /** Outcome */
@@ -1748,29 +1751,29 @@ export interface components {
         };
         /**
          * Fact
-         * @description A durable memory. Kept for ever, whatever its state.
+         * @description A durable memory, which is kept in every state.
          *
          *     Attributes, beside those of ``Remembered``:
          *         importance: 0 to 1, as it was given or judged.
          *         observations: how often it was said, counting its own restatements; 1 or more.
          *         recorded_at: when the graph learned it (UTC).
          *         valid_from: when it became true in the world, as far as known (UTC).
-         *         first_held_from: the start of the first fact in its unbroken line of restatements (UTC);
-         *             None if that is ``valid_from``.
+         *         first_held_from: the start of the first fact in its chain of restatements (UTC); None if
+         *             that is ``valid_from``.
          *         valid_to: the first instant at which it is no longer true, past or future (UTC); None if its
          *             end is unknown.
          *         last_confirmed_at: when it was last said (UTC).
          *         state: its state as last written; ``as_of`` gives its state at a time, since a lifetime ends
          *             without a write.
          *         is_void: whether it was never true: its interval is empty.
-         *         is_contested: whether it replaced a fact in a to and fro.
-         *         category, topic: what kind of thing it says, and in which field of life.
+         *         is_contested: whether its value goes back and forth with an earlier one.
+         *         category, topic: its kind, and its field of life.
          *         confidence: how sure the gate is of it; each restatement raises it.
-         *         sensitivity: how carefully it is to be handled; ``is_redacted`` where a keyed hash stands
-         *             for personal data in its text.
-         *         recall_semantics: whether it informs, binds, or says what is not wanted.
+         *         sensitivity: how carefully it must be handled; ``is_redacted`` if a keyed hash replaces
+         *             personal data in its text.
+         *         recall_semantics: whether it informs, orders, or says what is not wanted.
          *         yields_to_live_intent: whether a present request overrides it.
-         *         expires_at: from when it may have changed (UTC); None for never.
+         *         expires_at: the time from which it may have changed (UTC); None for never.
          *         is_confirmed_by_user: whether the contact was asked, and said yes.
          *         recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written with
          *             a delay, so the newest recalls may be missing.
@@ -1867,7 +1870,7 @@ export interface components {
         };
         /**
          * FactEvent
-         * @description A person's decision about a fact: a revocation, for example, or a revert.
+         * @description A person's decision about a fact, for example a revocation or a revert.
          *
          *     Attributes:
          *         fact_id: the fact.
@@ -1899,8 +1902,8 @@ export interface components {
          *
          *     Attributes:
          *         fact: the fact asked about, live or ended.
-         *         statement: one sentence: whether the contact said it, when and where; if not, who did.
-         *         turns: the turns, the oldest first; those beneath the fact among them.
+         *         statement: one sentence: if the contact said the fact, when and where; if not, who said it.
+         *         turns: the turns, the oldest first; those of restated facts included.
          */
         FactEvidence: {
             fact: components["schemas"]["Fact"];
@@ -1913,12 +1916,12 @@ export interface components {
         };
         /**
          * FactHistory
-         * @description A fact that nothing superseded, and all that lies beneath it.
+         * @description A fact that no other fact superseded, and all facts that it replaced.
          *
-         *     Invariant: ``facts[0]`` is the head; ``supersessions[i]`` says which fact took the place of
-         *     ``facts[i + 1]``, and why. Where one fact took the place of two, both lie beneath it.
-         *     ``conflicts`` are those that the head is part of; ``events`` are what persons decided about any
-         *     of the facts, the oldest first.
+         *     Invariant: ``facts[0]`` is the head; ``supersessions[i]`` says which fact replaced ``facts[i +
+         *     1]``, and why. If one fact replaced two, both are in its history. ``conflicts`` are the
+         *     conflicts of the head; ``events`` are the decisions of persons about any of the facts, the
+         *     oldest first.
          */
         FactHistory: {
             /** Facts */
@@ -1948,7 +1951,9 @@ export interface components {
         };
         /**
          * FactState
-         * @description Where a fact stands. The first three have not ended, so a note is compared with them.
+         * @description The state of a fact.
+         *
+         *     Facts in the first three states have not ended, so notes are compared with them.
          * @enum {string}
          */
         FactState: "live" | "expired" | "archived" | "superseded" | "revoked" | "erased";
@@ -1977,7 +1982,9 @@ export interface components {
         };
         /**
          * ForgettingBody
-         * @description What is erased: all, or one part. ``dry_run`` only says what would be.
+         * @description What is erased: all, or one part.
+         *
+         *     With ``dry_run`` nothing is erased; the answer says what would be.
          */
         ForgettingBody: {
             /**
@@ -2011,7 +2018,7 @@ export interface components {
          * @description A fact that was looked for across contacts, or by a name.
          *
          *     Attributes:
-         *         contact_id: about whom it is.
+         *         contact_id: the contact that it is about.
          *         fact: the fact in its present state.
          *         similarity: its raw cosine to the question, in [-1, 1]; None if a name was asked for.
          *         found_in: where it mentions the name; None if none was asked for.
@@ -2026,13 +2033,13 @@ export interface components {
         };
         /**
          * FoundIn
-         * @description Where a fact mentions what was asked about, from what it is about to what it only names.
+         * @description The place where a fact mentions a name: its subject, its value, or only its words.
          * @enum {string}
          */
         FoundIn: "subject" | "value" | "text";
         /**
          * GateReason
-         * @description Why, in a word that can be counted.
+         * @description The reason, as a word that can be counted.
          * @enum {string}
          */
         GateReason: "admitted" | "model_guess" | "no_provenance" | "span_not_in_evidence" | "pending_erasure" | "ambiguous_owner" | "private_evidence" | "sensitive_data" | "secret" | "directive" | "not_meaningful" | "speculation" | "domain_rule" | "sensitive_topic" | "not_literal" | "not_said_plainly" | "untrusted_source" | "needs_approval" | "thin_evidence" | "below_floor" | "declined_before" | "answered_since" | "declined" | "withdrawn" | "forgotten_before" | "wrong_relation" | "unread_language";
@@ -2058,7 +2065,7 @@ export interface components {
         };
         /**
          * Job
-         * @description A session, or what was added to one, on its way through extractor, gate and reconciler.
+         * @description A session, or new turns of a session, on the way through extractor, gate and reconciler.
          *
          *     Attributes:
          *         job_id: its id.
@@ -2071,10 +2078,10 @@ export interface components {
          *         finished_at: when it was done (UTC), or None.
          *         extractor: who read it; None before it was read.
          *         last_error: why the last attempt ended, or None.
-         *         outcomes: what became of its candidates; all 0 until it is done.
-         *         held_because: of the session's claims that still wait, with or without a question, how many
-         *             wait for each of the gate's reasons; empty in a list of jobs.
-         *         told: what became of each thing that was read, once it is done; empty in a list of jobs.
+         *         outcomes: the outcomes of its candidates; all 0 until it is done.
+         *         held_because: how many of the session's claims still wait, for each of the gate's reasons,
+         *             with or without a question; empty in a list of jobs.
+         *         told: the outcome of each claim, when the job is done; empty in a list of jobs.
          */
         Job: {
             /** Job Id */
@@ -2123,7 +2130,7 @@ export interface components {
         };
         /**
          * JobState
-         * @description Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost.
+         * @description The state of a job. A dead job waits for a person to ``retry`` it; nothing of it is lost.
          * @enum {string}
          */
         JobState: "waiting" | "running" | "done" | "dead";
@@ -2148,30 +2155,32 @@ export interface components {
         };
         /**
          * Note
-         * @description The text to remember, with what came with it.
+         * @description The text to remember, with its fields.
          *
-         *     A note that exists can be stored: everything about it was checked when it was made.
+         *     Every note can be stored, because all fields are checked when it is made.
          *
          *     Args, beside those of ``Remembered``:
          *         scope: the contact's.
          *         importance: None leaves it to the gate's reading of the text.
          *         said_at: when it was said; time-zone aware, kept in UTC.
-         *         is_dated: whether the caller said when. An undated note is as new as the moment in which it
-         *             is compared, and never older than what it is compared with.
-         *         valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
-         *         category: what kind of thing it says; None leaves it to the gate's reading of the text.
+         *         is_dated: whether the caller gave that time. An undated note is as new as the moment in
+         *             which it is compared, and never older than the facts that it is compared with.
+         *         valid_from: the time from which it is true in the world, time-zone aware; None for
+         *             ``said_at``.
+         *         category: its kind; None leaves it to the gate's reading of the text.
          *         topic: a broad field of life, for example ``work``; None if unknown.
-         *         lifetime_days: after how many days it may have changed; None leaves it to the policy.
+         *         lifetime_days: the number of days after which it may have changed; None leaves it to the
+         *             policy.
          *         source_kind: the kind of source.
-         *         source_reference: where it can be looked up (a call, a ticket), or None.
-         *         contact_name: how a person would call the contact, or None.
+         *         source_reference: where the source can be looked up (a call, a ticket), or None.
+         *         contact_name: the contact's name, or None.
          *         slot_read_from: the words that the slot was read from; None if it was given.
-         *         session_id: the session that the evidence belongs to; None makes one per UTC day.
+         *         session_id: the session that the evidence belongs to; None makes one session per UTC day.
          *         idempotency_key: the same key in a scope returns the first decision; None for no key.
-         *         is_hedged: whether it only guesses, as the gate reads it; one guess ends no fact that was
+         *         is_hedged: whether it is a guess, as the gate reads it; one guess cannot end a fact that was
          *             confirmed or often said.
          *         is_cleaned: whether the gate has cleaned it, or it comes from the store. Its texts may be up
-         *             to eight times as long: they were measured before tokens took the place of values.
+         *             to eight times as long: they were measured before tokens replaced values.
          *
          *     Raises:
          *         InvalidNoteError: any of the above does not hold.
@@ -2332,19 +2341,19 @@ export interface components {
          * @description Subject, attribute and value of a note, normalised so that equal means equal.
          *
          *     Attributes:
-         *         subject: about whom, normalised; ``contact`` for the contact itself, else for example
-         *             ``wife``.
+         *         subject: the person or thing that it is about, normalised; ``contact`` for the contact
+         *             itself, else for example ``wife``.
          *         attribute: the canonical name of the attribute, for example ``city``; None if only the
          *             subject is known.
-         *         value: the value as it was said; None if the note names none.
-         *         value_key: the value normalised, which is what is compared; None exactly with ``value``.
+         *         value: the value as it was said; None if the note has no value.
+         *         value_key: the normalised value, which is compared; None exactly if ``value`` is None.
          *         is_single_valued: whether the attribute holds one value at a time.
-         *         is_open: neither the book nor the caller said how many values the attribute holds, so
-         *             another value may end this one or stand beside it; never stored with a fact.
+         *         is_open: whether it is unknown how many values the attribute holds, so that another value
+         *             may end this one or hold together with it; never stored with a fact.
          *         is_known: whether the book lists the attribute, so that its name is unique; a made-up name
          *             may be a synonym of another.
-         *         said_subject, said_attribute: the words as they were said, until the gate has looked at
-         *             them; never stored.
+         *         said_subject, said_attribute: the words as they were said, until the gate has checked them;
+         *             never stored.
          *         is_personal: whether the value is personal data, which no reason or prompt repeats.
          */
         NoteSlot: {
@@ -2369,12 +2378,12 @@ export interface components {
          *
          *     Attributes:
          *         added: new facts.
-         *         superseding: facts that took another's place, or took one back.
-         *         known: what was known already, and was counted again.
-         *         held: waiting for a person's yes.
-         *         refused: by the gate, each with its decision and reason; or of no use at all, which the
-         *             worker's log tells.
-         *         left_out: of too little importance to be proposed, or beyond the five of a turn.
+         *         superseding: facts that replaced another fact, or took one back.
+         *         known: candidates that were already known, and were counted again.
+         *         held: candidates that wait for a person's yes.
+         *         refused: candidates that the gate refused, each with its decision and reason; or unusable
+         *             candidates, which the worker's log names.
+         *         left_out: candidates that were not important enough, or beyond the five of a turn.
          */
         Outcomes: {
             /**
@@ -2423,13 +2432,13 @@ export interface components {
          * @description The planned end of a fact: the day on which another fact, the plan, begins.
          *
          *     Attributes:
-         *         fact_id, plan_id: what ends, and what begins.
+         *         fact_id, plan_id: the fact that ends, and the fact that begins.
          *         day: when the plan begins (UTC).
          *         valid_to, expires_at: how the fact ends without any plan, as in ``Fact``.
-         *         last_confirmed_at: when the fact had last been said: saying it again since renews it. None
-         *             if that is not on record.
-         *         is_released: whether the decision was erased before that day, so that the fact does not end
-         *             by it.
+         *         last_confirmed_at: when the fact had last been said; a later repetition renews it. None if
+         *             that is not on record.
+         *         is_released: whether the decision was erased before that day, so that it does not end the
+         *             fact.
          */
         PlannedEnd: {
             /** Fact Id */
@@ -2458,11 +2467,12 @@ export interface components {
          * @description Who proposed a note, and how the decision relates to other decisions.
          *
          *     Attributes:
-         *         proposed_by, answered_by: who put it forward, and who said yes or no to it.
+         *         proposed_by, answered_by: who proposed the note, and who said yes or no to it.
          *         settles_id: the held decision that this one answers, commits or withdraws.
-         *         held_id: the earlier decision under which the same question waits already.
-         *         relations: what a model that read the note and the facts said of them.
-         *         holds_until: until when it was said to be true, where that was still to come (UTC).
+         *         held_id: the earlier decision with the same question.
+         *         relations: the relations from a model that read the note and the facts.
+         *         holds_until: the time until which it is true, as it was said, if that time was in the future
+         *             (UTC).
          */
         Proposal: {
             /** Proposed By */
@@ -2498,21 +2508,22 @@ export interface components {
          * @description A recalled fact with the parts of its score, each in [0, 1] before weighting.
          *
          *     Attributes:
-         *         score: what it was ordered by: similarity, recency and importance, each weighed.
+         *         score: the number by which it was ordered: similarity, recency and importance, each weighed.
          *         similarity: how near it is to the question, in meaning and in words, or, if that is more,
          *             how clearly the question asks for its attribute; None without a question: then only
          *             recency and importance rank.
-         *         cosine: raw, to the question, in [-1, 1]; None without an embedder, or without a question.
+         *         cosine: raw cosine to the question, in [-1, 1]; None without an embedder, or without a
+         *             question.
          *         words: the share of the question's words that it holds, each weighed by how few of the
-         *             contact's facts hold it; None without a question.
-         *         recency: with a question, one half for each fact about the same thing that was said later
-         *             and chosen beside it; without one, how lately it was said.
-         *         strength: how much is left of it, by its importance, its age and its use; weighed only if
+         *             contact's facts hold the word; None without a question.
+         *         recency: with a question, one half for each chosen fact about the same thing that was said
+         *             later; without a question, how recently it was said.
+         *         strength: how strong it still is, by its importance, its age and its use; weighed only if
          *             the settings say so.
-         *         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
+         *         is_standing: whether it is a standing constraint, which is recalled for every question.
          *         fits: whether it fits the question; a standing constraint need not.
          *         is_upcoming: whether it holds from a later day on.
-         *         disputed_with: the facts that cannot all hold beside it; the dispute is open.
+         *         disputed_with: the other sides of its open dispute.
          */
         RankedFact: {
             fact: components["schemas"]["Fact"];
@@ -2601,10 +2612,10 @@ export interface components {
          * @description An arbiter's answer, as it is kept.
          *
          *     Attributes:
-         *         arbiter: its name; None if none was asked.
-         *         reasoning: what it argued; None if it did not answer.
-         *         error: why its answer was not used; None if it was.
-         *         relation, action, confidence: its answer; None if there was none.
+         *         arbiter: its name; None if no arbiter was asked.
+         *         reasoning: its reasoning; None if it did not answer.
+         *         error: why its answer was not used; None if it was used.
+         *         relation, action, confidence: its answer; None if there was no answer.
          *         target: a rank in ``compared_with``.
          *         also: the ranks of further facts that the same relation applies to.
          *         cost_usd: what the answer cost, in US dollars at the configured prices.
@@ -2646,7 +2657,7 @@ export interface components {
          *         reach: the cosine from which a judge was asked; None if it was asked only in the band, or
          *             there was none.
          *         guard: whether the guard was on.
-         *         embedding_model: what made the vectors.
+         *         embedding_model: the model that made the vectors.
          */
         RecordedPolicy: {
             /** Profile */
@@ -2666,7 +2677,7 @@ export interface components {
         };
         /**
          * Relation
-         * @description How a note relates to the fact it was compared with, as the arbiter words it.
+         * @description How a note relates to the fact that it was compared with, in the arbiter's words.
          * @enum {string}
          */
         Relation: "same" | "refines" | "replaces" | "coexists" | "unrelated" | "unsure";
@@ -2675,14 +2686,15 @@ export interface components {
          * @description A model's relations between a note and facts that it read; all are fact ids.
          *
          *     Attributes:
-         *         replaces: the note takes their place.
-         *         repeats: the note says the same as this one.
-         *         ends: they are over, and the note's value does not take their place.
-         *         both_hold: compared, and both hold: no link, and an open conflict between them closes.
+         *         replaces: the facts that the note replaces.
+         *         repeats: the fact that says the same as the note.
+         *         ends: facts that have ended, and are not replaced by the note's value.
+         *         both_hold: facts that hold together with the note: they are not linked, and an open conflict
+         *             between them closes.
          *
          *     Raises:
-         *         RelationError: nothing is named, a fact is named twice, too many would end, or some
-         *             would end by what only repeats another.
+         *         RelationError: no fact is named, a fact is named twice, too many facts would end, or a note
+         *             that only repeats a fact would end another.
          */
         Relations: {
             /**
@@ -2795,8 +2807,8 @@ export interface components {
          *
          *     Args:
          *         tenant: the deployment, 1 to 200 characters.
-         *         agent_id: which agent remembers, 1 to 200 characters.
-         *         contact_id: whom the facts are about, 1 to 200 characters.
+         *         agent_id: the agent that remembers, 1 to 200 characters.
+         *         contact_id: the contact that the facts are about, 1 to 200 characters.
          *
          *     Raises:
          *         InvalidScopeError: a part is missing, blank, over-long, or holds control characters or
@@ -2812,7 +2824,7 @@ export interface components {
         };
         /**
          * ScorePart
-         * @description One row of the score: what it is for, and by how much it moves the score.
+         * @description One row of the score: its reason, and how much it changes the score.
          */
         ScorePart: {
             /** Name */
@@ -2851,7 +2863,7 @@ export interface components {
         };
         /**
          * SessionRecord
-         * @description A session as it is kept, without its turns.
+         * @description A stored session, without its turns.
          *
          *     Attributes:
          *         session_id: its id.
@@ -2859,7 +2871,7 @@ export interface components {
          *         started_at: when its first turn was said (UTC).
          *         ended_at: when its last one was (UTC).
          *         summary: a digest by the extractor, never recalled as a fact; None if there is none.
-         *         outcomes: what became of the candidates that all of its jobs gave.
+         *         outcomes: the outcomes of the candidates of all its jobs.
          */
         SessionRecord: {
             /** Session Id */
@@ -2885,19 +2897,19 @@ export interface components {
          * @description Subject, attribute and value of a note, normalised so that equal means equal.
          *
          *     Attributes:
-         *         subject: about whom, normalised; ``contact`` for the contact itself, else for example
-         *             ``wife``.
+         *         subject: the person or thing that it is about, normalised; ``contact`` for the contact
+         *             itself, else for example ``wife``.
          *         attribute: the canonical name of the attribute, for example ``city``; None if only the
          *             subject is known.
-         *         value: the value as it was said; None if the note names none.
-         *         value_key: the value normalised, which is what is compared; None exactly with ``value``.
+         *         value: the value as it was said; None if the note has no value.
+         *         value_key: the normalised value, which is compared; None exactly if ``value`` is None.
          *         is_single_valued: whether the attribute holds one value at a time.
-         *         is_open: neither the book nor the caller said how many values the attribute holds, so
-         *             another value may end this one or stand beside it; never stored with a fact.
+         *         is_open: whether it is unknown how many values the attribute holds, so that another value
+         *             may end this one or hold together with it; never stored with a fact.
          *         is_known: whether the book lists the attribute, so that its name is unique; a made-up name
          *             may be a synonym of another.
-         *         said_subject, said_attribute: the words as they were said, until the gate has looked at
-         *             them; never stored.
+         *         said_subject, said_attribute: the words as they were said, until the gate has checked them;
+         *             never stored.
          *         is_personal: whether the value is personal data, which no reason or prompt repeats.
          */
         Slot: {
@@ -2939,15 +2951,16 @@ export interface components {
          *         subject: about whom; ``contact`` for the contact itself.
          *         attribute: what is said, by its canonical name.
          *         value: as it was said.
-         *         since: from when it is true, as far as known (UTC).
+         *         since: the time from which the value is true, as far as known (UTC).
          *         word: the kind of source; the contact's own word if they confirmed it.
          *         observations: how often it was said.
          *         last_confirmed_at: when it was last said (UTC).
          *         is_disputed: whether another fact contradicts it, in an open dispute.
-         *         holds_until_settled: whether it is a limit, such as an allergy, that holds all the same.
-         *         is_contested: whether it took the place of another in a to and fro.
-         *         may_be_outdated: whether the lifetime of all facts that say it is over, or whom it is about
-         *             has left.
+         *         holds_until_settled: whether it is a limit, such as an allergy, that holds despite the
+         *             dispute.
+         *         is_contested: whether it replaced a value that changes back and forth.
+         *         may_be_outdated: whether the lifetime of all facts that say it has ended, or the person it
+         *             is about has left.
          *         is_single_valued: whether the attribute holds one value at a time.
          *         fact_id, text: the fact that it is a part of.
          */
@@ -3021,7 +3034,7 @@ export interface components {
         };
         /**
          * Supersession
-         * @description Why one fact took another's place: who decided, when, at which cosine.
+         * @description Why one fact replaced another: who decided, when, at which cosine.
          */
         Supersession: {
             /** New Id */
@@ -3050,12 +3063,12 @@ export interface components {
          * @description A decision that was made on a turn.
          *
          *     Attributes:
-         *         decision_id: its record; ``explain`` says why it came out so.
-         *         fact_id: the fact that it is about; None if it wrote and counted none.
+         *         decision_id: its record; ``explain`` gives the reasons.
+         *         fact_id: the fact of the decision; None if it wrote and counted no fact.
          *         action: what was done.
          *         door: which door it came through.
-         *         proposed_by, answered_by: who put it forward, and who said yes or no to it, as far as
-         *             that is on record.
+         *         proposed_by, answered_by: who proposed the note, and who said yes or no to it, as far as
+         *         that is on record.
          *         at: when (UTC).
          */
         TakenBy: {
@@ -3108,14 +3121,16 @@ export interface components {
         };
         /**
          * Undo
-         * @description A decision's changes to facts that lived on, so that it can be undone.
+         * @description A decision's changes to facts that did not end, so that the decision can be undone.
          *
          *     Attributes:
          *         before: the earlier state of each fact that it counted again, gave another end, or ended
          *             before its known end; with REVERT, of all facts that it changed.
-         *         decision_ids: with REVERT, what it undid, the newest first.
-         *         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
-         *         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
+         *         decision_ids: with REVERT, the decisions that it undid, the newest first.
+         *         unlinked, linked: with REVERT, the supersessions that no longer hold, and those that hold
+         *             again.
+         *         unrested, rested: with REVERT, the evidence that facts no longer rest on, and the evidence
+         *             that they rest on again.
          *         conflicts: the conflicts that an answer closed or a revert changed, as they were.
          */
         Undo: {
@@ -3157,20 +3172,20 @@ export interface components {
          * @description A conclusion of the rule, of the gate, or of a person.
          *
          *     Attributes:
-         *         targets: the facts that end (UPDATE, REVOKE, RESOLVE), the one that is repeated (SKIP), or
-         *             the newer one that the note goes beneath (``is_history``); the first is the one that it
-         *             was decided on. Empty with any other ADD.
+         *         targets: the facts that end (UPDATE, REVOKE, RESOLVE), the fact that is repeated (SKIP), or
+         *             the newer fact for which the note is history (``is_history``); the first is the fact
+         *             that decided. Empty for any other ADD.
          *         conflicts: live facts that the note may contradict; both stay, linked.
-         *         is_restatement: whether the note says the same as ``targets[0]``, so that the fact above
-         *             carries the observations and evidence of the one beneath.
-         *         is_history: the note is written beneath its target, not live.
-         *         is_contested: the note takes part in a to and fro; set by ``contest``.
-         *         settled: facts that end because the note agrees with what was in dispute with them; set by
+         *         is_restatement: whether the note says the same as ``targets[0]``, so that the new fact takes
+         *             over the observations and evidence of the old one.
+         *         is_history: the note is written as history of its target, not live.
+         *         is_contested: the value goes back and forth; set by ``contest``.
+         *         settled: facts that end because the note agrees with the other side of their dispute; set by
          *             ``settle``.
          *         findings: what the guard found between the note and the fact it was decided on.
-         *         can_be_arbitrated: whether an arbiter, where there is one, is asked before this is written.
-         *         voided: those of the targets that were never true, as the note says; their interval becomes
-         *             empty instead of being closed.
+         *         can_be_arbitrated: whether an arbiter, if there is one, is asked before this is written.
+         *         voided: the targets that were never true, as the note says; their interval becomes empty
+         *             instead of being closed.
          */
         Verdict_str_: {
             action: components["schemas"]["Action"];
@@ -3582,10 +3597,7 @@ export interface operations {
                 /** @description How old a fact may be. */
                 max_age_days?: number | null;
             };
-            header?: {
-                /** @description The ETag of what is known already: 304 if it still holds. */
-                "if-none-match"?: string | null;
-            };
+            header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
                 agent_id: string;
@@ -3604,13 +3616,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ActCheck"];
                 };
-            };
-            /** @description What is known still holds. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Refusal400"];
             401: components["responses"]["Refusal401"];

@@ -1,1 +1,1 @@
-"""Erasing: what goes with what is to be forgotten, and what is left of a record. Pure."""
+"""Erasing: which records an erasure includes, and what is left of a record. Pure."""

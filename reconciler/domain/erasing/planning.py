@@ -4,9 +4,9 @@ A fact is erased with all that says the same: its restatements, newer and older,
 about them. Facts that it replaced, and facts that replaced it, say something else and stay; the
 reason of the replacement is erased, because it quotes both.
 
-Tombstones: by what something that is said again is known to be the same. Pure.
+Tombstones: how a repetition of erased words is recognised. Pure.
 
-Redaction: a record without a word of what it was about. Ids, actions, numbers and times stay.
+Redaction: a record without any word of its content. Ids, actions, numbers and times stay.
 
 ``STAYS`` names the words that stay; all others go. So a new field that holds words is erased, and
 looked for afterwards, unless it is named there.
@@ -55,20 +55,20 @@ from reconciler.reading.values.text import text
 
 
 def in_one_form(words: str) -> str:
-    """Words as a reader sees them, in one case, width and punctuation: "New-York!", ``new york``.
+    """Normalise words to one case, width and punctuation: "New-York!" is ``new york``.
 
-    A Cyrillic or Greek letter that looks like a Latin one is that one. What tells two statements
-    apart stays, as in a slot's value: C and C++, 15 and -15, 10 and 1.0. Words are not joined
-    either: co-op is not coop. What is told without a subject is about the contact, whom a reader of
-    conversations names: "The contact likes tea" is ``likes tea``.
+    A Cyrillic or Greek letter that looks like a Latin letter becomes that letter. Differences that
+    count in a slot's value stay: C and C++, 15 and -15, 10 and 1.0. Words are not joined either:
+    co-op is not coop. A text without a subject is about the contact, so "The contact likes tea" is
+    ``likes tea``.
     """
     return text(as_seen(words)).removeprefix("the contact ")
 
 
 def sayings(scope: Scope, said: Remembered) -> list[str]:
-    """Forms in which a note or a fact says something: its slot's value, its words.
+    """The two forms of what a note or a fact says: its slot's value, and its words.
 
-    A slot without a value says nothing by itself. What was erased already says nothing at all.
+    A slot without a value says nothing. An erased record says nothing at all.
     """
     if said.text == ERASED:
         return []
@@ -103,8 +103,8 @@ STAYS: Mapping[type, frozenset[str]] = {
     Undo: frozenset({"decision_ids"}),
     Verdict: frozenset({"targets", "conflicts", "settled", "voided"}),
 }
-"""The strings of a record that stay: ids, and names out of lists of ours. Numbers, times and
-enumerations stay without being named. A record of a class that is not here goes as a whole."""
+"""The strings of a record that stay: ids, and names from our own lists. Numbers, times and
+enumerations always stay. A record of a class that is not listed here is erased as a whole."""
 
 _Getter = Callable[[Any], tuple[Any, ...]]
 
@@ -117,15 +117,15 @@ _IN_A_ROW = re.compile(rf"{re.escape(ERASED)}(?:[\s,]+{re.escape(ERASED)})+")
 
 
 def is_erased(decision: Decision) -> bool:
-    """True if the record has no words left, so that nothing can follow from it any more."""
+    """True if the record has no words left, so that no later decision can use it."""
     return decision.note.text == ERASED
 
 
 def check_not_erased(decision: Decision) -> None:
-    """Let a decision through from which something is to follow.
+    """Check that a decision can be used: it must not be erased.
 
     Raises:
-        ErasedError: it was erased.
+        ErasedError: the decision was erased.
     """
     if is_erased(decision):
         raise ErasedError(
@@ -135,12 +135,12 @@ def check_not_erased(decision: Decision) -> None:
 
 
 def without_words(decision: Decision, at: datetime) -> Decision:
-    """Record without any words; done twice, it is the same.
+    """Return the record without any words; a second call changes nothing.
 
     Args:
         decision: as it is kept.
-        at: when its words went (UTC): a question that waits for an answer lapses then, and what it
-            was to end on a later day does not end by it.
+        at: the time of the erasure (UTC): an open question lapses then, and facts that the decision
+            would have ended on a later day do not end.
     """
     left: Decision = _emptied(
         decision,
@@ -155,11 +155,12 @@ def without_words(decision: Decision, at: datetime) -> Decision:
 
 
 def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
-    """The record without what was argued between its note and others, which may quote them.
+    """Return the record without the reasons about its note and other facts, which may quote them.
 
     Args:
         decision: as it is kept.
-        gone_ids: the facts that are forgotten; how others stood stays, for it can be undone.
+        gone_ids: the facts that are forgotten; the earlier states of other facts stay, so that a
+            decision can be undone.
     """
     return replace(
         decision,
@@ -170,15 +171,16 @@ def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
 
 
 def without_telling(reason: str, texts: Set[str], names: Set[str]) -> str:
-    """Why something was forgotten, without what would tell it again.
+    """Return the reason of an erasure, without words that would repeat what was erased.
 
-    Any of the texts goes, and each word that tells what one is about: one with a capital or a digit
-    that stands in a text, and each part of a name. Other words are kept: they are the language's.
+    The forgotten texts are removed from it, and each part of a name, and each word with a capital
+    letter or a digit that a forgotten text contains. Other words are kept, because they are common
+    words.
 
     Args:
         reason: as a person gave it.
-        texts: what is forgotten, with the values that it was filed under.
-        names: what the contact is called.
+        texts: the forgotten texts, and the values of their slots.
+        names: the names of the contact.
     """
     # The longest first: a value stands in the sentence that says it.
     for said in sorted(texts, key=len, reverse=True):
@@ -204,7 +206,7 @@ def _unless(telling: Set[str], word: str) -> str:
 
 
 def argued(decision: Decision) -> str:
-    """All that was argued between its note and others, to be searched for words."""
+    """The reasons about its note and other facts, to be searched for words."""
     undo = decision.undo
     links = (*undo.unlinked, *undo.linked, *undo.conflicts) if undo else ()
     parts = (decision.verdict, decision.opinion, *links)
@@ -212,14 +214,17 @@ def argued(decision: Decision) -> str:
 
 
 def words_of(record: Any) -> list[str]:
-    """All words of a record that an erasure takes, and what stands in the place of such words."""
+    """Return all words of a record that an erasure removes, and the marks that replaced words."""
     words: list[str] = []
     _collect(_worded_values(record), words)
     return words
 
 
 def _collect(values: Iterable[Any], words: list[str]) -> None:
-    """Add the words of these values; no generators: an erasure looks into millions of values."""
+    """Add the words of these values.
+
+    Without generators, because an erasure reads millions of values.
+    """
     for value in values:
         kind = value.__class__
         if kind is str:
@@ -247,7 +252,7 @@ def _worded_values(record: Any) -> tuple[Any, ...]:
 
 @cache
 def _worded_getter(kind: type) -> _Getter:
-    """Gets them all at once: an erasure looks into hundreds of thousands of records."""
+    """Return a getter of all fields at once: an erasure reads hundreds of thousands of records."""
     names = [described.name for described in _worded(kind)]
     if len(names) > 1:
         return attrgetter(*names)
@@ -260,7 +265,7 @@ def _is_wordless(kind: type) -> bool:
 
 
 def _emptied(record: Any, **given: Any) -> Any:
-    """A record without words: a field that held any has its default; one without, ``[erased]``.
+    """Return a record without words: a field with words gets its default, or else ``[erased]``.
 
     The given fields have the given values instead.
     """
@@ -296,7 +301,7 @@ def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
 
 
 def _assessment(gate: Assessment, at: datetime) -> Any:
-    """It without what tells by itself what it was about; a question that waited lapses."""
+    """Return the judgement without words about its note; an open question lapses."""
     return _emptied(
         gate,
         sensitivity=Sensitivity.NONE,
@@ -307,14 +312,14 @@ def _assessment(gate: Assessment, at: datetime) -> Any:
 
 
 _WORD_LENGTH_MIN = 4
-"""Shorter words are not searched for in other texts: they would be found inside words."""
+"""Shorter texts are not searched for in other texts, because other words may contain them."""
 
 _OPERATORS = (Action.REVOKE, Action.RESOLVE)
 
 
 @frozen
 class Judged:
-    """An episode that a decision rests on, and its cited words; None for the whole text."""
+    """An episode that a decision rests on, and the cited words; None if the whole text is cited."""
 
     decision_id: str
     episode_id: str
@@ -325,7 +330,7 @@ class Judged:
 
 @frozen
 class ContactRecords:
-    """All records of a contact that a plan is made of.
+    """All records of a contact from which a plan is made.
 
     Attributes:
         facts: live and ended.
@@ -348,7 +353,7 @@ def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> Eras
     Args:
         target: a fact, a session or an attribute. A whole contact needs no plan.
         known: the contact's records at one version.
-        now: the time now (UTC); an erased fact that was to begin later never began.
+        now: the time now (UTC); an erased fact with a later start never began.
     """
     if target.kind is ErasureKind.CONTACT:
         return ErasurePlan()
@@ -437,7 +442,7 @@ def _plan(
 
 
 def _ends(plan: ErasurePlan, known: ContactRecords, now: datetime) -> tuple[FactEnd, ...]:
-    """The new ends of facts, without the plans of erased decisions."""
+    """Compute the new ends of facts, without the plans of erased decisions."""
     facts = {fact.fact_id: fact for fact in known.facts}
     own = {*plan.decision_ids}
     left = [without_words(e, now) if e.decision_id in own else e for e in known.decisions]
@@ -485,7 +490,7 @@ def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
 
 
 def _keys(said: Remembered) -> set[str]:
-    """Keys that two records share if they say the same: slot with value, and words."""
+    """The keys that two records share if they say the same: slot with value, or words."""
     if said.text == ERASED:
         return set()
     slot = said.slot.key if said.slot else None
@@ -493,7 +498,7 @@ def _keys(said: Remembered) -> set[str]:
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:
-    """True if a decision wrote or counted one of these facts, or a person ended one by it."""
+    """True if a decision wrote, counted or, by a person, ended one of these facts."""
     if decision.fact_id in gone:
         return True
     ended = {*decision.superseded_ids, *decision.closed_ids}
@@ -501,7 +506,7 @@ def _is_about(decision: Decision, gone: Set[str]) -> bool:
 
 
 def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
-    """Questions and answers that belong to these decisions, and the reverts of any."""
+    """The questions and answers that belong to these decisions, and the reverts of all of them."""
     links = [
         {decision.decision_id, linked}
         for decision in decisions
@@ -531,7 +536,7 @@ def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
 
 
 def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> dict[str, str]:
-    """Rest of each episode: nothing, or the uncited words if other decisions need them."""
+    """The rest of each episode: empty, or the uncited words if other decisions need them."""
     shared = {episode.episode_id for episode in judged if episode.decision_id not in own}
     left: dict[str, str] = {}
     for row in rows:
@@ -542,7 +547,7 @@ def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> di
 
 
 def _without(left: str, row: Judged) -> str:
-    """Text without the words that a decision cites; empty if it cites all of them."""
+    """The text without the words that a decision cites; empty if the decision cites all words."""
     parts = row.span.split(SPANS_JOINED) if row.span else []
     if not parts or any(part not in row.text for part in parts):
         return ERASED
@@ -552,7 +557,7 @@ def _without(left: str, row: Judged) -> str:
 
 
 def _revived(facts: Iterable[Fact], known: ContactRecords) -> set[str]:
-    """Facts that ended for a restatement that goes, and that say the same."""
+    """The facts that an erased restatement ended, and that say the same."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     gone = {fact.fact_id for fact in facts}
     beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}

@@ -1,9 +1,9 @@
-"""Secrets that no turn gives away alone: asked for in one, or named there, and told in a later one.
+"""Secrets over several turns: one turn asks for a secret or names it, and a later turn tells it.
 
-A question is put in front of its answer as the statement that the two make: "What is your
-password?" and "Bluebird" say "The password is Bluebird". So whatever finds a secret in a note finds
-it in a conversation. ``config/lexicon/secrets.toml`` says what asks for a secret, and what such a
-statement begins with. Ordinary answers begin none. Pure.
+The question and its answer are joined to one statement: "What is your password?" and "Bluebird"
+become "The password is Bluebird". So the finders of secrets in notes also work on conversations.
+``config/lexicon/secrets.toml`` says what asks for a secret, and what such a statement begins with.
+Ordinary answers do not begin such a statement. Pure.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from reconciler.reading.text_reading import read_text
 Find = Callable[[str], Sequence[SensitiveSpan]]
 
 ANSWERED_WITHIN = 3
-"""So many turns after a question an answer to it is looked for: "One moment." comes between."""
+"""How many turns after a question its answer may come: "One moment." may come between."""
 
 _ANSWER_WORDS_MAX = 12
-"""A longer turn is no answer to what asks for a secret."""
+"""A longer turn is not an answer to a question for a secret."""
 
 _PIECES_MAX = 12
-"""So many pieces of a turn are read: a secret comes in a few."""
+"""How many pieces of a turn are read: a secret has only a few."""
 
 _STRONG = "The secret key is "
-"""After it a word that was made up is a secret, and a plain one is none."""
+"""After this beginning a made-up word is a secret, but a plain word is not."""
 
 _CARD, _SENT_CODE = "The card number is", "The sent PIN is "
-"""What a card's number begins, which may come in pieces; and a code that was sent, in digits."""
+"""The beginnings for a card number, which may come in pieces, and for a sent code, in digits."""
 
 _PIECE_OF = (_STRONG, "The PIN is ")
-"""A piece is a word that was made up, or a number."""
+"""A piece: a made-up word, or a number."""
 
 _TAKEN_OUT = f"[{SensitiveKind.SECRET}]"
 _KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY")
@@ -46,7 +46,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[SensitiveSpan]]:
-    """By text of a turn, the secrets in it that an earlier turn gives away.
+    """The secrets in each turn that an earlier turn reveals, by the text of the turn.
 
     Args:
         turns: what was said, in order.
@@ -71,7 +71,7 @@ def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[Sensiti
 
 
 def _cards(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:
-    """What the turns give away together, from where one of them names a card."""
+    """The card number that the turns give together, after one of them names a card."""
     for at, text in enumerate(turns):
         if any(cue.kind == _CARD for cue, _ in _find_cues(text).matches("asked")):
             told, start = turns[at : at + 1 + ANSWERED_WITHIN], 0
@@ -87,7 +87,7 @@ def _cards(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[Sensiti
 
 
 def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:
-    """What is told of a secret bit by bit, from where it was named on: "the rest is …"."""
+    """The pieces of a secret that are told bit by bit after it was named: "the rest is …"."""
     named_at: int | None = None
     for at, text in enumerate(turns):
         held = _find_cues(text)
@@ -111,9 +111,9 @@ def _piece(word: re.Match[str], find: Find) -> Iterator[SensitiveSpan]:
 def _answers(
     statement: str, turns: Sequence[str], find: Find
 ) -> Iterator[tuple[str, SensitiveSpan]]:
-    """What was told within reach; a plain word at once, or after words that put it off.
+    """The answers within reach: a plain word counts only at once, or after words of delay.
 
-    If an answer did not help, another one follows.
+    If an answer did not help, another answer follows.
     """
     is_at_once, left, is_answered = True, ANSWERED_WITHIN, False
     for text in turns:
@@ -133,7 +133,7 @@ def _answers(
 def _secrets_in_answer(
     statement: str, answer: str, find: Find, *, is_at_once: bool
 ) -> Iterator[SensitiveSpan]:
-    """Secrets of an answer."""
+    """The secrets in an answer."""
     words = [word for word in _WORD.finditer(answer) if any(map(str.isalpha, word[0]))]
     if is_at_once or len(words) <= 1:
         start = _start(answer)
@@ -144,20 +144,20 @@ def _secrets_in_answer(
 
 
 def _found_in(statement: str, told: str, start: int, find: Find) -> Iterator[SensitiveSpan]:
-    """Secrets that are told after a statement's beginning, where they stand in the answer."""
+    """The secrets that follow the beginning of a statement, with their places in the answer."""
     for span in find(statement + told):
         if span.kind is SensitiveKind.SECRET and span.start >= len(statement):
             yield span.moved(start - len(statement))
 
 
 def _start(answer: str) -> int:
-    """Where an answer comes to the point: "Sure, it's …"."""
+    """The place where an answer comes to the point: "Sure, it's …"."""
     opening = _find_cues(answer).first("opening")
     return opening.end() if opening else 0
 
 
 def _statements(text: str, refers_back: bool) -> Iterator[str]:
-    """What statements a turn begins that asks for secrets or names them; none for most turns."""
+    """The statements that a turn begins by asking for or naming secrets; none for most turns."""
     plain = _HUMP.sub(" ", text).replace("_", " ")
     if _find_cues(plain).first("asked") is None:
         return

@@ -1,9 +1,9 @@
-"""The checks: each says what it alone would do with a candidate, and why. Pure.
+"""The checks: each says what it alone would do with a candidate, and why.
 
-They stand in the gate's order: what forbids a write whatever else holds, then what the words are
-about, then how sure it is. Adding one means adding it to ``CHECKS`` and to the policy's ``Check``.
+Pure. They are in the gate's order: first checks that can forbid a write, then the subject of the
+words, then the score. Adding one means adding it to ``CHECKS`` and to the policy's ``Check``.
 
-The score: how sure a candidate is, a sum of visible parts. Pure.
+The score: how sure a candidate is, as a sum of visible parts. Pure.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 
 @frozen
 class Case:
-    """All that the checks look at.
+    """The input of all checks.
 
     Attributes:
-        cleaned: the candidate without the sensitive data that the policy takes out.
-        reading: what its words give away.
+        cleaned: the candidate without the sensitive data that the policy removes.
+        reading: the cues in its words.
         policy: the rules that apply.
-        precedents: what became of the same inference before.
+        precedents: the earlier decisions about the same inference.
         is_contacts_word: whether an extractor only passes on what the contact said.
         confidence: the score, 0 to 1, once it is known.
     """
@@ -60,17 +60,17 @@ class Case:
 
     @property
     def is_own_word(self) -> bool:
-        """True if a trusted source said it itself."""
+        """True if a trusted source said the note itself."""
         return self.policy.file.sources[self.candidate.note.trust].is_own_word
 
     @property
     def is_confirmed(self) -> bool:
-        """True if it was held, and a person said yes."""
+        """True if the note was held, and a person said yes."""
         return bool(self.candidate.confirmed_by)
 
     @property
     def is_withdrawal(self) -> bool:
-        """True if a person who may speak for the contact takes a permission back."""
+        """True if a person who may speak for the contact withdraws a permission."""
         heard = [evidence.source_kind for evidence in self.candidate.evidence]
         return (
             bool(heard)
@@ -92,7 +92,10 @@ def _reject(reason: GateReason, detail: str) -> CheckResult:
 
 
 def _source(case: Case) -> CheckResult:
-    """Whether the source may be written. A tool's result becomes a fact only by a person's yes."""
+    """Checks that the source may be written.
+
+    A tool's result becomes a fact only if a person says yes.
+    """
     source = case.candidate.note.trust
     may = case.policy.file.sources[source].may
     if may == "nothing":
@@ -106,7 +109,7 @@ def _source(case: Case) -> CheckResult:
 
 
 def _evidence(case: Case) -> CheckResult:
-    """No provenance, no write; and a span that was never said is none."""
+    """Checks the provenance: without it nothing is written; a span that was never said is none."""
     candidate, missing = case.candidate, case.cleaned.missing_spans
     if not candidate.evidence:
         return _reject(GateReason.NO_PROVENANCE, "no episode supports it")
@@ -119,14 +122,14 @@ def _evidence(case: Case) -> CheckResult:
 
 
 def _erasure(case: Case) -> CheckResult:
-    """What is to be erased must not live on in what is derived from it."""
+    """Checks that no evidence waits for erasure: its words must not survive in a new fact."""
     if any(evidence.is_pending_erasure for evidence in case.candidate.evidence):
         return _reject(GateReason.PENDING_ERASURE, "its evidence is waiting to be erased")
     return _pass("can be corrected, expires or is revoked")
 
 
 def _ownership(case: Case) -> CheckResult:
-    """One owner, the most restrictive of its evidence."""
+    """Checks the owner: the evidence with the strictest owner decides."""
     owner = case.candidate.note.scope
     others = [evidence for evidence in case.candidate.evidence if evidence.scope != owner]
     if any(other.scope.tenant != owner.tenant for other in others):
@@ -151,7 +154,7 @@ def _sensitive_data(case: Case) -> CheckResult:
 
 
 def _injection(case: Case) -> CheckResult:
-    """Words aimed at the agent or its memory wait for an operator."""
+    """Checks for directives: words for the agent or its memory wait for an operator."""
     directives = case.reading.directives
     if directives and not case.candidate.has_operators_yes:
         detail = f"quarantined: reads as a directive ({directives[0].kind}: {directives[0].cue!r})"
@@ -162,7 +165,7 @@ def _injection(case: Case) -> CheckResult:
 
 
 def _meaning(case: Case) -> CheckResult:
-    """Would recalling it change a future action? Repetition does not make it meaningful."""
+    """Checks if the recall of the note could change a future action; repetition does not count."""
     meaning = case.reading.meaning
     importance = _importance_told(case)
     if meaning.kind is Meaning.REMARK:
@@ -179,7 +182,7 @@ def _meaning(case: Case) -> CheckResult:
 
 
 def _told(meaning: MeaningFinding) -> str:
-    """Cue of a model; that of words is the sentence itself."""
+    """The cue of a model; for words the sentence itself is the cue."""
     return f" ({meaning.cue})" if meaning.is_whole else ""
 
 
@@ -193,7 +196,10 @@ def _importance_told(case: Case) -> str:
 
 
 def _speculation(case: Case) -> CheckResult:
-    """Half a hypothesis dies with its task; a person's own word is only scored as hedged."""
+    """Checks for guesses: a hypothesis ends with its task.
+
+    A person's own guess only scores lower.
+    """
     cue = case.reading.speculation or case.reading.guess
     if cue and not case.is_own_word and not case.is_confirmed:
         return _reject(GateReason.SPECULATION, f"an unverified hypothesis ({cue!r})")
@@ -203,7 +209,7 @@ def _speculation(case: Case) -> CheckResult:
 
 
 def _domain(case: Case) -> CheckResult:
-    """What this domain never keeps."""
+    """Checks for statements that this domain never keeps."""
     rule = next((refused for refused in case.policy.refused if _matches(refused, case)), None)
     if rule is not None:
         detail = f"{rule.name} is never kept in domain {case.policy.domain}"
@@ -212,7 +218,7 @@ def _domain(case: Case) -> CheckResult:
 
 
 def _restricted(case: Case) -> CheckResult:
-    """Health, finance, law and what the policy adds: only through consent."""
+    """Checks for topics that need consent: health, finance, law, and those that the policy adds."""
     topic = consent_topic(case)
     if topic is not None and case.is_withdrawal:
         return _pass("it withdraws a permission, which needs no consent")
@@ -226,7 +232,7 @@ def _restricted(case: Case) -> CheckResult:
 
 
 def _unread(case: Case) -> CheckResult | None:
-    """What becomes of a text in which no topic could be seen; None for a text that was read."""
+    """Decides about a text in which no topic could be read; None for a text that was read."""
     language = unread_language(case.candidate.claim)
     if language is None:
         return None
@@ -240,7 +246,7 @@ def _unread(case: Case) -> CheckResult | None:
 
 
 def _literalness(case: Case) -> CheckResult:
-    """What may not be meant as it stands is asked about, not believed."""
+    """Checks if the words are meant literally; if not, a person is asked."""
     literalness = case.reading.literalness
     if literalness.kind is not Literalness.LITERAL:
         detail = f"{literalness.kind} evidence ({literalness.cue!r})"
@@ -256,7 +262,7 @@ def _literalness(case: Case) -> CheckResult:
 
 
 def _not_said_plainly(candidate: Candidate) -> str | None:
-    """Why the cited words are no plain statement of the contact's, though they said them."""
+    """Say why the cited words of the contact are not a plain statement."""
     if candidate.is_introduced:
         return "the turn introduces the quoted words as a text, or as another person's words"
     if find_contrary(candidate) is not None:
@@ -267,7 +273,7 @@ def _not_said_plainly(candidate: Candidate) -> str | None:
 
 
 def _score(case: Case) -> CheckResult:
-    """Floors of its category, which ``config/policy.toml`` gives and explains."""
+    """Checks the score against the floors of the category, from ``config/policy.toml``."""
     category, source = case.reading.category, case.candidate.note.trust
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)
@@ -298,14 +304,14 @@ CHECKS: Mapping[Check, Callable[[Case], CheckResult]] = {
     "literalness": _literalness,
     "score": _score,
 }
-"""In the gate's order."""
+"""All checks, in the gate's order."""
 
 FORBIDDING = frozenset({"source", "evidence", "erasure", "ownership", "sensitive_data"})
-"""Checks with a refusal that stands whatever the others say."""
+"""Checks with a refusal that no other check can change."""
 
 
 def findings(case: Case) -> Iterator[CheckFinding]:
-    """What every check found, in order; one that is switched off lets everything through."""
+    """The findings of all checks, in order; a check that is switched off admits everything."""
     for name, check in CHECKS.items():
         if case.policy.is_on(name):
             disposal, reason, detail = check(case)
@@ -315,9 +321,9 @@ def findings(case: Case) -> Iterator[CheckFinding]:
 
 
 def consent_topic(case: Case) -> str | None:
-    """Topic that is kept only with consent; None where there is none.
+    """The topic that is kept only with consent; None if there is none.
 
-    A field that an extractor named is none: of what it read, the words decide.
+    A topic that an extractor named does not count: the words that it read decide.
     """
     is_read = case.candidate.confidence is not None
     own = "" if is_read else (case.candidate.note.topic or "").casefold()
@@ -346,11 +352,11 @@ EXTRACTORS_CONFIDENCE = "extractor's confidence"
 
 
 def score(case: Case, now: datetime) -> tuple[float, tuple[ScorePart, ...]]:
-    """Score, 0 to 1, and the parts that it is the sum of.
+    """Compute the score, 0 to 1, and the parts of the sum.
 
     Args:
-        case: what was proposed, the rubric, and earlier evidence of the same inference.
-        now: from when evidence counts as recent (UTC).
+        case: the candidate, the rubric, and earlier evidence of the same inference.
+        now: the time now (UTC), from which recent evidence is counted back.
     """
     parts = [_start(case), *_effects(case, now)]
     summed = sum(part.effect for part in parts)
@@ -400,7 +406,7 @@ def _effects(case: Case, now: datetime) -> Iterator[ScorePart]:
 
 
 def is_request(candidate: Candidate) -> bool:
-    """True if the contact asked, in the words that the claim rests on, to have it kept."""
+    """True if the contact asked to remember it, in the words that the claim rests on."""
     return candidate.is_literal and any(
         evidence.source_kind is SourceKind.USER_EXPLICIT
         and is_asked_to_keep(evidence.text, evidence.quoted)
@@ -409,7 +415,7 @@ def is_request(candidate: Candidate) -> bool:
 
 
 def _cap(case: Case) -> ScorePart | None:
-    """At most so much: repetition makes no joke truer."""
+    """Limit the score: repetition does not make a joke true."""
     rule, kind = case.policy.file.score, case.reading.literalness.kind
     if not case.candidate.is_literal:
         return ScorePart("not meant literally: at most", rule.cap_hypothetical)

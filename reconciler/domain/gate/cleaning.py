@@ -1,8 +1,8 @@
-"""Cleaning: takes sensitive data out of a candidate before anything else looks at it. Pure.
+"""Cleaning: removes sensitive data from a candidate before any other part reads it.
 
-What is found, and what stands in its place, are the caller's; here is only where it is looked for
-and what becomes of it under the policy. Whatever words a record holds are cleaned, unless
-``AS_GIVEN`` names their field: so a new field is cleaned by default.
+Pure. The caller finds the data and makes the tokens; this module knows which fields are searched
+and how the policy handles each kind. All words of a record are cleaned, unless ``AS_GIVEN`` names
+their field: so a new field is cleaned by default.
 """
 
 from __future__ import annotations
@@ -41,27 +41,28 @@ AS_GIVEN: Mapping[type, frozenset[str]] = {
     Candidate: frozenset({"proposed_by", "confirmed_by"}),
     Session: frozenset({"session_id", "channel"}),
 }
-"""Ids and names of persons, by which things are found again: stored as they are given, and refused
-where they hold a secret. All other words of a record are cleaned."""
+"""Ids and names of persons, by which records are found again. They are stored as they are given,
+and refused if they hold a secret. All other words of a record are cleaned."""
 
 TokenOf = Callable[[SensitiveKind, str], str]
-"""Gives what stands for a value of a kind; equal for equal values."""
+"""Returns the token for a value of a kind; equal for equal values."""
 
 _GRAVEST_LAST = ("keep", "slot", "redact", "refuse")
 
 _VALUE_LENGTH_MIN = 4
-"""A shorter value is not looked for in other texts: it would be found inside of words."""
+"""A shorter value is not searched for in other texts, because other words may contain it."""
 
 
 @frozen
 class Cleaned:
-    """A candidate without the sensitive data that its policy takes out, and what there was.
+    """A candidate without the sensitive data that its policy removes, and the kinds found.
 
     Attributes:
-        redacted: kinds for which a keyed hash stands now.
+        redacted: kinds that a keyed hash replaces.
         kept: kinds that the policy keeps, for example as the value of a slot.
-        refused: kinds for which the policy refuses the whole candidate; their name stands now.
-        missing_spans: how many spans did not stand in the episode that they were cited from.
+        refused: kinds for which the policy refuses the whole candidate; the name of the kind
+            replaces the value.
+        missing_spans: how many spans are not in the episode from which they were cited.
         leanings: what the note resembles as a whole.
     """
 
@@ -74,7 +75,7 @@ class Cleaned:
 
     @property
     def believed_topic(self) -> str | None:
-        """Topic that was given; of what an extractor read in English its words decide."""
+        """The topic that was given; if an extractor read English words, the words decide."""
         candidate = self.candidate
         is_read = candidate.confidence is not None and is_english(candidate.claim)
         return None if is_read else candidate.note.topic
@@ -93,21 +94,21 @@ class _Cleaner:
     taken_out: dict[str, str] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
-        """Text as it may be written."""
+        """Clean a text, so that it may be written."""
         removed = self._removed(text)
         return self._without_known(redact(text, removed, self._token) if removed else text)
 
     def words(self, record: object) -> dict[str, str | tuple[str, ...]]:
-        """All words of a record as they may be written, by their field."""
+        """Clean all words of a record, by their field."""
         return {
             name: self.text(said) if isinstance(said, str) else tuple(map(self.text, said))
             for name, said in words_of(record)
         }
 
     def span(self, span: str, text: str) -> str:
-        """Cited words as they stand in the text after it was cleaned.
+        """Clean the cited words like their text.
 
-        A span may cut a number in two; what it touches goes as a whole.
+        If a span cuts a sensitive value, the whole value is removed.
         """
         start = text.find(span)
         if start < 0:
@@ -120,7 +121,7 @@ class _Cleaner:
         return self._without_known(redact(text[first:last], moved, self._token))
 
     def slot(self, slot: Slot | None) -> Slot | None:
-        """Slot with its value kept, or replaced by what stands for it."""
+        """Return the slot with its value kept, or replaced by a token."""
         if slot is None:
             return None
         slot = replace(
@@ -133,7 +134,7 @@ class _Cleaner:
         return slot if slot.value is None else self._with_value(slot, slot.value)
 
     def _unfolded(self, folded: str, said: str | None) -> str:
-        """As it was said, where that gives something away: folded, it would hide it."""
+        """Search the value as it was said, because the folded form may hide sensitive data."""
         return self.text(folded if said is None or self.text(said) == said else said)
 
     def _with_value(self, slot: Slot, value: str) -> Slot:
@@ -156,11 +157,11 @@ class _Cleaner:
         return _with(slot, self.text(value))
 
     def again(self) -> _Cleaner:
-        """What takes out of the earlier texts too what a later one gave away."""
+        """Removes from earlier texts the values that a later text reveals."""
         return replace(self, find=lambda _: (), own_value=None, no_phone=None)
 
     def note_what_stood_in(self, note: Note) -> None:
-        """A claim from which a secret was taken out before it came here is refused like it."""
+        """A claim from which a secret was removed before it came here is refused as well."""
         said = f"{note.text} {note.slot.value if note.slot else ''}"
         for kind in SensitiveKind if "[" in said else ():
             if f"[{kind}]" in said:
@@ -176,9 +177,11 @@ class _Cleaner:
         return token
 
     def _without_known(self, text: str) -> str:
-        """Without what another text gave away: a number says nothing where its context is cut.
+        """Remove the values that another text reveals.
 
-        The scheme before an address says nothing either.
+        Without context a number alone shows nothing.
+
+        The scheme before an address shows nothing either.
         """
         for value in sorted(self.taken_out, key=len, reverse=True):
             if len(value) >= _VALUE_LENGTH_MIN and value.casefold() in text.casefold():
@@ -222,13 +225,14 @@ def clean(
     token_of: TokenOf,
     policy: GatePolicy,
 ) -> Cleaned:
-    """Candidate as it may be embedded, judged and stored.
+    """Clean a candidate, so that it may be embedded, judged and stored.
 
     Args:
         candidate: as it was proposed.
-        find: the sensitive spans of a text, in order and without overlaps; asked once for a text.
-        token_of: what stands for a value of a kind; equal for equal values.
-        policy: what becomes of each kind. With the check off nothing is looked for.
+        find: returns the sensitive spans of a text, in order and without overlaps; called once for
+            a text.
+        token_of: returns the token for a value of a kind; equal for equal values.
+        policy: the handling of each kind. If the check is off, nothing is searched.
     """
     missing = sum(
         span not in evidence.text for evidence in candidate.evidence for span in evidence.spans
@@ -256,15 +260,15 @@ def clean_texts(
     policy: GatePolicy,
     turns: int = 0,
 ) -> list[str]:
-    """Texts of one conversation as they may be stored; what one gives away goes in all.
+    """Clean the texts of one conversation; a value that one text reveals is removed from all.
 
     Args:
         texts: what was said.
         find: as in ``clean``.
         token_of: as in ``clean``.
-        policy: what becomes of each kind. With the check off nothing is looked for.
-        turns: how many texts, from the first, are turns in their order: there one may ask for what
-            a later one tells.
+        policy: the handling of each kind. If the check is off, nothing is searched.
+        turns: how many texts, from the first, are turns in their order; a turn may ask for a secret
+            that a later turn tells.
     """
     if not policy.is_on("sensitive_data"):
         return list(texts)
@@ -279,7 +283,7 @@ def clean_texts(
 
 
 def ids_of(record: Any) -> Iterator[tuple[str, str]]:
-    """What a record, and all that it holds, keeps as it is given: the field's name and its text."""
+    """The texts that a record and its parts keep as given: the field's name and its text."""
     if isinstance(record, list | tuple):
         for item in record:
             yield from ids_of(item)
@@ -302,7 +306,10 @@ def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
 
 @cache
 def _fields(record: Any) -> tuple[tuple[str, bool], ...]:
-    """Fields of a class of records, and which are kept as they are given; none of others."""
+    """The fields of a class of records, and those that are kept as given.
+
+    Empty for other classes.
+    """
     given = AS_GIVEN.get(record, frozenset())
     named = fields(record) if is_dataclass(record) else ()
     return tuple((described.name, described.name in given) for described in named)
@@ -313,12 +320,12 @@ def _is_said(value: object) -> bool:
 
 
 def _known(value: str) -> str:
-    """A plain word is not looked for within others."""
+    """A plain word is not searched for inside other words."""
     return rf"\b{re.escape(value)}\b" if value.isalpha() else re.escape(value)
 
 
 def _is_taken_out(text: str, span: SensitiveSpan) -> bool:
-    """True if a token stands there; a secret may hold what looks like one, and more."""
+    """True if the text is a token; a secret may contain a text like a token, and more."""
     tokens = (token.span() for token in TOKEN.finditer(text))
     touching = [token for token in tokens if span.meets(*token)]
     if not touching or span.kind is not SensitiveKind.SECRET:
@@ -351,7 +358,7 @@ def _clean_evidence(evidence: Evidence, cleaner: _Cleaner) -> Evidence:
 
 
 def _changed(record: object, cleaned: Mapping[str, Any]) -> dict[str, Any]:
-    """What is new in a record; nothing in most of them, and then it is not made again."""
+    """The changed fields of a record; most records have none, and are then not copied."""
     return {name: value for name, value in cleaned.items() if value != getattr(record, name)}
 
 
@@ -360,7 +367,7 @@ def _with(slot: Slot, value: str) -> Slot:
 
 
 def _own_value(slot: Slot | None) -> tuple[re.Pattern[str], SensitiveKind] | None:
-    """Value as it may stand in a text, in any case, where its attribute says what it is."""
+    """The pattern of a value in a text, in any case, if its attribute names its kind."""
     kind = kind_of_name(slot.attribute) if slot else None
     if slot is None or kind is None or not slot.value or len(slot.value) < _VALUE_LENGTH_MIN:
         return None
@@ -371,13 +378,13 @@ _OF_A_PHONE = re.compile(
     r"phone|mobi|m.vil|gsm|cell|tel|fax|whats|sms|call|dial|line|handy|contact|(?:^|_)reach"
     r"|^(?:my_)?number$"
 )
-"""What the name of an attribute has that may hold a phone number."""
+"""Words in the name of an attribute that may hold a phone number."""
 
 
 def _no_phone(slot: Slot | None) -> re.Pattern[str] | None:
-    """Value as it may stand in a text, where its attribute says that it is no phone number.
+    """The pattern of a value in a text, if its attribute says that it is not a phone number.
 
-    A ticket or a serial number may be grouped as some country's phones are.
+    A ticket or a serial number may be grouped like the phone numbers of some country.
     """
     if slot is None or not slot.attribute or not slot.value:
         return None

@@ -1,8 +1,9 @@
 """The real source of a claim: the contact, if an extractor only passes on their words. Pure.
 
-Trust is the evidence's, not the door's. What an extractor read out of a conversation ranks as the
-contact's word if the contact's own literal words carry it; else an extractor could attribute
-anything to any person. Whether the claim is written at all is not decided here.
+Trust depends on the evidence, not on the door. A claim that an extractor read from a conversation
+ranks as the contact's word only if the contact's own literal words support it. Otherwise an
+extractor could attribute any claim to any person. Whether the claim is written at all is not
+decided here.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ from reconciler.reading.text_reading import find_condition, is_reported, read_te
 
 _CLAUSE_END = re.compile(r"[;,](?!\d)|\s(?:and|but|though|although)\s")
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided)\b", re.IGNORECASE)
-"""What leaves a sentence open, wherever it stands: stricter than the gate, which only asks."""
+"""Words that leave a sentence open, anywhere in it: stricter than the gate, which only asks."""
 
 _DATING = r"as of|as at|(?<=week )before|(?<=weekend )before|(?<=month )before|(?<=night )before"
-"""What stands before a date that only says when something was told."""
+"""Words before a date that only says when something was told."""
 
 _CLAUSE = re.compile(
     r"[;,:]\s+|\s-\s|\s(?:and|but|though|although|so|because|since)\s", re.IGNORECASE
 )
-"""Where a clause ends. What a clause denies, asks or leaves open, it says of itself alone."""
+"""The end of a clause. A denial, a question or a doubt in a clause concerns only this clause."""
 
 _MAY = r"(?-i:(?<![Yy]ou )may|may(?=.*\b(?:I|am|is|are|was|were|have|has)\b))"
-"""A "may" that permits nothing: "you may call me" does, "you may think that I live there" not."""
+"""A "may" that permits nothing: "you may think that I live there", but not "you may call me"."""
 
 _GOVERNED = re.compile(
     rf"(?:'d|\b(?:would|could|might|{_MAY}|should))\b"
@@ -61,28 +62,28 @@ _GOVERNED = re.compile(
     r"|\b(?:is|was|from|about|than) (?:to|being)\b|\bto \w+\b(?=.*\bone day\b)",
     re.IGNORECASE,
 )
-"""Words before a claim's own ones that make a wish or a mere thought of it: "my dream is to"."""
+"""Words that turn the claim after them into a wish or a thought: "my dream is to"."""
 
 _AFFIRMED = re.compile(
     r"\b(?:no (?:secret|doubt|question)|(?:do not|don['’]t) mind \w+ing) that\b", re.IGNORECASE
 )
-"""What denies in form only."""
+"""Words that deny only in form."""
 
 _NEVER_ENDED = re.compile(
     r"(?:\bnever|n['’]t|\bnot) (?:stop|quit|g[ai]ve up|end|cease)", re.IGNORECASE
 )
 
 _OF_ANOTHER = re.compile(r"\b(?:he|she|they)(?:'s|['’]re)?\s*\Z", re.IGNORECASE)
-"""What stands before cited words that have another subject than the contact."""
+"""Words before cited words that have another subject than the contact."""
 
 _FIRST = re.compile(
     r"\b(?:ich|mi[rc]h?|wir|uns|yo|me|nos|nosotr[oa]s|je|j(?=['’])|moi|nous|io|mi|ci|noi|eu|nós|ik|wij|we)\b",
     re.IGNORECASE,
 )
-"""Speakers in turns of other languages; a turn without one may tell of any person."""
+"""Words for the speaker in other languages; a turn without such a word may be about any person."""
 
 _LIMITS = re.compile(r"\b(?:only|except|unless|until|till|just)\b", re.IGNORECASE)
-"""What leaves less of a statement than its other words say."""
+"""Words that limit what the rest of a statement says."""
 
 _WAS = re.compile(r"\b(?:was|were|had)\b(?! \w+(?:ed|en|born)\b)", re.IGNORECASE)
 _IS = re.compile(r"(?:'(?:m|s|re|ve)|\b(?:am|is|are|has|have|does|do|now))\b", re.IGNORECASE)
@@ -102,15 +103,15 @@ _NUMBER = re.compile(rf"{TOKEN.pattern}|\d+")
 
 
 def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: float) -> bool:
-    """True if an extractor's claim is what the contact said, and meant as it stands.
+    """True if an extractor's claim is what the contact said, and meant literally.
 
-    Every cited span stands in a turn of the contact's, in the contact's own voice; the sentence
-    around it is a literal statement without a hedge; and the cited words carry the claim.
+    Every cited span is in a turn of the contact, in the contact's own voice. The sentence around it
+    is a literal statement without a hedge. The cited words support the claim.
 
     Args:
         cleaned: the candidate, its spans checked.
-        reading: what its words give away.
-        confidence_min: the extractor's own confidence from which it is believed, 0 to 1.
+        reading: the cues in its words.
+        confidence_min: from this confidence of the extractor up, 0 to 1, the claim is believed.
     """
     candidate = cleaned.candidate
     is_read_out = candidate.note.trust is SourceKind.EXTRACTOR
@@ -128,11 +129,11 @@ def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: fl
 
 
 def find_contrary(candidate: Candidate) -> str | None:
-    """Contact's sentence that does not say what an extractor claims from a part of it.
+    """Find the contact's sentence that does not say what an extractor claims from a part of it.
 
-    The sentence denies the claim, asks about it, leaves it open, wishes for it, or tells of it as
-    past: "I'm not a nurse" is no evidence that she is one, however short the citation is. None if
-    any citation of the contact's words has no such sentence around it.
+    The sentence denies the claim, asks about it, leaves it open, wishes for it, or says that it is
+    past: "I'm not a nurse" is no evidence that she is a nurse, even if only "a nurse" is cited.
+    None if one citation of the contact's words has no such sentence around it.
     """
     if candidate.confidence is None:  # a person's note, which quotes nothing
         return None
@@ -151,11 +152,11 @@ class _Clause:
     """A clause that a citation touches.
 
     Attributes:
-        text: the clause, whole.
-        before: its words before the cited ones.
+        text: the whole clause.
+        before: its words before the cited words.
         rest: all of its words that are not cited.
         led: the sentence up to the end of the clause.
-        beside: the sentence, with those right before and behind the clause.
+        beside: the sentence, with the sentences right before and after the clause.
     """
 
     text: str
@@ -166,7 +167,7 @@ class _Clause:
 
 
 def _cited_clauses(text: str, span: str) -> Iterator[_Clause]:
-    """Clauses of a text that a span touches where it first stands."""
+    """The clauses of a text that a span touches, at its first place."""
     reading = read_text(text)
     start = text.find(span)
     end = start + len(span.rstrip(" .!?,;"))
@@ -213,14 +214,14 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
 
 
 def _is_unread_contrary(cited: _Clause) -> bool:
-    """True if words of another language beside the cited ones deny them or ask."""
+    """True if words of another language beside the cited words deny them or ask."""
     words = set(_WORDS.findall(cited.rest.casefold()))
     negations = words_of("foreign_negation", "negation")
     return not words.isdisjoint(negations) or (_is_asked(cited.text) and bool(words))
 
 
 def _is_over(said: str, claim: str) -> bool:
-    """True if the words tell as past what the claim tells as present."""
+    """True if the words describe as past what the claim describes as present."""
     return bool(_WAS.search(said) and not _IS.search(said)) and bool(
         _IS.search(claim) and not _WAS.search(claim)
     )
@@ -247,7 +248,7 @@ def _is_plain_statement(sentence: str, claim: str) -> bool:
 
 
 def _sentences(evidence: Evidence) -> Iterator[str]:
-    """Whole sentences that a span cites: a span may leave out "if" or "I don't think"."""
+    """The whole sentences of a cited span: a span may leave out "if" or "I don't think"."""
     for span in evidence.spans:
         touched = read_text(evidence.text).around(span)
         yield from (sentence.text for sentence in touched)
@@ -256,11 +257,11 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
 
 
 def _is_carried(candidate: Candidate) -> bool:
-    """True if the cited words carry the claim: it adds nothing to them that code can see.
+    """True if the cited words support the claim: the claim adds nothing that code can see.
 
-    It may say them in other words, for an extractor reads. But it adds no number, name, relative,
-    day or denial to them and to what led to them, unless the denial ends a fact that the extractor
-    was shown; and what it takes back was said word by word.
+    It may use other words. But it must not add a number, name, relative, day or denial to the cited
+    words and the words before them, unless the denial ends a fact that the extractor was shown. A
+    withdrawn permission must be cited word for word.
     """
     claim = _without_hyphens(CLAIMS_OPENING.sub("", _undated(candidate.claim, candidate.evidence)))
     cited = [
@@ -302,13 +303,13 @@ def _is_heard(found: Finding, heard: str) -> bool:
 
 
 def denies_something(text: str) -> bool:
-    """True if a text of any language holds a word that denies."""
+    """True if a text in any language holds a word of denial."""
     words = frozenset(_WORDS.findall(read_text(text).plain.casefold()))
     return not words.isdisjoint(words_of("foreign_negation", "negation"))
 
 
 def _is_hard(found: Finding, candidate: Candidate) -> bool:
-    """True if a claim's news is of a kind that words carry as it is, or not at all."""
+    """True if the news in a claim must stand literally in the words."""
     if not found.in_note or found.kind not in _HARD:
         return False
     told = _numbers(found.in_note)
@@ -317,7 +318,7 @@ def _is_hard(found: Finding, candidate: Candidate) -> bool:
 
 
 def _days(candidate: Candidate) -> str:
-    """Days that the extractor read from the words, such as "next week", and their year."""
+    """The days that the extractor read from words such as "next week", and their year."""
     ends_at, year = candidate.holds_until or candidate.ended_at, candidate.note.said_at.year
     last = ends_at and ends_at - timedelta(days=1)
     days = (f"{day:%-d %Y}" for day in (candidate.note.valid_from, last) if day)
@@ -325,7 +326,7 @@ def _days(candidate: Candidate) -> str:
 
 
 def _is_named(subject: str, said: str) -> bool:
-    """True if the person whom a claim is about is called by name in what was said."""
+    """True if the words name the person whom a claim is about."""
     return not frozenset(_WORDS.findall(said.casefold())).isdisjoint(subject.split())
 
 
@@ -338,10 +339,10 @@ def _clauses(cited: Iterable[str]) -> Iterator[str]:
 
 
 def _undated(text: str, evidence: Iterable[Evidence]) -> str:
-    """What an extractor wrote, without the day or month on which its evidence was said.
+    """The extractor's text without the day or month on which its evidence was said.
 
-    It writes it in the place of "now" or "last weekend", as it is told to. No other date:
-    a deadline on that day is none that was said.
+    The extractor is told to write that day instead of "now" or "last weekend". Other dates stay: a
+    deadline on that day was not said.
     """
     names = {number: month for month, number in months().items()}
     for said_at in {each.said_at for each in evidence}:
@@ -351,13 +352,13 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
 
 
 def _relatives(text: str) -> frozenset[str]:
-    """People in a text, by what they are to another; "the assistant" is the agent."""
+    """The people in a text, by their relation to another person; "the assistant" is the agent."""
     said = " ".join(_WORDS.findall(_without_hyphens(text).casefold())).replace("the assistant", "")
     return words_of("relative").intersection(said.split())
 
 
 def _is_said_otherwise(candidate: Candidate, claim: str, clauses: Iterable[str]) -> bool:
-    """True if the words about the same tell it of another, deny or limit it, or do not deny it."""
+    """True if words on the same subject name another person, or deny, limit or affirm the claim."""
     telling = [clause for clause in clauses if share_a_word(claim, clause)]
     about = [find_differences(claim, clause) for clause in telling]
     is_about_contact = CLAIMS_OPENING.match(candidate.claim) and not _relatives(claim)

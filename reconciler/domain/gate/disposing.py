@@ -1,14 +1,14 @@
 """Disposing: decides, from the findings of all checks, what happens to a candidate. Pure.
 
-The order of precedence: what forbids a write, then quarantine, then any other refusal, then
-consent, then confirmation. Whatever decides, every check's finding stays on record.
+The order of precedence: a finding that forbids a write, then quarantine, then any other refusal,
+then consent, then confirmation. The findings of all checks stay on record.
 
 Questions: how a person is asked about a held candidate, in the words of a lexicon.
 
-Neutral on purpose. The question says the inference, and says first that nothing is kept without a
-yes. It makes no easy, and says where the answer can be changed. It names the source: a person never
-reads that they said what a tool or an agent concluded. A question that leads to a yes would turn
-guesses into consent.
+Questions are neutral on purpose. A question repeats the inference, and says first that nothing is
+kept without a yes. It makes "no" easy, and says where the answer can be changed. It names the
+source, so that a person never reads a conclusion of a tool or an agent as their own words. A
+question that leads to a yes would turn guesses into consent.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ from reconciler.reading.quoting import in_marks
 from reconciler.reading.sensitive_data import SensitiveKind
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ,'-]*\.?")
-"""A text of which each word of letters that is read stands in it so, or begins one that does."""
+"""A text in which each word that is read is a word of its own, or the beginning of one."""
 
 
 def question(
@@ -108,17 +108,17 @@ def revalidation(fact: Fact) -> str:
 def answer_since(
     asked: Note, facts: Iterable[Fact], *, consent_to: GateReason | None = None
 ) -> Fact | None:
-    """Fact of later words that answer what a person would be asked; None without one.
+    """Find the fact of later words that answer the question for a person; None if there is none.
 
-    Only the contact's and an operator's own words do: they answer the same question, or say all
-    that it says.
+    Only the contact's and an operator's own words can answer: they answer the same question, or say
+    all that the held note says.
 
     Args:
-        asked: what a person would be asked about.
-        facts: the contact's.
-        consent_to: why consent is needed; None if it is not. If it is, no words answer the
-            question, only what was kept by a yes, or another value, by which it is old. Whether
-            to keep what was forgotten stays open then, too.
+        asked: the note that a person would be asked about.
+        facts: the contact's facts.
+        consent_to: why consent is needed; None if it is not. If consent is needed, words alone do
+            not answer the question: only a fact that was kept by a yes, or another value that makes
+            the note old. The question about forgotten words stays open then, too.
     """
     may, text = may_answer(asked), canonical_text(asked.text)
     stems = Counter(word.stem for word in _words(asked))
@@ -145,21 +145,21 @@ def answer_since(
 
 
 def answer_to(held: Decision, facts: Iterable[Fact]) -> Fact | None:
-    """Fact of later words that answer a held note's question; see ``answer_since``."""
+    """Find the fact of later words that answer a held note's question; see ``answer_since``."""
     return answer_since(held.note, facts, consent_to=consent_to(held.gate))
 
 
 def consent_to(assessment: Assessment | None) -> GateReason | None:
-    """Why consent is needed; None if it is not."""
+    """Say why consent is needed; None if it is not."""
     if assessment is None or assessment.disposal is not Disposal.CONSENT:
         return None
     return assessment.reason
 
 
 def may_answer(asked: Note) -> Callable[[str, str | None], bool]:
-    """Tells quickly whether a fact of some text and slot's key may be an answer.
+    """Tell quickly if a fact with this text and slot key may be an answer.
 
-    It is never False for a fact that is one. To read a text takes fifty times as long.
+    It is never False for a fact that is an answer. To read a text takes fifty times as long.
     """
     question = asked.slot.question if asked.slot else None
     stems = [word.stem for word in _words(asked) if word.kind == "word"]
@@ -175,7 +175,7 @@ def may_answer(asked: Note) -> Callable[[str, str | None], bool]:
 
 
 def _words(asked: Note) -> Sequence[Word]:
-    """Words of content that a note consists of, without what hedges it."""
+    """The content words of a note, without its hedges."""
     text = canonical_text(asked.text)
     hedge = find_hedge(text) or ""
     return read_words(re.sub(re.escape(hedge), "", text, flags=re.IGNORECASE)).words
@@ -191,7 +191,7 @@ def _does(fact: Fact, slot: Slot | None, text: str, stems: Counter[str]) -> bool
 def contradicted(
     slot: Slot | None, relations: Relations | None, facts: Iterable[Fact]
 ) -> Fact | None:
-    """The first of these facts that would end: by the slot, or as who read it out says."""
+    """The first of these facts that would end: by the slot, or because the extractor says so."""
     named = relations.ended_ids if relations else ()
     ends = (
         fact
@@ -202,7 +202,7 @@ def contradicted(
 
 
 def _called(topic: str | None) -> str:
-    """What a person calls a topic, where the policy's name is no plain word."""
+    """A plain name for a topic, if the policy's name is not a plain word."""
     if topic is None:
         return "yourself"
     plain = {name: words for words, name in lexicon("questions").by_word("topics").items()}
@@ -227,7 +227,7 @@ def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
 _TAKEN_OUT = re.compile(rf"\[(?:{'|'.join(SensitiveKind)})(?::[0-9a-f]{{12}})?\]")
 
 _HIDDEN = "(hidden)"
-"""What a person reads in the place of a hash; other words in brackets are the note's own."""
+"""The words that a person reads instead of a hash; other words in brackets belong to the note."""
 
 _OWN, _RECORD = ("contact", "consent"), ("contact_record", "consent_record")
 
@@ -248,7 +248,7 @@ _NO_PRECEDENTS = Precedents()
 _WORD = re.compile(r"\w+")
 
 _ORDERING = ("you", "from", "no more", "stop")
-"""How words begin that take a permission back by an order: "you may not share"."""
+"""The beginnings of orders that withdraw a permission: "you may not share"."""
 
 
 def assess(
@@ -257,13 +257,13 @@ def assess(
     now: datetime,
     precedents: Precedents = _NO_PRECEDENTS,
 ) -> Assessment:
-    """How the gate disposes of a candidate.
+    """Decide how the gate disposes of a candidate.
 
     Args:
         cleaned: the candidate without the sensitive data that the policy takes out.
         policy: the rules that apply.
         now: the time from which recency and a silent wait count (UTC).
-        precedents: what became of the same inference before.
+        precedents: the earlier decisions about the same inference.
     """
     candidate = cleaned.candidate
     reading = read(candidate, policy, cleaned.leanings)
@@ -344,10 +344,10 @@ def assess(
 
 
 def _is_left_to_operators(case: Case, topic: str | None) -> bool:
-    """True if the contact is not asked for consent to what an extractor read out of their words.
+    """True if the contact is not asked to consent to a claim that an extractor read.
 
-    It is another person's, matters little, or is of no use to a service. What the contact asked to
-    have remembered is asked about.
+    The claim is about another person, is unimportant, or is of no use to a service. If the contact
+    asked to remember it, they are asked.
     """
     candidate, rule = case.candidate, case.policy.file.confirmation
     return (
@@ -365,11 +365,12 @@ def _is_left_to_operators(case: Case, topic: str | None) -> bool:
 def _semantics(
     candidate: Candidate, said: RecallSemantics | None, usual: RecallSemantics
 ) -> RecallSemantics:
-    """As the words or else the category have it, if a person who may bind an agent said them.
+    """How a fact is recalled: by its words or category, if its speaker may bind an agent.
 
-    An order or ban in a document or a tool's result is known, and binds no agent: else a sentence
-    slipped into one could give every later conversation a rule. Nor does what another person has
-    agreed to. That a permission was taken back binds from a trusted system, too.
+    An order or ban in a document or a tool's result is kept as information, but does not bind an
+    agent. Otherwise a sentence that was slipped into a document could give every later conversation
+    a rule. An agreement of another person does not bind either. A withdrawn permission binds also
+    if a trusted system says it.
     """
     wanted = said or usual
     if candidate.confirmed_by or wanted is RecallSemantics.DEFAULT:
@@ -385,14 +386,14 @@ def _semantics(
 
 
 def _is_anothers(claim: str) -> bool:
-    """True if it tells of a relative or colleague of the contact, and not of both."""
+    """True if the note is about a relative or colleague of the contact, and not about both."""
     told = CLAIMS_OPENING.sub("her ", claim)
     another = read_words(told).subject
     return bool(another) and f"{another} and " not in told.casefold()
 
 
 def _lifetime_days(case: Case) -> int | None:
-    """After how many days it may have changed: as it came with the note, else by the policy."""
+    """The number of days after which the fact may have changed, by the note or the policy."""
     note, reading = case.candidate.note, case.reading
     if note.lifetime_days is not None:
         return note.lifetime_days
@@ -407,26 +408,26 @@ def _lifetime_days(case: Case) -> int | None:
 
 
 def _importance(case: Case) -> float | None:
-    """What the policy gives for the weight of its words; None where the caller said otherwise."""
+    """The importance from the policy, by the weight of the words; None if the caller gave one."""
     return None if case.candidate.note.importance is not None else _weight_in(case)
 
 
 def _is_plain(case: Case) -> bool:
-    """True if the contact can be asked about it as it stands: irony or a what-if waits."""
+    """True if the contact can be asked about these words: irony or a what-if waits."""
     return classify_literalness(case.candidate.claim).kind is Literalness.LITERAL
 
 
 def _weight_in(case: Case) -> float:
-    """How much it matters, 0 to 1, as the caller or else its words say."""
+    """The importance, 0 to 1, from the caller or else from the words."""
     given = case.candidate.note.importance
     return case.policy.importance(case.reading.weight) if given is None else given
 
 
 def with_effective_source(candidate: Candidate) -> Candidate:
-    """Candidate as the word of the least trusted of its source and its evidence.
+    """The source of the candidate: the least trusted of its own source and its evidence.
 
-    Otherwise a tool's output would become an extractor's word by being read out of a session. What
-    was confirmed is the word of who confirmed it.
+    Otherwise a tool's output in a session would become an extractor's word. A confirmed note is the
+    word of the person who confirmed it.
     """
     note = candidate.note
     if candidate.confirmed_by:
@@ -445,7 +446,7 @@ def with_effective_source(candidate: Candidate) -> Candidate:
 
 
 def inference_key(note: Note) -> str:
-    """Equal for the same inference about the same contact: its slot, else its words."""
+    """The key of an inference about a contact: equal if the slots, or else the words, are equal."""
     key = note.slot.key if note.slot else None
     if key is None:
         key = " ".join(_WORD.findall(canonical_text(note.text).casefold())) or note.text
@@ -453,7 +454,7 @@ def inference_key(note: Note) -> str:
 
 
 def _decisive(results: Sequence[CheckFinding]) -> CheckFinding:
-    """Finding that decides; the first of those that weigh most."""
+    """The finding that decides; the first of those with the most weight."""
     stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
     return min(stopping, key=_weight, default=results[0])
 

@@ -1,6 +1,6 @@
 """The gate's policy: its floors, lifetimes, handlings and domains, checked when it is made.
 
-It comes from ``config/policy.toml``, which the caller reads. Nothing is judged here.
+The caller reads it from ``config/policy.toml``. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Check = Literal[
     "literalness",
     "score",
 ]
-"""The checks in the gate's order, cheap to dear and hard to soft."""
+"""The checks in the gate's order: cheap checks before expensive ones, hard before soft."""
 
 Handling = Literal["redact", "refuse", "slot", "keep"]
-"""What becomes of sensitive data: replaced by a keyed hash; the note refused; kept as the value of
-a slot and replaced elsewhere; kept as it stands."""
+"""The handling of sensitive data: replaced by a keyed hash; the note refused; kept as the value of
+a slot and replaced elsewhere; kept unchanged."""
 
 
 Effect = Annotated[float, Field(ge=-1, le=1)]
@@ -48,7 +48,7 @@ Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 _VALIDATED = (SourceKind.TOOL_OUTPUT, SourceKind.APPROVED_DOC)
-"""Sources of validated facts: such a fact ages as the record does that it was read from."""
+"""Sources of validated facts: such a fact becomes old with the record from which it was read."""
 
 
 class _PolicyTable(BaseModel):
@@ -67,7 +67,7 @@ class SourceRule(_PolicyTable):
 
 
 class CategoryRule(_PolicyTable):
-    """How long a category lives, and how sure it must be."""
+    """The lifetime of a category, and the score that it needs."""
 
     lifetime_days: Days | None = None
     admit_min: float = Field(ge=0, le=1)
@@ -85,7 +85,7 @@ class CategoryRule(_PolicyTable):
 
 
 class ScoreRule(_PolicyTable):
-    """The rubric: what is added to where a score starts."""
+    """The rubric: the parts that are added to the start of a score."""
 
     direct_statement: Effect
     in_person: Effect
@@ -106,7 +106,7 @@ class ScoreRule(_PolicyTable):
 
 
 class TrustRule(_PolicyTable):
-    """From when an extractor passes on the contact's word, and a note is more than a guess."""
+    """The confidence from which a claim is the contact's word, and a note is not a guess."""
 
     contacts_word_min: Share
     sure_min: Share
@@ -122,9 +122,9 @@ class LifetimeRule(_PolicyTable):
 
 
 class ConfirmationRule(_PolicyTable):
-    """Who is spared a question, and how one is asked.
+    """When no question is asked, and how a question is asked.
 
-    What came after files of users' own were written has a default, the shipped file's.
+    A field that is newer than users' own files has the shipped file's value as its default.
     """
 
     lapses_days: float = Field(gt=0, le=36_500)
@@ -138,9 +138,9 @@ class ConfirmationRule(_PolicyTable):
 
 
 class TopicRule(_PolicyTable):
-    """A field of life, the words that give it away, and how it is handled.
+    """A field of life, the words that show it, and how it is handled.
 
-    ``everyday`` and ``everyday_unless`` stand in older files, and decide nothing any more.
+    ``everyday`` and ``everyday_unless`` are in older files, and no longer have an effect.
     """
 
     handling: Literal["consent", "ordinary"]
@@ -171,9 +171,9 @@ class DomainRule(_PolicyTable):
 
 
 class LanguageRule(_PolicyTable):
-    """What becomes of a note in a language that no list of words covers.
+    """The handling of a note in a language that no list of words covers.
 
-    It has a default, the shipped file's, for files that were written before it.
+    Its default is the shipped file's value, for files that are older than this field.
     """
 
     unread: Literal["mark", "hold"] = "mark"
@@ -265,7 +265,7 @@ class GatePolicy:
         return cls(file=file, domain=chosen, topics=Topics(topics))
 
     def of_agent(self, agent_id: str) -> GatePolicy:
-        """Policy in the domain that the file gives the agent; else this one."""
+        """Return the policy of the agent's domain in the file; else this policy."""
         for pattern, domain in self.file.agents.items():
             if fnmatchcase(agent_id, pattern):
                 return replace(self, domain=domain)
@@ -273,7 +273,7 @@ class GatePolicy:
 
     @property
     def version(self) -> str:
-        """As it is recorded on every decision."""
+        """The version that every decision records."""
         return self.file.version
 
     @property
@@ -287,7 +287,7 @@ class GatePolicy:
         return (rule for rule in self.file.refuse if self.domain in rule.domains)
 
     def is_on(self, check: Check) -> bool:
-        """True if the check is made."""
+        """True if the check is switched on."""
         return self.file.checks[check] == "on"
 
     def handling(self, kind: SensitiveKind) -> Handling:
@@ -303,24 +303,24 @@ class GatePolicy:
         return rule is not None and rule.handling == "consent"
 
     def admit_min(self, category: Category, source: SourceKind) -> float:
-        """Score from which a candidate of that category and source is admitted."""
+        """The score from which a candidate of that category and source is admitted."""
         rule = self.file.categories[category]
         return rule.admit_min_by_source.get(source, rule.admit_min)
 
     def importance(self, weight: Weight) -> float:
-        """How much a note of that weight matters in the long run, 0 to 1."""
+        """The importance of a note of that weight, 0 to 1."""
         return self.file.importance[weight]
 
     def lasts(
         self, weight: Weight, topics: Iterable[str], importance: float, attribute: str | None
     ) -> bool:
-        """True if what a fact is about lasts until a person changes it.
+        """True if a fact stays true until a person changes it.
 
         Args:
-            weight: what makes its words matter.
-            topics: the fields of life that its words give away.
+            weight: the kind of importance of its words.
+            topics: the fields of life that its words show.
             importance: 0 to 1, as the caller gave it, else 0.
-            attribute: a known attribute of which it gives the value; None without one.
+            attribute: the known attribute of its value; None if there is none.
         """
         rule = self.file.lifetimes
         if importance >= rule.lasting_importance_min or not rule.lasting_topics.isdisjoint(topics):
@@ -332,11 +332,11 @@ class GatePolicy:
     def lifetime_days(
         self, category: Category, source: SourceKind, *, is_lasting: bool
     ) -> int | None:
-        """After how many days what is remembered may have changed; None for never.
+        """The number of days after which a fact may have changed; None for never.
 
         Args:
             category: what kind of thing it says.
-            source: the kind of source; of a tool's or a document's the domain says how long.
+            source: the kind of source; for a tool or a document the domain gives the number.
             is_lasting: as ``lasts`` says.
         """
         if category is not Category.FACT:

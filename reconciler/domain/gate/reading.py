@@ -1,4 +1,4 @@
-"""Readings: what a candidate's words give away, looked at once for all checks. Judges nothing."""
+"""Readings: the cues in a candidate's words, read once for all checks. Judges nothing."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _GRAVEST_FIRST = (
 
 @frozen
 class ClaimReading:
-    """What the words of a claim and of its evidence give away; cues are quoted from them.
+    """The cues in the words of a claim and of its evidence, as quotations.
 
     Attributes:
-        guess: what the text says of a guess or a mood as a whole, without a word for it.
-        topics: by topic that the words are about, the term that says so.
+        guess: whether the whole text reads as a guess or a mood, without a word for it.
+        topics: the topics of the words, each with the term that shows it.
     """
 
     meaning: MeaningFinding
@@ -73,12 +73,12 @@ class ClaimReading:
 def read(
     candidate: Candidate, policy: GatePolicy, leanings: Leanings = NO_LEANINGS
 ) -> ClaimReading:
-    """Reading of a candidate, with those checks left out that the policy switches off.
+    """Read a candidate, without the checks that the policy switches off.
 
     Args:
         candidate: what was proposed, cleaned.
         policy: the rules that apply.
-        leanings: what its text resembles as a whole.
+        leanings: the classes that the whole text resembles.
     """
     claim = candidate.claim
     quoted = tuple(
@@ -118,14 +118,15 @@ def read(
 
 
 _ALLERGY = re.compile("all?[eé]rg", re.IGNORECASE)
-"""Which allergies need consent, the policy's terms say: one to food is told to be passed on."""
+"""The policy's terms say which allergies need consent: a food allergy is told so that others know
+it."""
 
 _PASSING = (Leaning.THIS_TIME, Leaning.PRICE_OR_STOCK, Leaning.WORLD_KNOWLEDGE)
 _WORTHLESS = frozenset({*_PASSING, Leaning.NOTHING, Leaning.GUESS_OR_VENTING})
 
 
 def _meaning(claim: str, leanings: Leanings) -> MeaningFinding:
-    """What the words say of it; what is small or passes as a whole is no statement."""
+    """The meaning of the words; a small or passing text is not a statement."""
     found = classify_meaning(claim)
     if found.kind is Meaning.REMARK and _LASTING & leanings.shares.keys():
         return MeaningFinding(Meaning.STATEMENT, "")
@@ -157,7 +158,7 @@ def _weight(note: Note, claim: str, meaning: MeaningFinding, leanings: Leanings)
 
 
 def _semantics(candidate: Candidate) -> RecallSemantics | None:
-    """What the claim orders or forbids; a ban on something else than its value binds."""
+    """The order or ban in the claim; a ban on something other than its value binds."""
     semantics, slot = infer_recall_semantics(candidate.claim), candidate.note.slot
     is_ban = semantics is RecallSemantics.NEGATIVE
     if is_ban and slot and slot.value and forbids_something_else(candidate.claim, slot.value):
@@ -166,7 +167,7 @@ def _semantics(candidate: Candidate) -> RecallSemantics | None:
 
 
 _MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.RAW_OUTPUT}
-"""What its slot, an order or "remember that" may say of it after all: that it lasts."""
+"""The meaning with the slot, an order or "remember that", which make a note lasting."""
 
 
 def _has_slot(note: Note) -> bool:
@@ -174,14 +175,15 @@ def _has_slot(note: Note) -> bool:
 
 
 def has_given_slot(note: Note) -> bool:
-    """True if attribute and value came with the note: "Yes, it is." carries no more than they."""
+    """True if attribute and value came with the note: "Yes, it is." says no more than they do."""
     return _has_slot(note) and note.slot_read_from is None
 
 
 def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
-    """The one that was given; else what passes is volatile, and the words say the rest.
+    """The given category; else a passing note is volatile, and the words decide the rest.
 
-    What a model says to end a fact lasts as that did: "is still waiting for the refund".
+    A note that ends a fact by a model's word lasts as long as that fact: "is still waiting for the
+    refund".
     """
     if candidate.note.category is not None:
         return Category(candidate.note.category)
@@ -194,7 +196,7 @@ def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
 def _literalness(
     candidate: Candidate, texts: tuple[str, ...], policy: GatePolicy
 ) -> LiteralnessFinding:
-    """The gravest of what may not be meant as it stands; a yes to the claim settles it."""
+    """The strongest sign that the words are not meant literally; a yes to the claim settles it."""
     literal = LiteralnessFinding(Literalness.LITERAL, "")
     if not policy.is_on("literalness"):
         return literal
@@ -207,10 +209,10 @@ def _literalness(
 def _directives(
     candidate: Candidate, words: _Words, leanings: Leanings
 ) -> tuple[DirectiveFinding, ...]:
-    """In all of the evidence, not only in the spans: a poisoned page is poisoned as a whole.
+    """The directives in all of the evidence, not only in the spans: they spoil a whole page.
 
-    The form of a sentence alone is no order in a short name ("post code"), nor in a text that as a
-    whole orders nothing ("Write access is with Ada.").
+    The form of a sentence alone is not an order in a short name ("post code"), or in a text that as
+    a whole orders nothing ("Write access is with Ada.").
     """
     note, claim = candidate.note, candidate.claim
     texts = [claim, *(evidence.text for evidence in candidate.evidence)]
@@ -237,12 +239,12 @@ _NAME_WORDS_MAX = 4
 
 
 def _is_name(text: str, note: Note) -> bool:
-    """True if it is a part of the slot that is too short to set anybody a task."""
+    """True if the text is a part of the slot that is too short to be an order."""
     return text != note.text and len(text.split()) <= _NAME_WORDS_MAX and text in _slot_names(note)
 
 
 def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
-    """Words from those who may ask to remember something; a tool may not."""
+    """The words of speakers who may ask to remember something; a tool may not."""
     own = policy.file.sources
     return [
         evidence.text for evidence in candidate.evidence if own[evidence.source_kind].is_own_word
@@ -250,7 +252,7 @@ def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
 
 
 def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:
-    """All that a restricted topic may show in, a line each."""
+    """All texts in which a restricted topic may show, one per line."""
     slot = note.slot
     said = [*_listed(words, _BROUGHT), *quoted]
     if slot is not None:
@@ -262,18 +264,18 @@ def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:
 
 
 def _names(note: Note) -> list[str]:
-    """What the note names: whom it is about, the contact, and the value of a slot."""
+    """The names in the note: its subject, the contact, and the value of its slot."""
     slot = note.slot
     named = (slot.subject, slot.value) if slot else ()
     return [name for name in (*named, note.contact_name) if name]
 
 
 _Words = Mapping[str, str | Sequence[str]]
-"""What stands in a note's fields, but for the slot and the ids."""
+"""The texts of a note's fields, without the slot and the ids."""
 
 
 def _listed(words: _Words, names: frozenset[str]) -> Iterator[str]:
-    """What stands in these fields."""
+    """The texts of these fields."""
     for name, said in words.items():
         if name in names:
             yield from [said] if isinstance(said, str) else said

@@ -2,7 +2,8 @@
 
 "What can she not eat?" shares no word with "Sesame gives her a rash", and no model of sentences
 brings the two together; but it is near other questions about allergies, and the fact is near other
-facts about them. A linear map from questions to notes, fitted on the same sentences, found less.
+facts about them. A linear map from questions to notes, trained on the same sentences, found fewer
+facts.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _SPREADS = 2.3
 questions of two attributes usually are to each other. Source: benchmarks/recall.py."""
 
 _SPREADS_IN_LANGUAGE = 2.8
-"""The same in a language that the model was not made for: it puts all of its sentences near each
-other. Source: the half that was written on of benchmarks/questions_in_languages.jsonl."""
+"""The same number for a language that the model was not made for: all sentences of that language
+are near each other. Source: one half of benchmarks/questions_in_languages.jsonl."""
 
 _LEANING = 4.0
 """The weight by which a question is moved towards the facts of an attribute that it asks for.
@@ -30,9 +31,10 @@ Values from 2 to 5 find equally many facts. Source: benchmarks/recall.py."""
 
 _NEAREST = 5
 _STRANGE_FROM, _STRANGENESS, _STRANGEST = -0.05, 8.0, 0.6
-"""A question is strange if the nearest questions about anything else are about as near to it as the
-nearest ones about contacts, by their mean cosine; by how much the floor grows for what it is
-nearer, and at most. A plane between the two kinds left in twice as many near a contact's topics.
+"""A question is strange if the nearest questions about other things are about as near to it as the
+nearest questions about contacts, by mean cosine. These numbers say how much the floor grows, and
+its maximum. A plane between the two kinds of questions let through twice as many near a contact's
+topics.
 Source: the questions that ``config/profiles/minilm.toml`` names."""
 
 _LEAST_MAX = 0.9
@@ -51,14 +53,14 @@ class AttributeQuestions:
     """Questions that ask for attributes, as vectors.
 
     Args:
-        names: the attribute that each asks for.
-        vectors: theirs, float32, shape (len(names), dimension), unit length.
-        least: how near a question must be to one of them, if that was measured already.
-        leanings: by attribute where its facts lie, seen from the middle of all; float32, shape
-            (dimension,). What has none is not leant to.
-        in_languages: the same in other languages, each judged by its own measure.
-        generic: questions that are not about a contact, as vectors; None to call none strange.
-        personal: more questions about a contact, which ask for no attribute.
+        names: the attribute that each question asks for.
+        vectors: the questions' vectors, float32, shape (len(names), dimension), unit length.
+        least: how near a question must be to one of them, if that has been measured.
+        leanings: by attribute the direction of its facts from the middle of all facts; float32,
+            shape (dimension,). An attribute may be missing.
+        in_languages: the same for other languages, each with its own measure.
+        generic: vectors of questions that are not about a contact; None if no question is strange.
+        personal: vectors of further questions about a contact, which ask for no attribute.
     """
 
     def __init__(
@@ -83,11 +85,11 @@ class AttributeQuestions:
     def asked_by(
         self, vector: Floats, among: AttributeQuestions | None = None
     ) -> Mapping[str, float]:
-        """Clearness with which a question asks for each attribute, above 0 to 1.
+        """How clearly a question asks for each attribute, above 0 to 1.
 
         Args:
             vector: of the question, unit length.
-            among: other questions that are judged by the same measure; None for these.
+            among: other questions with the same measure; None for these.
         """
         asked = self if among is None else among
         if not len(asked._names):
@@ -103,11 +105,11 @@ class AttributeQuestions:
         return asks
 
     def leaning(self, vector: Floats, asks: Mapping[str, float]) -> Floats:
-        """Question's vector, moved towards the facts of the attributes that it asks for.
+        """Move the vector of a question towards the facts of the attributes that it asks for.
 
         Args:
             vector: of the question, unit length.
-            asks: by attribute how clearly it asks for that.
+            asks: by attribute how clearly the question asks for it.
         """
         known = [name for name in asks if name in self._leanings]
         if not known:
@@ -118,10 +120,10 @@ class AttributeQuestions:
         return unit
 
     def strangeness(self, vector: Floats) -> float:
-        """How much nearer facts must be to answer this question than one about a contact.
+        """How much nearer facts must be than for a question about a contact.
 
-        By it "What is the capital of Peru?" is not answered by where the contact lives: it is
-        nearer to questions about anything else than to those about contacts. 0 or more, as a sum
+        So the contact's city does not answer "What is the capital of Peru?": this question is
+        nearer to questions about other things than to questions about contacts. 0 or more, as a sum
         of cosine and words; 0 for a question about a contact.
 
         Args:
@@ -143,12 +145,12 @@ class AttributeQuestions:
 
 
 def least_of(names: Sequence[str], vectors: Floats, *, in_language: bool = False) -> float:
-    """The least cosine between a question and one of these for it to ask for that attribute.
+    """The least cosine at which a question asks for the attribute of one of these questions.
 
     Args:
-        names: the attribute that each asks for.
-        vectors: theirs, float32, shape (len(names), dimension), unit length.
-        in_language: whether they are in a language that the model was not made for.
+        names: the attribute that each question asks for.
+        vectors: the questions' vectors, float32, shape (len(names), dimension), unit length.
+        in_language: whether the questions are in a language that the model was not made for.
     """
     step = -(-len(names) // _COMPARED_MAX)
     compared = np.array(names[::step])
@@ -167,7 +169,7 @@ def _nearness(vectors: Iterable[Floats], vector: Floats) -> float:
 
 
 def questions_of(name: str, questions: Sequence[str], description: str = "") -> Sequence[str]:
-    """Questions for an attribute: its own, or ones made of its name and description."""
+    """The questions for an attribute: its own, or questions made from its name and description."""
     if questions:
         return questions
     words = name.replace("_", " ")

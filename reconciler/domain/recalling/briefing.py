@@ -1,9 +1,9 @@
 """A briefing: what to know, and what to ask, when a conversation opens. Pure.
 
-Context: what a reply to some turns needs to know, given without a question. Pure.
+Context: the facts that a reply to some turns needs, without a question. Pure.
 
-Nothing is kept here. What a conversation was shown is a value of its caller, of ids alone, so that
-a fact that ended or was erased since cannot come back from it.
+Nothing is kept here. The caller keeps a value that says which facts the conversation was shown. It
+holds only ids, so that an ended or erased fact cannot come back from it.
 """
 
 from __future__ import annotations
@@ -44,28 +44,29 @@ from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.ends import days_in, may_name_days
 
 ASKED_MAX = 2
-"""Questions put to a contact in one conversation: more would be an interview."""
+"""How many questions a contact is asked in one conversation: more would be an interview."""
 
 _QUESTION_LENGTH_MAX = 500
-"""Characters of the longest question that a person is asked: about three sides of a dispute."""
+"""Characters of the longest question to a person: about three sides of a dispute."""
 
 OLD_AFTER = timedelta(days=30)
 """The age at which an open question is marked as old."""
 
 _ASKED_IN_MAX = 2
-"""Conversations in which a question is put; if it has no answer then, it is not put again."""
+"""In how many conversations a question is asked; if it has no answer then, it is not asked
+again."""
 
 _OPENING = frozenset({"name", "preferred_name", "employer", "preferred_channel"})
 _SOON = 30
 AVOIDED = "What must she avoid?"
-"""Asked at the opening, whatever the turns say: "Wool makes my skin burn" names no allergy."""
+"""A query at every opening: a fact such as "Wool makes my skin burn" does not name an allergy."""
 
 _DAY, _NOTHING = timedelta(days=1), timedelta(0)
 CONVERSATION = timedelta(hours=1)
 """A recall no longer ago than this belongs to the present conversation."""
 
 _TOGETHER_MAX = 3
-"""Notes in one question: a person can still answer each of so many with one word."""
+"""Notes in one question: a person can still answer each of them with one word."""
 
 _TOGETHER_LENGTH_MAX = 400
 
@@ -75,13 +76,13 @@ class Briefing:
     """The facts known about a contact, and the questions that only the contact can answer.
 
     Attributes:
-        facts: as ``recall`` returns them; without a query what matters most first.
+        facts: as ``recall`` returns them; without a query the most important facts first.
         profile: the current values of the contact's slots.
-        changed: the ids of those facts that are new since the contact was last asked about.
-        pending: what waits for the contact's answer: what is held, then what is in dispute.
-        renewals: what may have changed since it was said: the two that matter most.
-        put_by: those of both that were asked before, and now wait for an operator.
-        unconfirmed: attributes of the profile of which a newer value waits for an operator.
+        changed: the ids of the facts that are new since the last recall about the contact.
+        pending: the questions that wait for the contact's answer: held notes, then disputes.
+        renewals: the two most important facts that may have changed since they were said.
+        put_by: pending questions and renewals that were asked before, and now wait for an operator.
+        unconfirmed: attributes of the profile for which a newer value waits for an operator.
     """
 
     facts: Recalled
@@ -111,9 +112,9 @@ class Briefing:
         """Facts and questions as a model is given them: fenced, as data.
 
         Args:
-            handles: by the ids of facts, what a model may call them by; for its tools.
-            budget_tokens: as many facts as make lines of so many tokens, beside questions that take
-                a quarter of it at most; None for all.
+            handles: the handles of facts for a model's tools, by fact id.
+            budget_tokens: the facts' lines and the questions fit into so many tokens; questions
+                take at most a quarter. None for all.
         """
         facts, asked = self.facts, self.questions
         if budget_tokens is not None:
@@ -129,18 +130,18 @@ class Briefing:
         """Facts and the questions that ``as_prompt`` gives within a budget.
 
         Args:
-            budget_tokens: the tokens of the lines; questions take a quarter of it at most.
-            handles: by the ids of facts, what a model may call them by.
-            standing_part: as ``within_budget`` takes it.
+            budget_tokens: the tokens of the lines; questions take at most a quarter.
+            handles: the handles of facts for a model's tools, by fact id.
+            standing_part: as in ``within_budget``.
         """
         asked, taken = _asked_within(self.questions, budget_tokens // 4)
         left = budget_tokens - taken
         return within_budget(self.facts, left, handles, standing_part=standing_part), asked
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; for each question its words, the ids that an answer names, and its state.
+        """Plain values; for each question its words, the ids for an answer, and its state.
 
-        ``is_put_by``: it was asked before, and now waits for an operator.
+        ``is_put_by``: the question was asked before, and now waits for an operator.
         """
         return {
             "facts": [asdict(fact) for fact in self.facts],
@@ -159,7 +160,7 @@ class Briefing:
 
 
 def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]:
-    """Questions in order; those that differ only in the quoted note become one.
+    """The questions in order; questions that differ only in the quoted note become one.
 
     Args:
         questions: to one person.
@@ -184,7 +185,7 @@ def _around_the_note(question: str) -> tuple[str, str, str]:
 
 
 def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
-    """Questions that fit into so many tokens, in order, and the tokens that they take."""
+    """The questions that fit into so many tokens, in order, and the tokens that they take."""
     kept, taken = [], 0
     for question in asked:
         cost = token_count(f"- {question}\n")
@@ -197,9 +198,9 @@ def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], i
 def opens_conversations(
     facts: Iterable[Fact], profile: Iterable[SlotValue], now: datetime
 ) -> frozenset[str]:
-    """Ids of what opens each conversation.
+    """The ids of the facts for the opening of each conversation.
 
-    That is who the contact is, how to reach them, and the dates of the next 30 days.
+    They say who the contact is, how to reach them, and the dates of the next 30 days.
 
     Args:
         facts: the contact's.
@@ -212,7 +213,10 @@ def opens_conversations(
 
 
 def _is_due(fact: Fact, now: datetime) -> bool:
-    """True if it begins, ends or names a day within the next 30 days; a weekday is none."""
+    """True if a fact begins, ends or names a day within the next 30 days.
+
+    A weekday does not count.
+    """
     said = fact.last_confirmed_at.date()
     days = [at.date() for at in (fact.valid_from, fact.valid_to) if at]
     today = now.date().toordinal()  # the calendar ends at the year 9999
@@ -224,7 +228,7 @@ def _is_due(fact: Fact, now: datetime) -> bool:
 
 @lru_cache(maxsize=4096)
 def _named_days(text: str, said: date) -> tuple[date, ...]:
-    """Last days of all that a text names, as it was said on a day; weekdays name none."""
+    """The last day of each date in a text that was said on a given day; weekdays do not count."""
     days = []
     for day in days_in(read_text(text).small, said) if may_name_days(text) else ():
         with suppress(ValueError, OverflowError):  # 29 February of a year without one
@@ -233,13 +237,13 @@ def _named_days(text: str, said: date) -> tuple[date, ...]:
 
 
 def changed_since_last_time(facts: Collection[Fact | FactUse], now: datetime) -> tuple[str, ...]:
-    """Ids of the facts that were learned since the contact was last asked about.
+    """The ids of the facts that were learned since the last recall about the contact.
 
-    What was asked for within the hour is this conversation. None where it was never asked about:
-    then everything is new.
+    A recall within the last hour belongs to this conversation. None if there was no recall: then
+    everything is new.
 
     Args:
-        facts: those that are known, with when each was recalled last.
+        facts: the known facts, with the last recall of each.
         now: the time now (UTC).
     """
     asked = [fact.last_recalled_at for fact in facts if fact.last_recalled_at is not None]
@@ -262,8 +266,8 @@ def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | No
     """True if the contact may answer it; a directive, for example, needs an operator.
 
     Args:
-        pending: what waits for an answer.
-        policy: it lists the attributes of systems; a dispute with one is an operator's.
+        pending: the question that waits for an answer.
+        policy: lists the attributes of systems; only an operator answers a dispute with a system.
     """
     if isinstance(pending, Dispute):
         return policy is None or not any(is_ruled(fact, policy) for fact in pending.facts)
@@ -274,9 +278,9 @@ def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | No
 def unconfirmed(
     pending: Iterable[Decision | Dispute], profile: Iterable[SlotValue]
 ) -> tuple[str, ...]:
-    """Attributes of which a tool or a document told a newer value, which waits for an operator.
+    """The attributes with a newer value from a tool or a document that waits for an operator.
 
-    The value is not given: it is not trusted yet.
+    The value is left out, because it is not trusted yet.
     """
     told = [
         (held.note.slot, held.note.said_at)
@@ -301,12 +305,12 @@ def is_put_by(
 ) -> bool:
     """True if a question was put to the contact twice, and now waits for an operator.
 
-    No record says that it was put: it counts as put in each conversation from which something was
-    kept.
+    No record says that it was asked: it counts as asked in each conversation from which something
+    was kept.
 
     Args:
-        waiting: what the question is about.
-        heard: the contact's latest sessions, by id, and when each was heard last.
+        waiting: the held note or dispute of the question.
+        heard: the contact's latest sessions, by id, with the last time of each.
     """
     opened_at = _opened_at(waiting)
     own = waiting.note.session if isinstance(waiting, Decision) else None
@@ -345,8 +349,8 @@ class Context:
     """The facts that a reply needs and that the conversation was not shown before.
 
     Attributes:
-        text: them as a model is given them: fenced, as data; empty if there are none.
-        facts: them as ``recall`` returns them; those of a later turn all count as fitting.
+        text: the facts as a model gets them: fenced, as data; empty if there are none.
+        facts: the facts as ``recall`` returns them; all facts of a later turn count as fitting.
         shown: the ids of all facts that the conversation was shown, these included. Keep it with
             the conversation and give it to the next call; it is plain strings, without words.
     """
@@ -361,10 +365,10 @@ class Context:
 
 
 def last_words(turns: Sequence[Turn]) -> str:
-    """Contact's words that a reply answers: the latest turns in a row, 2,000 characters.
+    """The contact's words that a reply answers: their latest turns in a row, 2,000 characters.
 
-    Empty if the contact said nothing, or marks alone. Facts that an agent put into a turn are no
-    words of it.
+    Empty if the contact said nothing, or only marks. Facts that an agent put into a turn are not
+    the contact's words.
     """
     heard = [
         (turn.role is Role.CONTACT, words)
@@ -383,10 +387,10 @@ def opening(
     avoided: Recalled,
     budget_tokens: int,
 ) -> Context:
-    """Context of a conversation that was shown nothing: the briefing.
+    """Make the context of a conversation that was shown nothing: the briefing.
 
-    What keeps the contact safe comes in full, at any length. Other standing constraints come before
-    all facts, then those that fit the turns, and then those that say what may do harm: about
+    Facts that keep the contact safe come in full, at any length. Other standing constraints come
+    before all other facts, then the facts that fit the turns, and then the facts about harm: about
     health, or an answer to ``AVOIDED``.
 
     Args:
@@ -411,9 +415,9 @@ def opening(
 
 
 def following(recalled: Recalled, shown: Sequence[str], budget_tokens: int) -> Context:
-    """Context of a later turn: the facts that fit it and were not shown before.
+    """Make the context of a later turn: the facts that fit it and were not shown before.
 
-    What keeps the contact safe and was noted since comes too, whether it fits or not.
+    New facts that keep the contact safe come too, even if they do not fit.
 
     Args:
         recalled: the answer to the turn.

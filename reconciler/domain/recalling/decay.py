@@ -1,7 +1,7 @@
 """Decay: the strength of a fact that is no longer said, until it is archived. Pure.
 
-What matters more, and what was recalled more often, lasts longer. Nothing is deleted by it: what
-falls below a floor is archived; saying it again makes it live again.
+Facts that are more important, or were recalled more often, last longer. Nothing is deleted: a fact
+below a floor is archived; if it is said again, it becomes live again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BINDING = frozenset({RecallSemantics.CONSTRAINT, RecallSemantics.NEGATIVE})
 
 
 def is_protected(fact: Fact) -> bool:
-    """True if a fact is never archived: it binds, was confirmed, or is a decision or procedure."""
+    """True if a fact is never archived: standing, confirmed, a decision or a procedure."""
     return (
         fact.is_confirmed_by_user
         or fact.category in _PROTECTED_KINDS
@@ -32,12 +32,12 @@ def faded(
 ) -> list[Fact]:
     """Facts that are weaker than the floor, the weakest first.
 
-    Expired facts count, too: a recall tells them with a mark. Left out are protected facts, facts
-    in dispute, which wait for an answer, and facts that hold from a later day on.
+    Expired facts count, too: a recall returns them with a mark. Protected facts, facts in dispute,
+    and facts that hold from a later day on are left out.
 
     Args:
         facts: of one contact, in any state.
-        disputed_ids: those of them that are in dispute.
+        disputed_ids: the ids of the facts that are in dispute.
         now: the time now (UTC).
         policy: the half-life and the floor.
     """

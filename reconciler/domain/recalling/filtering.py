@@ -52,10 +52,10 @@ class FilterFields(TypedDict, total=False):
 class RecallFilter:
     """The filters of ``FilterFields``, checked; a fact must pass all of them.
 
-    ``subject`` is kept as the subjects of one person, of which any passes.
+    ``subject`` is kept as all subjects of one person; each of them passes.
 
     Raises:
-        InvalidRequestError: one of them cannot be used; the text says what to do.
+        InvalidRequestError: a filter cannot be used; the text says what to do.
     """
 
     attribute: str | None = None
@@ -94,7 +94,7 @@ class RecallFilter:
         )
 
     def is_about(self, slot: Slot | None, text: str) -> bool:
-        """True if a slot, or without an attribute the text, answers what is asked for."""
+        """True if a slot answers the question, or, if the fact has no attribute, its text."""
         attribute = slot.attribute if slot else None
         subject = slot.subject if slot else CONTACT_SUBJECT
         if self.subject is not None and subject not in self.subject:
@@ -131,7 +131,7 @@ def _name(name: str, given: object) -> str:
     if not isinstance(given, str):
         raise InvalidRequestError(f"{name} must be a string, not {type(given).__name__}")
     if not given.strip():
-        raise InvalidRequestError(f"{name} is blank; leave it out to recall facts with any value")
+        raise InvalidRequestError(f"{name} is blank; leave it out to recall facts of any {name}")
     return given.strip()
 
 
@@ -145,7 +145,7 @@ def _tags(name: str, given: object) -> tuple[str, ...]:
         raise InvalidRequestError(f"{name} must be a list of strings")
     if len(given) > _TAG_COUNT_MAX:
         raise InvalidRequestError(
-            f"{len(given):,} {name} are given, at most {_TAG_COUNT_MAX} are allowed; give fewer"
+            f"{len(given):,} {name} are given, but at most {_TAG_COUNT_MAX} are allowed; give fewer"
         )
     return tuple(_name("a tag", tag) for tag in given)
 

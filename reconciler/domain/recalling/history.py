@@ -1,8 +1,8 @@
-"""History: chains of facts, those that a memory held at a past time, and those true then. Pure.
+"""History: chains of facts, the facts known at a past time, and the facts true at that time.
 
-Nothing is kept twice for this. What is held now is taken back through the records, the newest
-first: each says what it wrote and ended, and how the facts stood that it changed besides. What no
-decision changes, such as how often a fact was recalled, is as it is now.
+Pure. Nothing is stored twice for this. The present facts are changed back through the records, the
+newest first: each record says which facts it wrote and ended, and how it found the other facts that
+it changed. Values that no decision changes, such as the number of recalls, stay as they are now.
 
 Evidence: the turns that a fact rests on, and whether its contact ever said it. Pure.
 """
@@ -34,7 +34,7 @@ def chains(
     conflicts: Sequence[Conflict] = (),
     events: Sequence[FactEvent] = (),
 ) -> list[FactHistory]:
-    """One history for each fact that was never superseded, the one said last first.
+    """One history for each fact that was never superseded; the fact that was said last comes first.
 
     A fact is superseded by at most one other, and may supersede several: a history is a tree. A
     link to a fact that is not given is left out: that fact cannot be read.
@@ -56,7 +56,7 @@ def chains(
 
 
 def strand_ids(heads: Iterable[str], supersessions: Iterable[Supersession]) -> set[str]:
-    """Ids of all facts in the histories of which these are the heads."""
+    """The ids of all facts in the histories that have these heads."""
     beneath: dict[str, list[str]] = {}
     for link in supersessions:
         beneath.setdefault(link.new_id, []).append(link.old_id)
@@ -121,8 +121,8 @@ def _newest_last(links: list[Supersession], by_id: dict[str, Fact]) -> list[Supe
 class HeldFacts:
     """A contact's facts, and the links between them.
 
-    ``conflicts`` are all links between facts that may contradict each other, whether or not those
-    still hold.
+    ``conflicts`` are all links between facts that may contradict each other, even if the facts no
+    longer hold.
     """
 
     facts: tuple[Fact, ...]
@@ -150,7 +150,7 @@ def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFac
 
     Args:
         at: the time (UTC).
-        known: what it holds, read no later than the decisions.
+        known: the present facts, read no later than the decisions.
         made: all decisions about the contact that changed facts, in any order.
     """
     for decision in sorted(made, key=order_of, reverse=True)[: len(made) - len(made_by(at, made))]:
@@ -199,7 +199,7 @@ _SPEAKERS = {
     SourceKind.TOOL_OUTPUT: "tool",
     SourceKind.MODEL_GUESS: "agent",
 }
-"""The speaker of a turn that has no role from a session, by the kind of source."""
+"""The speaker of a turn without a role in a session, by the kind of source."""
 
 _WORDS_OF = {
     SourceKind.OPERATOR: "an operator's words",
@@ -236,10 +236,10 @@ def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> tuple[str, 
 def told_beside(
     fact_ids: Iterable[str], links: Iterable[Supersession]
 ) -> dict[str, tuple[str, ...]]:
-    """Facts that have their turns shown beside each fact on a page of many, by its id.
+    """The facts with turns to show beside each fact on a page of many, by its id.
 
-    A fact that another one restates stands alone; every other fact stands with all that it
-    restates. So a turn is shown at most twice, however often a thing was said.
+    A fact that another one restates is shown alone; every other fact is shown with all facts that
+    it restates. So a turn is shown at most twice.
     """
     restated = _restated(links)
     is_said_again = {old_id for old_ids in restated.values() for old_id in old_ids}
@@ -276,10 +276,10 @@ def evidence_of(
     """A fact's evidence.
 
     Args:
-        fact: the fact asked about, as it stands now.
-        chain_ids: its id, and those of all that it says again.
-        said: the turns that any of these rests on.
-        taken: by the id of each turn, the decisions that were made on it.
+        fact: the fact asked about, in its present state.
+        chain_ids: its id, and the ids of all facts that it restates.
+        said: the turns of all these facts.
+        taken: the decisions about each turn, by the turn's id.
     """
     by_episode: dict[str, list[Said]] = {}
     for one in said:
@@ -294,7 +294,7 @@ def evidence_of(
 
 
 def mentions(fact: Fact, about: str) -> bool:
-    """True if a fact is about something: an attribute's name, or words that all stand in it."""
+    """True if a fact has this attribute, or contains all of these words."""
     slot, wanted = fact.slot, about.casefold()
     if slot is not None and slot.attribute and slot.attribute.casefold() == wanted:
         return True
@@ -343,7 +343,7 @@ def _statement(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
 
 
 def _answers(turns: Iterable[EvidenceTurn]) -> Iterator[str]:
-    """People who were asked about it and said yes, a sentence each."""
+    """A sentence for each person who was asked about the fact and said yes."""
     for turn in turns:
         if turn.is_answer and turn.source_kind is SourceKind.USER_EXPLICIT:
             yield f"Asked about it, the contact said yes{_times([turn])}."
@@ -361,7 +361,7 @@ def _times(own: Sequence[EvidenceTurn]) -> str:
 
 
 def _instead(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
-    """Sources that said it instead of the contact, as words."""
+    """The sources that said the fact instead of the contact, in words."""
     if not turns:
         return "no turn is on record that it rests on"
     kinds = sorted({turn.source_kind for turn in turns}, key=tuple(SourceKind).index)

@@ -1,13 +1,13 @@
 """Procedures: an approved way to do something, written as a note and read from a fact. Pure.
 
-A procedure is a fact of its own subject, one value under its name, so that a new version takes the
-old one's place. Whether it is applied is decided elsewhere, by a person. It is kept with the
-contact that it was learned with: so an erasure of that contact takes its evidence, too.
+A procedure is a fact with a special subject, and one value under its name, so that a new version
+replaces the old one. A person decides elsewhere if it is applied. It is kept with the contact with
+whom it was learned, so that an erasure of that contact removes its evidence, too.
 
 Mentions: finds the facts about a named person or thing. Pure.
 
-Whole words count, never a likeness: who asks about "ACME" is not told of the dog, however near the
-two sound to a model.
+Only whole words count, not similarity: a question about "ACME" does not find the dog, even if the
+two are similar for a model.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def mentioning(
 ) -> list[tuple[T, FoundIn]]:
     """Items with facts that mention a name, each with the place where.
 
-    Facts about the name come first, then those that have it as their value, then those that only
-    name it; among equals the one said last.
+    Facts about the name come first, then facts with the name as their value, then facts that only
+    mention it; among equals the fact that was said last.
 
     Args:
-        items: what holds a fact each.
-        name: as people write it.
-        fact_of: gives the fact of an item.
+        items: objects with a fact each.
+        name: the name as people write it.
+        fact_of: returns the fact of an item.
 
     Raises:
         InvalidRequestError: the name holds no letter or digit.
@@ -88,13 +88,13 @@ def names_in(query: str) -> list[str]:
 
 
 def longest_word(name: str) -> str:
-    """The longest word of a name, in small letters, as it stands in texts that mention it."""
+    """The longest word of a name, in small letters, as texts that mention the name contain it."""
     words = _WORD.findall(_POSSESSIVE.sub("", name).lower())
     return max(words, key=len, default="")
 
 
 def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
-    """Place where a fact mentions one of the needles as whole words; None without one.
+    """The place where a fact mentions one of the needles as whole words; None if it does not.
 
     The fact's subject comes first, then the value of its slot, then its words.
     """
@@ -118,8 +118,8 @@ def _holds(needle: str) -> bool:
 
 
 SUBJECT = "(procedure)"
-"""The subject of a procedure's slot. A caller's words never equal it: they lose their brackets. So
-a passing remark never replaces an approved procedure."""
+"""The subject of a procedure's slot. A caller's subject is never equal to it, because it loses its
+brackets. So a passing remark never replaces an approved procedure."""
 
 _SUFFIX = "_steps"
 _STEP_COUNT_MAX = 100
@@ -157,10 +157,10 @@ class Procedure:
 def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
     """Slot of a procedure: its name as the attribute, its steps as the value.
 
-    One name has one way; another name is another slot, even if the two sound alike.
+    One name has one procedure; another name is another slot, even if the two sound alike.
 
     Raises:
-        InvalidNoteError: the name says nothing, there is no step, or one of them cannot be kept.
+        InvalidNoteError: the name says nothing, there is no step, or a step cannot be kept.
     """
     check_text("a procedure's name", name, SCOPE_PART_LENGTH_MAX)
     if isinstance(steps, str) or not isinstance(steps, Sequence) or not steps:
@@ -169,8 +169,8 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
         check_text("a step", step, TEXT_LENGTH_MAX)
     if len(steps) > _STEP_COUNT_MAX:
         raise InvalidNoteError(
-            f"the procedure has {len(steps):,} steps, at most {_STEP_COUNT_MAX} are allowed; give "
-            "fewer"
+            f"the procedure has {len(steps):,} steps, but at most {_STEP_COUNT_MAX} are allowed; "
+            "give fewer"
         )
     own_name = _NOT_IN_A_NAME.sub("_", name.casefold()).strip("_")
     if not own_name:
@@ -190,7 +190,7 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
 
 
 def procedure_text(slot: Slot) -> str:
-    """Procedure in a sentence for each step, as people are asked about it."""
+    """Write a procedure as a sentence for each step, for the question to a person."""
     name = (slot.attribute or "").removesuffix(_SUFFIX).replace("_", " ")
     steps = (slot.value or "").split("\n")
     listed = " ".join(f"{place}. {step.rstrip('.')}." for place, step in enumerate(steps, 1))
@@ -199,14 +199,14 @@ def procedure_text(slot: Slot) -> str:
 
 
 def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
-    """Procedures that apply, by name: of each the version approved last, if it still holds.
+    """The procedures that apply, by name: the version that was approved last, if it still holds.
 
     A live fact of this category was approved: the gate admits none without approval. The contact
     with whom it was learned makes no difference; a later version always counts.
 
     Args:
-        facts: those of the procedures' subject that may be offered, live and ended, in the order of
-            their recording.
+        facts: the facts with the procedures' subject that may be offered, live and ended, in the
+            order of their recording.
         now: the time now (UTC).
     """
     named: dict[str, list[Fact]] = {}
@@ -224,9 +224,9 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
 def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
     """True if a procedure may be shown to an agent that works for this contact.
 
-    Always for the contact with whom it was learned. For another one only if nothing in it is about
-    the first: no personal data was taken out of it, it is not sensitive, and no step names that
-    contact.
+    It may always be shown for the contact with whom it was learned. For another contact it may be
+    shown only if nothing in it is about the first contact: no personal data was removed from it, it
+    is not sensitive, and no step names that contact.
     """
     return filed.contact_id == contact_id or not _is_personal(filed)
 
@@ -237,7 +237,7 @@ def by_fit(procedures: Sequence[Procedure], goal: str, cosines: Sequence[float])
     Args:
         procedures: by name.
         goal: what is to be achieved.
-        cosines: of each one's purpose to the goal, in [-1, 1].
+        cosines: the cosine of each procedure's purpose to the goal, in [-1, 1].
     """
     wanted = _long_words(goal)
 

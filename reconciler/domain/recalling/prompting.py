@@ -45,7 +45,7 @@ _OTHER_SIDES_MAX = 3
 """Other sides of a dispute that one fact brings along; a person should look into more."""
 
 CHARACTERS_PER_TOKEN = 4
-"""An estimate for English prose; a budget is a bound, not a bill."""
+"""Characters of a token, an estimate for English prose."""
 
 _QUOTE_LENGTH_MAX = 80
 _CLOSING = "</recalled_facts>"
@@ -57,7 +57,7 @@ _RECALLED = re.compile(
 )
 _MARK = "[recalled facts]"
 STANDING_PART = 5
-"""Standing constraints take at most one in so many tokens of a budget: a fifth."""
+"""The part of a budget for standing constraints: at most one token in so many, a fifth."""
 _UNCONFIRMED = "May be out of date, as something newer waits for an operator: {names}."
 _WAITING = "Notes about what was asked that wait for a yes, and are not known yet: {count}."
 _EMPTY = "Nothing is known."
@@ -97,10 +97,10 @@ def as_prompt(
     unconfirmed: Sequence[str] = (),
     told_ids: Collection[str] = (),
 ) -> str:
-    """Recalled facts in a fence, one a line: those that always hold, then those that fit.
+    """Write recalled facts in a fence, one a line: facts that always hold, then facts that fit.
 
-    Of what always holds the lines are what touches the question and what keeps the contact safe;
-    the number of the others follows.
+    Of the facts that always hold, those that touch the question or keep the contact safe get a
+    line; the number of the others follows.
 
     Each line has the fact's attribute and value, its beginning, its source if that is not the
     contact, how often it was said if more than once, and marks: disputed, a summary, yields to a
@@ -113,9 +113,10 @@ def as_prompt(
         ranked: as ``recall`` returns them.
         questions: for the contact; they follow the facts.
         handles: the short names of facts in a model's tools, by fact id.
-        new_ids: of facts that are marked as new.
-        unconfirmed: attributes of which a newer value waits for an operator.
-        told_ids: of facts that the conversation was told; what keeps the contact safe is told once.
+        new_ids: the ids of facts to mark as new.
+        unconfirmed: attributes for which a newer value waits for an operator.
+        told_ids: the ids of facts that the conversation was told; a fact that keeps the contact
+            safe is told once.
     """
     answer = (ranked if isinstance(ranked, Recalled) else Recalled(ranked)).touching(told_ids)
     opening = _OPENING + _how_disputed(answer)
@@ -133,7 +134,7 @@ def _waiting_line(answer: Recalled) -> str:
 
 
 def _how_disputed(answer: Sequence[RankedFact]) -> str:
-    """Instruction about disputes; empty without any."""
+    """The instruction about disputes; empty if there is no dispute."""
     sides = [(fact, others) for fact, others in _with_other_sides(answer) if others]
     if not sides:
         return ""
@@ -190,15 +191,15 @@ def within_budget(
     told_ids: Collection[str] = (),
     standing_part: int = STANDING_PART,
 ) -> Recalled:
-    """Facts that fit into so many tokens, by ``token_count``, in the order given.
+    """The facts that fit into so many tokens, by ``token_count``, in the order given.
 
     Facts that keep the contact safe, or have an importance of at least 0.95, come first, at any
-    length; then other standing constraints, up to a part of the budget, one in ``standing_part``,
-    without the other sides of their disputes. The list ends at the first other fact that does not
-    fit. The sides of a dispute count with their fact, each side once, and are not left out; what
-    waits for a yes counts with its line, and the fence does not. A budget never empties the list:
-    the first of the other facts always stays, and ``over_budget`` says how many tokens are too
-    many.
+    length. Then come other standing constraints, up to a part of the budget, one in
+    ``standing_part``, without the other sides of their disputes. The list ends at the first other
+    fact that does not fit. The sides of a dispute count with their fact, each side once, and are
+    not left out. Notes that wait for a yes count with their line; the fence does not count. A
+    budget never empties the list: the first of the other facts always stays, and ``over_budget``
+    says how many tokens are too many.
     """
     given = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     listed = given.touching(told_ids)
@@ -238,7 +239,7 @@ class _Lines:
         Args:
             hit: the fact.
             room: the characters that all lines may take.
-            own_room: those that its own line may take.
+            own_room: the characters that its own line may take.
         """
         lengths = self._lengths(hit)
         own = lengths[hit.fact.fact_id]
@@ -252,7 +253,7 @@ class _Lines:
         return own
 
     def _lengths(self, hit: RankedFact) -> dict[str, int]:
-        """Characters of its line, and of those sides of its disputes that are not told yet."""
+        """The characters of its line, and of the sides of its disputes that have not been told."""
         sides = _with_other_sides([hit])
         lines = prompt_lines([hit], self._handles)
         return {
@@ -299,7 +300,7 @@ def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
 def filed_as(text: str, slot: Slot | None) -> str:
     """A fact's attribute and value, as ``[city=Pune]``; personal values are not shown.
 
-    Empty if the fact's own words say that the value is over, as in a profile: a reader would take
+    Empty if the fact's own words say that the value has ended, as in a profile: a reader would take
     the mark for a value that holds.
     """
     if slot is None or slot.attribute is None or slot.shown_value is None:
@@ -325,7 +326,8 @@ def _with_other_sides(ranked: Sequence[RankedFact]) -> list[tuple[Fact, tuple[Fa
 def without_recalled(text: str) -> str | None:
     """Text with a mark in place of each ``as_prompt``; None if nothing else is left.
 
-    A fact that is fed back is no evidence. The mark keeps the words on both sides apart.
+    A recalled fact that comes back in a turn is not evidence. The mark keeps the words on both
+    sides apart.
     """
     cut = _RECALLED.sub(_MARK, text).strip()
     if cut == text.strip():
@@ -364,7 +366,7 @@ def _line(
 
 
 def _text(fact: Fact) -> str:
-    """Its text; of a value that was taken out the kind, and whether its slot keeps it."""
+    """The text of a fact; for a removed value, its kind, and whether its slot keeps it."""
     slot = fact.slot
     kept = kind_of_name(slot.attribute) if slot and slot.is_personal and slot.value else None
     return _without_tokens(_escaped(fact.text), kept)
@@ -411,7 +413,7 @@ def shortened(text: str, length_max: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """On one line, without what a reader does not see, or would take for a mark or for markup."""
+    """Put a text on one line, without invisible characters, and without marks or markup."""
     return unmarked(_one_line(text))
 
 

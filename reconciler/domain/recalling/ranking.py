@@ -27,10 +27,10 @@ from reconciler.floats import Floats
 from reconciler.reading.kinds import Category, RecallSemantics
 
 Numbers = NDArray[Any]
-"""The numbers that rank facts, one row a fact: importance, confidence, when it was last said,
-when it expires and, if it was said ahead, from when it holds, in microseconds since 1970 (UTC), how
-often it was recalled, and what it is; and its names: its id, the attribute and subject of its
-slot."""
+"""The numbers that rank facts, one row for each fact: importance, confidence, number of recalls and
+kind. The times are in microseconds since 1970 (UTC): when the fact was last said, when it expires
+and, if it was said ahead, from when it holds. The names are its id, and the attribute and subject
+of its slot."""
 
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
@@ -69,14 +69,15 @@ _OF_FACT = [
 _OF_SLOT = ("attribute", "subject")
 _LONG_AGO = np.iinfo(np.int64).min
 _SILENT = _LONG_AGO + 1
-"""The expiry of an archived fact: it is stored, but as silent as an expired one."""
+"""The expiry of an archived fact: it ranks like a fact that expired long ago."""
 
 NEVER: Final = np.iinfo(np.int64).max
 """The expiry of a fact that never expires."""
 
 _AS_WELL = 0.1
 """Two facts fit a question equally well if their similarities differ by at most this. Source:
-benchmarks/recall.py: with more, evidence that fits best yields to later words that fit worse."""
+benchmarks/recall.py: with a larger number, later words that fit less well come before the evidence
+that fits best."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -86,8 +87,8 @@ _MICROSECONDS_PER_DAY = 86_400 * 10**6
 def cosines_to(vectors: Floats, vector: Floats) -> Floats:
     """Cosine of each row to a vector, all of unit length, in single precision.
 
-    In one thread: BLAS has several share so little work, and on a busy machine each of them may
-    wait ten milliseconds for its turn.
+    It runs in one thread: BLAS would share this small work among several threads, and on a busy
+    machine each thread may wait ten milliseconds.
     """
     cosines: Floats = np.einsum("ij,j->i", vectors, vector)
     return cosines
@@ -96,7 +97,7 @@ def cosines_to(vectors: Floats, vector: Floats) -> Floats:
 def numbers_of(facts: Sequence[Fact]) -> Numbers:
     """Numbers that rank these facts, a row each, in their order.
 
-    An archived fact is as silent as one that expired long ago.
+    An archived fact ranks like a fact that expired long ago.
     """
     columns = {name: [getattr(fact, name) for fact in facts] for name in _OF_FACT}
     columns |= {name: [getattr(fact.slot, name, None) for fact in facts] for name in _OF_SLOT}
@@ -104,11 +105,11 @@ def numbers_of(facts: Sequence[Fact]) -> Numbers:
 
 
 def numbers_in(columns: Mapping[str, Sequence[Any]], fact_at: Callable[[int], Fact]) -> Numbers:
-    """As ``numbers_of``, where the values of the facts and of their slots are there by column.
+    """Like ``numbers_of``, if the values of the facts and of their slots are given by column.
 
     Args:
-        columns: by name, in one order.
-        fact_at: the fact of a row; asked for a few.
+        columns: the columns by name, with rows in one order.
+        fact_at: returns the fact of a row; called for a few rows.
     """
     numbers = np.empty(len(columns["fact_id"]), dtype=_ROW)
     for name in ("importance", "confidence", "recall_count", "fact_id", *_OF_SLOT):
@@ -150,14 +151,14 @@ def said_since(numbers: Numbers, at: datetime) -> NDArray[np.bool_]:
 
 
 def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
-    """A mask of the facts that a recall tells, expired ones included (UTC)."""
+    """A mask of the facts that a recall may return, expired ones included (UTC)."""
     is_there = numbers["expires_at"] > _SILENT
     is_told: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
     return is_told
 
 
 def is_ahead(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
-    """A mask of the facts that hold from a later day on (UTC); ``Fact.is_upcoming`` for many."""
+    """A mask of the facts that hold from a later day on (UTC), like ``Fact.is_upcoming``."""
     begins_later: NDArray[np.bool_] = numbers["begins_at"] > _microseconds(now)
     return begins_later
 
@@ -181,7 +182,7 @@ def reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
 
 
 def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Scores:
-    """Recency of each fact: half as much after each half-life; 1 for one that lies ahead."""
+    """The recency of each fact: half as much after each half-life; 1 for a time in the future."""
     age = np.maximum(_microseconds(now) - numbers["last_confirmed_at"], 0)
     halved: Scores = 0.5 ** (age / _MICROSECONDS_PER_DAY / policy.recency_half_life_days)
     return halved
@@ -200,10 +201,10 @@ def recency_among(
     have a newer one that is like them. A fact without a later rival counts as new.
 
     Args:
-        numbers: of facts that were chosen together.
-        likeness: cosine of each to each, shape (facts, facts).
-        similarity: of each to the question, shape (facts,).
-        policy: from which cosine on they are rivals.
+        numbers: the numbers of facts that were chosen together.
+        likeness: the cosine between each two facts, shape (facts, facts).
+        similarity: the similarity of each fact to the question, shape (facts,).
+        policy: the cosine from which facts are rivals.
     """
     said_at = numbers["last_confirmed_at"]
     is_later = said_at[None, :] > said_at[:, None]
@@ -246,5 +247,5 @@ def score(
 
 
 def _microseconds(at: datetime | None) -> int:
-    """Since 1970; a whole number, which unlike a float is exact."""
+    """Microseconds since 1970 as a whole number, which is exact, unlike a float."""
     return NEVER if at is None else (at - _EPOCH) // _MICROSECOND

@@ -1,9 +1,9 @@
 """Recallable: facts with what a question is compared with, and the answer to one. Pure.
 
-The way of a question, whatever the facts come from: *filter* them, *choose* by closeness in meaning
-and in words, *order* what was chosen. Standing constraints stand outside all three. Choosing is a
-stage of its own: with one score over all facts, age outweighed closeness, and old facts were not
-found.
+The stages of an answer, for facts from any source: *filter* the facts, *choose* by closeness in
+meaning and in words, *order* the chosen facts. Standing constraints are outside all three. Choosing
+is a separate stage: with one score over all facts, age counted more than closeness, and old facts
+were not found.
 """
 
 from __future__ import annotations
@@ -44,16 +44,18 @@ from reconciler.frozen import frozen, in_order
 from reconciler.reading.question_words import WordIndex, WordMatches, content_words
 
 _OTHERS_PART = 0.5
-"""The weight of facts about others when a question names no other person; the contact's own: 1."""
+"""The weight of facts about other people if a question names no other person; the contact's own
+facts have 1."""
 
 _ASKED_RANKS = 2.0
-"""The weight of a clear question for an attribute: as first in meaning and first in words."""
+"""The weight of a clear question for an attribute: as much as being first in meaning and in
+words."""
 
 _OF_SUBJECT = 0.2
-"""The clearness with which a question that names a person asks for each fact about that person."""
+"""How clearly a question that names a person asks for each fact about that person."""
 
 _NAMED = 0.2
-"""The clearness with which a question asks for facts that hold its number or name ("SL-204")."""
+"""How clearly a question asks for facts that hold its number or name ("SL-204")."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +64,12 @@ class RecallQuery:
 
     Attributes:
         text: in words; empty to ask for everything.
-        vector: its embedding, float32, shape (dimension,), unit length, which leans towards what
-            facts say that it asks for; None to compare words alone.
-        asks: by attribute how clearly it asks for that, above 0 to 1.
-        unread: the share of its letters that the model could not read, 0 to 1; a cosine tells
-            nothing of those, and counts for less in the order.
-        strange: how much nearer than usual facts must be, as the question is hardly one about a
+        vector: its embedding, float32, shape (dimension,), unit length, moved towards the facts of
+            the attributes that it asks for; None to compare only words.
+        asks: by attribute how clearly the question asks for it, above 0 to 1.
+        unread: the share of its letters that the model could not read, 0 to 1; the cosine then
+            counts for less in the order.
+        strange: how much nearer than usual facts must be, because the question is hardly about a
             contact; 0 or more.
     """
 
@@ -84,10 +86,10 @@ class Recalling:
 
     Attributes:
         ranking: how facts are chosen and ordered.
-        floor: how near they must be; None lets every fact answer. Used only where cosines are
+        floor: how near facts must be; None lets every fact answer. It is used only if cosines are
             compared.
-        confidence_min: facts that the gate was less sure of are left out, 0 to 1.
-        decay: how much is left of a fact, as far as that is weighed.
+        confidence_min: facts with a lower confidence of the gate are left out, 0 to 1.
+        decay: how the strength of a fact is computed, if it is weighed.
         hides_expired: whether expired facts are left out; else they come last.
     """
 
@@ -123,15 +125,15 @@ class Recallable:
     """Facts about one contact, as they were at one moment; nothing in it changes.
 
     Args:
-        facts: those that have not ended, expired ones too.
-        vectors: theirs, float32, shape (len(facts), dimension), unit length; None to compare words
-            alone.
-        disputes: by the id of a fact the ids of those that contradict it.
-        numbers: what ranks the facts, where that is known. Only a fact that is told, or filtered,
-            is looked at itself.
-        words: their words, where there is an index of them.
-        rows: the row of each fact among vectors and words, in ascending order, where those have
-            rows of other facts too; None where they have not.
+        facts: the facts that have not ended, expired ones included.
+        vectors: the facts' vectors, float32, shape (len(facts), dimension), unit length; None to
+            compare only words.
+        disputes: by the id of a fact, the ids of the facts that contradict it.
+        numbers: the numbers that rank the facts, if they are known. Then only a fact that is
+            returned or filtered is read itself.
+        words: the index of the facts' words, if there is one.
+        rows: the row of each fact in vectors and words, in ascending order, if they have rows of
+            other facts too; else None.
     """
 
     def __init__(
@@ -158,7 +160,7 @@ class Recallable:
 
     @cached_property
     def own_names(self) -> tuple[str, ...]:
-        """What the contact is called, as it is filed."""
+        """The contact's name, from their slot."""
         rows = sorted(row for name in NAMING for row in self._filed.get(name, ()))
         slots = (self._facts[row].slot for row in rows)
         return tuple(
@@ -170,16 +172,17 @@ class Recallable:
     ) -> Recalled:
         """Facts that answer a question, the best first, and then the standing constraints.
 
-        Of these those that fit the question come first, then the others in the order in which they
-        came to hold. What keeps the contact safe stands, too, unless it is among the best. Without
-        a question everything is an answer, what was said last and matters most first.
+        Among the standing constraints, those that fit the question come first, then the others in
+        the order of their start. Facts that keep the contact safe count as standing, unless they
+        are among the best. Without a question every fact is an answer; the newest and most
+        important come first.
 
         Args:
             question: what is asked.
             wanted: which facts may answer it, standing constraints too.
-            how: how they are chosen and ordered.
+            how: how the facts are chosen and ordered.
             now: the time of the answer, which may be past (UTC).
-            limit: at most so many facts, beside the standing constraints.
+            limit: at most so many facts, without the standing constraints.
         """
         if not len(self._facts):
             return Recalled()
@@ -219,7 +222,7 @@ class Recallable:
         return np.array(left, dtype=np.intp)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
-        """Rows of the facts that are told, and that are sure enough."""
+        """The rows of the facts that may be returned, and that are sure enough."""
         is_sure = self._numbers["confidence"] >= how.confidence_min
         is_told = holding if how.hides_expired else telling
         rows = np.flatnonzero(is_told(self._numbers, now) & is_sure)
@@ -256,7 +259,7 @@ class Recallable:
         return _Closeness(words, meaning, asked, clearness, question.unread, question.strange)
 
     def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
-        """Clearness with which a question asks for each fact, by attribute and subject."""
+        """How clearly a question asks for each fact, by attribute and subject."""
         asked = np.zeros(len(self._facts))
         for attribute, clearness in asks.items():
             asked[self._filed.get(attribute, [])] = clearness
@@ -279,7 +282,10 @@ class Recallable:
 
     @cached_property
     def _others(self) -> dict[tuple[str, ...], list[int]]:
-        """Rows of the facts about each person or thing, by its words; without the contact."""
+        """The rows of the facts about each person or thing, by the words of its name.
+
+        Without the contact.
+        """
         rows_of: dict[str, list[int]] = {}
         for row, subject in enumerate(self._numbers["subject"].tolist()):
             if subject not in (None, CONTACT_SUBJECT):
@@ -288,7 +294,7 @@ class Recallable:
         return {words: rows_of[name] for words, name in named.items() if words}
 
     def _known(self, held: Rows) -> list[str]:
-        """Attributes of the facts that hold and do not end their own value, in order."""
+        """The attributes of the facts that hold and do not deny their own value, in order."""
         facts = (self._facts[row] for row in held)
         holds = {
             fact.slot.attribute
@@ -305,11 +311,11 @@ class Recallable:
         current: Collection[str],
         limit: int | None,
     ) -> Recalled:
-        """All that is told, the most important first, cut at a limit.
+        """All facts that may be returned, the most important first, up to a limit.
 
-        What opens each conversation comes before all, and no limit cuts it. Among equals the
-        current values of slots come first. The limit does not count standing constraints and facts
-        that no budget cuts.
+        The facts for the opening of each conversation come first, and no limit cuts them. Among
+        equals the current values of slots come first. The limit does not count standing constraints
+        and facts that no budget cuts.
 
         Args:
             how: how facts are ordered.
@@ -381,7 +387,7 @@ class Recallable:
         return np.lexsort((-numbers["last_confirmed_at"], -scores)), hit
 
     def _likeness(self, page: Rows) -> NDArray[np.floating[Any]]:
-        """Cosine of each fact to each other one; 1 without vectors."""
+        """The cosine between each two facts; 1 without vectors."""
         if self._vectors is None:
             return np.ones((len(page), len(page)))
         vectors = self._vectors[page if self._rows is None else self._rows[page]]
@@ -422,17 +428,18 @@ class Recallable:
 
 @in_order
 class _Closeness:
-    """The closeness of each fact to a question: in words and, with vectors, in meaning."""
+    """How close each fact is to a question: in words and, with vectors, in meaning."""
 
     words: WordMatches
     cosines: Scores | None
     asked: Scores | None = None
     clearness: float = 0.0
-    """The clearness of the question as one about contacts, even if this one has no such fact."""
+    """How clearly the question is about contacts, even if this contact has no such fact."""
     unread: float = 0.0
     """The share of the question that the model could not read."""
     strange: float = 0.0
-    """How much nearer the nearest fact must be, and the more clearly must one be asked for."""
+    """How much nearer the nearest fact must be, and how much more clearly the question must ask for
+    it."""
 
     def similarity(self, policy: RankingPolicy) -> Scores:
         """Closeness in words and in meaning as one number, 0 to 1."""
@@ -444,11 +451,11 @@ class _Closeness:
         return near if self.asked is None else np.maximum(near, self.asked)
 
     def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
-        """Rows that fit: near enough, or asked for by their attribute.
+        """The rows that fit: near enough, or their attribute is asked for.
 
-        Some questions are not meant for this memory. So the nearest fact must be nearer than
-        chance would make the nearest of so many facts; a little less if the question is a usual
-        one about contacts.
+        Some questions are not meant for this memory. So the nearest fact must be nearer than it
+        would be by chance among so many facts. For a usual question about contacts it may be a
+        little less near.
         """
         if self.cosines is None:
             return rows[self.words.scores[rows] > 0]

@@ -43,7 +43,7 @@ from reconciler.reading.sensitive_data import TOKEN
 
 ALLERGY = "allergy"
 MATTERS_MOST = 0.95
-"""The importance of a limit that binds, such as "never supply latex", or of a fact as grave."""
+"""The importance of a standing limit, such as "never supply latex", or of a fact as important."""
 _FOR_GOOD = re.compile(
     r"\b(?:never|must not|no(?:thing|body|-one| one| exceptions?))\b", re.IGNORECASE
 )
@@ -51,9 +51,9 @@ _ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)")
 
 
 def _keeps_safe(fact: Fact) -> bool:
-    """True if it keeps the contact safe: an allergy, or a standing constraint said for good.
+    """True if a fact keeps the contact safe: an allergy, or a lasting standing constraint.
 
-    An allergy counts in any words, filed under that attribute or not.
+    An allergy counts in any words, with or without that attribute.
     """
     if fact.is_standing and _FOR_GOOD.search(fact.text):
         return True
@@ -71,24 +71,25 @@ def tells_of_allergy(text: str) -> bool:
 
 
 def is_never_cut(fact: Fact) -> bool:
-    """True if no budget cuts it: it keeps the contact safe, or is as important."""
+    """True if no budget cuts a fact: it keeps the contact safe, or is as important."""
     return fact.importance >= MATTERS_MOST or _keeps_safe(fact)
 
 
 def holds_always(hit: RankedFact) -> bool:
-    """True if every answer tells it: it is a standing constraint, or no budget cuts it."""
+    """True if every answer contains a fact: it is a standing constraint, or no budget cuts it."""
     return hit.is_standing or is_never_cut(hit.fact)
 
 
 def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:
     """True if a side of a dispute holds until the contact or an operator answers.
 
-    It does if it is never cut, or if it is the only standing constraint of the dispute: to rely on
-    neither side would drop the limit. A fact that says that a limit has gone is no limit.
+    It holds if it is never cut, or if it is the only standing constraint of the dispute; otherwise
+    no side would hold, and the limit would be lost. A fact that says that a limit has ended is not
+    a limit.
 
     Args:
         fact: the side that is asked about.
-        others: the other sides; empty where it is in no dispute.
+        others: the other sides; empty if the fact is not in a dispute.
     """
     if not others or _lifts(fact):
         return False
@@ -98,7 +99,7 @@ def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:
 
 
 def _lifts(fact: Fact) -> bool:
-    """True if the fact says that its limit has gone: "no longer allergic", "may eat nuts again"."""
+    """True if the fact says that its limit ended: "no longer allergic", "may eat nuts again"."""
     said = read(fact.text)
     denied = {stem for denial in (*said.negated, *said.ceased) for stem in denial.reach}
     value = (fact.slot and fact.slot.value) or ""
@@ -106,38 +107,40 @@ def _lifts(fact: Fact) -> bool:
 
 
 FITTING_MAX = 8
-"""Facts that answer a question at most; that there are more is said."""
+"""The most facts in an answer; the answer says if there are more."""
 
 CLEAREST_SHARE = 0.5
-"""Standing limits that fit less than this share of the best fact's similarity do not touch the
-question. Facts are not cut so: of 153 CRM questions three facts answer 122, and eight 130."""
+"""A standing limit does not touch the question if its similarity is below this share of the best
+fact's. Other facts are not cut in this way: three facts answer 122 of 153 CRM questions, and eight
+facts answer 130."""
 
 
 class RecallOutcome(StrEnum):
     """The outcomes of a recall."""
 
     FITS = "fits"
-    """All facts that fit the question are in it."""
+    """The recall contains all facts that fit the question."""
 
     NOTHING_FITS = "nothing_fits"
-    """None does; ``Recalled.known`` says what is known about."""
+    """No fact fits the question; ``Recalled.known`` names the known attributes."""
 
     CUT = "cut"
-    """More fit than it holds; ``Recalled.left_out`` says how many."""
+    """More facts fit than the recall contains; ``Recalled.left_out`` says how many."""
 
 
 class Recalled(list[RankedFact]):
-    """The facts that fit, the best first, then the standing constraints: a list that knows more.
+    """The facts that fit, the best first, then the standing constraints: a list with more fields.
 
     Args:
         hits: the facts.
-        fitting: how many facts fit in all, those left out included; None for as many as are here.
-        standing: how many standing constraints there are in all; None likewise.
-        held: how many facts there are, whether they fit or not; None likewise.
-        known: where nothing fits, the attributes that are known, those with most values first.
+        fitting: how many facts fit in all, those left out included; None if all are in the list.
+        standing: how many standing constraints there are in all; None if all are in the list.
+        held: how many facts the contact has, whether they fit or not; None if all are in the list.
+        known: if nothing fits, the known attributes, those with most values first.
         passing: how many facts pass the filters, whether they fit or not; None for all.
-        over_budget: tokens that its lines take beyond a budget, for what no budget cuts.
-        waiting: the decisions that hold notes about the attribute that was asked for, by id.
+        over_budget: how many tokens its lines take beyond a budget, because of facts that no budget
+            cuts.
+        waiting: the ids of the decisions that hold notes about the attribute that was asked for.
     """
 
     def __init__(
@@ -163,26 +166,29 @@ class Recalled(list[RankedFact]):
 
     @property
     def outcome(self) -> RecallOutcome:
-        """The kind of answer. A standing constraint that does not fit the question is no answer."""
+        """The kind of answer.
+
+        A standing constraint that does not fit the question is not an answer.
+        """
         if not self.fitting:
             return RecallOutcome.NOTHING_FITS
         return RecallOutcome.CUT if self.left_out else RecallOutcome.FITS
 
     @property
     def left_out(self) -> int:
-        """Number of facts that fit and are not here."""
+        """The number of facts that fit and are not in the list."""
         return max(self.fitting - self._fitting_here, 0)
 
     @property
     def standing_left_out(self) -> int:
-        """Number of standing constraints that are not here."""
+        """The number of standing constraints that are not in the list."""
         return max(self.standing - self._standing_here, 0)
 
     def clearest(self, share: float) -> Recalled:
         """The same answer; standing constraints that fit much less than the best do not fit.
 
         Args:
-            share: of the similarity of the best one, which another must have, 0 to 1.
+            share: the share of the best fact's similarity that a constraint must reach, 0 to 1.
         """
         least = share * max((hit.similarity or 0.0 for hit in self), default=0.0)
         cut = copy(self)
@@ -196,7 +202,7 @@ class Recalled(list[RankedFact]):
     def touching(self, told: Collection[str] = ()) -> Recalled:
         """The same answer without the standing constraints that do not touch the question.
 
-        What keeps the contact safe stays, unless the conversation was told it already.
+        Facts that keep the contact safe stay, unless the conversation was already told them.
 
         Args:
             told: the ids of the facts that the conversation was told.
@@ -238,14 +244,14 @@ class Recalled(list[RankedFact]):
 def suspended_ids(
     facts: Iterable[Fact], now: datetime, disputes: Mapping[str, Collection[str]]
 ) -> set[str]:
-    """Ids of the facts with another value of one slot, of which one holds only until its end.
+    """The ids of the facts that a temporary value of the same slot suspends.
 
     A fact that is in dispute with it, or that began later, is not suspended.
 
     Args:
-        facts: those that are told at this time.
+        facts: the facts that may be returned at this time.
         now: the time (UTC).
-        disputes: by the id of each fact that is in dispute the ids of the other sides.
+        disputes: by the id of each fact in dispute, the ids of the other sides.
     """
     slots: dict[tuple[str, str | None], list[Fact]] = {}
     for fact in facts:
@@ -277,7 +283,7 @@ def suspends(temporary: Fact, fact: Fact) -> bool:
 
 
 def _question(fact: Fact) -> tuple[str, str | None] | None:
-    """Question of a slot that holds one value; None without one."""
+    """The question of a slot that holds one value; None for any other slot."""
     if fact.slot is None or not fact.slot.is_single_valued or _value(fact) is None:
         return None
     return fact.slot.subject, fact.slot.attribute
@@ -288,7 +294,7 @@ def _value(fact: Fact) -> str | None:
 
 
 _TAKEN_OUT = "hidden"
-"""One word in the place of a token; the marks around it end what a denial reaches."""
+"""A word that replaces a token; the marks around it limit the reach of a denial."""
 
 _CLAUSE = re.compile(r"[,;.] |: (?=\S+ \S)")
 """The marks between the clauses of a text; "Nut allergy: over" is one clause."""
@@ -305,15 +311,16 @@ class SlotValue:
         subject: about whom; ``contact`` for the contact itself.
         attribute: what is said, by its canonical name.
         value: as it was said.
-        since: from when it is true, as far as known (UTC).
+        since: the time from which the value is true, as far as known (UTC).
         word: the kind of source; the contact's own word if they confirmed it.
         observations: how often it was said.
         last_confirmed_at: when it was last said (UTC).
         is_disputed: whether another fact contradicts it, in an open dispute.
-        holds_until_settled: whether it is a limit, such as an allergy, that holds all the same.
-        is_contested: whether it took the place of another in a to and fro.
-        may_be_outdated: whether the lifetime of all facts that say it is over, or whom it is about
-            has left.
+        holds_until_settled: whether it is a limit, such as an allergy, that holds despite the
+            dispute.
+        is_contested: whether it replaced a value that changes back and forth.
+        may_be_outdated: whether the lifetime of all facts that say it has ended, or the person it
+            is about has left.
         is_single_valued: whether the attribute holds one value at a time.
         fact_id, text: the fact that it is a part of.
     """
@@ -337,18 +344,18 @@ class SlotValue:
 def current_values(
     facts: Iterable[Fact], disputes: Mapping[str, Collection[Fact]], attributes: AttributeBook
 ) -> list[SlotValue]:
-    """Values of these facts: the contact's own first, by attribute, the newest of each first.
+    """The values of these facts: the contact's own first, by attribute, the newest of each first.
 
     Procedures are left out. A value that a live fact denies is left out, too: its own value, as in
-    "No longer works at Globex", which is filed under Globex, or that of an older fact, as "No
-    longer allergic to nuts" denies the nuts. While the two are in dispute, a limit holds. Facts
-    with the same value become one. If an attribute has one value, a lasting value hides one that
-    holds only for the moment. A fact without a slot gives the value that its words show.
+    "No longer works at Globex" with the value Globex, or the value of an older fact, as "No longer
+    allergic to nuts" denies the nuts. While the two are in dispute, a limit holds. Facts with the
+    same value become one. If an attribute has one value, a lasting value hides a temporary one. A
+    fact without a slot gives the value that its words show.
 
     Args:
-        facts: those that are told.
-        disputes: by the id of each that is in dispute the other sides.
-        attributes: the attributes of slots that are known.
+        facts: the facts that may be returned.
+        disputes: by the id of each fact in dispute, the other sides.
+        attributes: the known attributes of slots.
     """
     live = sorted(facts, key=_newest, reverse=True)
     denials = [fact for fact in live if _may_deny(fact.text, attributes)]
@@ -378,7 +385,10 @@ def current_values(
 
 
 def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
-    """Value; marked as perhaps outdated if a later fact says that its person has gone."""
+    """Return the value.
+
+    It is marked as perhaps outdated if a later fact says that its person has left.
+    """
     known = stems_of(" ".join(words_of("relative")))
     has_gone = value.subject != CONTACT_SUBJECT and any(
         is_over_itself(_without(other.text, firms), value.subject, known)
@@ -411,7 +421,7 @@ def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
 def _value_said(
     same: Sequence[tuple[Fact, Slot]], disputes: Mapping[str, Collection[Fact]]
 ) -> SlotValue:
-    """Value of all facts that say it, in the words of the newest; that one comes first."""
+    """Join the facts that say a value; the newest comes first, and gives the words."""
     fact, slot = same[0]
     facts = [fact for fact, _ in same]
     return SlotValue(
@@ -442,9 +452,9 @@ def _may_deny(text: str, attributes: AttributeBook) -> bool:
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """True if the fact denies its own value: it does not hold, or no longer.
+    """True if the fact denies its own value: the value does not hold, or no longer holds.
 
-    If one of the book's phrasings fits the words, it decides; else the words of denial do.
+    If one of the book's phrasings fits the words, it decides; else the words of denial decide.
     """
     read_slot = None if slot.is_single_valued else attributes.read_slot(fact.text)
     if read_slot is not None and read_slot.attribute == slot.attribute:
@@ -457,10 +467,10 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
 
 @lru_cache(maxsize=4096)
 def ends_own_value(text: str, slot: Slot) -> bool:
-    """True if a text denies the value under which it is filed: it does not hold, or no longer.
+    """True if a text denies the value of its slot: it does not hold, or no longer holds.
 
-    If a denial affirms a value of the attribute, as with an allergy, the text has to name the
-    attribute, and to deny it plainly. That a ticket is closed is its state, and holds.
+    If a denial can affirm a value of the attribute, as with an allergy, the text must name the
+    attribute, and deny it plainly. "Closed" is the state of a ticket, not a denial.
     """
     if slot.thing and slot.thing.state:
         return False
@@ -474,10 +484,10 @@ def _is_affirmed_by_denial(slot: Slot) -> bool:
 
 
 def _says_so_itself(text: str, slot: Slot) -> bool:
-    """True if one clause both names the attribute and says that the value holds no longer.
+    """True if one clause both names the attribute and says that the value no longer holds.
 
-    "Allergic to peanuts: must not be given peanuts" does not; the first clause affirms it. Nor does
-    "has never been tested for a nut allergy": in doubt a limit stays.
+    False for "Allergic to peanuts: must not be given peanuts", because the first clause affirms it.
+    False for "has never been tested for a nut allergy", because an unclear limit stays.
     """
     return any(
         _says_no_more(clause, slot) and _names(clause, _name(slot)) and _is_plain(clause, slot)
@@ -486,7 +496,7 @@ def _says_so_itself(text: str, slot: Slot) -> bool:
 
 
 def _is_plain(clause: str, slot: Slot) -> bool:
-    """True if a clause that denies a limit's value does so plainly, or says that it has ended."""
+    """True if a clause denies a limit's value plainly, or says that it has ended."""
     if not _is_affirmed_by_denial(slot) or is_over(clause, slot.value or ""):
         return True
     hidden = TOKEN.sub(_TAKEN_OUT, clause)
@@ -495,7 +505,7 @@ def _is_plain(clause: str, slot: Slot) -> bool:
 
 
 def _contradict(text: str, fact: Fact, slot: Slot) -> bool:
-    """True if a text and a fact deny each other; of a limit only where that is plain."""
+    """True if a text and a fact deny each other; for a limit only if the denial is plain."""
     said = read(text)
     if _is_affirmed_by_denial(slot) and (said.negated or said.ceased):
         return _says_so_itself(text, slot)
@@ -503,7 +513,7 @@ def _contradict(text: str, fact: Fact, slot: Slot) -> bool:
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
-    """True if a text denies the slot's value, which it may hold as a token for personal data."""
+    """True if a text denies the slot's value; the text may hold it as a token for personal data."""
     value, said, attribute = slot.value or "", read(text), slot.attribute or ""
     if any(end.reach for end in read(value).ceased):
         return True  # "no longer sailing" is no value, and "retired" is one
@@ -521,7 +531,7 @@ def _says_no_more(text: str, slot: Slot) -> bool:
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     """True if another fact denies a fact's value; it must be as new, from as good a source.
 
-    A denial by a lesser source is a dispute, and both facts stand.
+    A denial by a less trusted source is a dispute, and both facts stay.
     """
     if other.fact_id == fact.fact_id or other.word.is_trusted_less_than(fact.word):
         return False
@@ -544,7 +554,7 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
 def _denies_by_slot(
     other: Fact, told: Slot, fact: Fact, slot: Slot, attributes: AttributeBook
 ) -> bool:
-    """True if a fact that is filed under a slot of the same subject denies the slot's value."""
+    """True if a fact with a slot of the same subject denies the slot's value."""
     if told.key == slot.key:
         return _is_denied(other, told, attributes)
     if told.key is not None and told.attribute != slot.attribute:
@@ -593,7 +603,7 @@ def _says_only(text: str) -> bool:
 
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """True if another fact says that the value of the slot holds no longer, or never did."""
+    """True if another fact says that the value of the slot no longer holds, or never did."""
     if _says_so_itself(other.text, slot):
         return True
     if _is_wish_no_more(other.text, fact.text, slot):
@@ -605,7 +615,7 @@ def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> boo
 
 
 def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
-    """True if a text only takes a wish for the value back: not "no emails on Sundays"."""
+    """True if a text only withdraws a wish for the value: not "no emails on Sundays"."""
     wishes, told = words_of("wish"), read(said)
     if not told.ceased or wishes.isdisjoint(told.stems) or wishes.isdisjoint(read(wish).stems):
         return False

@@ -1,1 +1,1 @@
-"""The rule: what a note is compared with, what becomes of it, what a restatement carries. Pure."""
+"""The rule: the facts that a note is compared with, its outcome, and restatements. Pure."""

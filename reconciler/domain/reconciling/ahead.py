@@ -1,13 +1,13 @@
-"""Ahead and past: what is said of a day to come or of what is over, and known ends. Pure.
+"""Ahead and past: notes about a later day or about the past, and known ends.
 
-A fact that holds from a later day on, a plan, ends nothing before that day: what it is to replace
-gets that day as its end. Readers judge both by the clock, so that nothing is written on the day
-itself. Which fact ends with which plan is on the record of the decision that says so, beside the
-end that the fact has by itself: so a plan that is dropped gives back what it alone was to end.
+Pure. A plan is a fact that starts on a later day. It ends no fact before that day: the fact that it
+will replace gets that day as its end.
 
-A note about something that is over is written, so that recall of the past finds it. Its fact is
-superseded from the start and not merely expired: a later note or a yes could make an expired fact
-live.
+Readers judge both by the clock, so that nothing is written on the day itself. The record of a
+decision says which fact ends with which plan, and which end the fact has without the plan. So if a
+plan is dropped, the facts that only this plan would end get their own end back. A note about
+something that has ended is written, so that recall of the past finds it. Its fact is superseded
+from the start and not merely expired: a later note or a yes could make an expired fact live.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from reconciler.frozen import frozen
 
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """Verdict about a note for a later day, and the facts that end only on that day.
+    """Decide a note for a later day, and name the facts that end only on that day.
 
-    An earlier plan ends at once. A note that says what holds already is counted.
+    An earlier plan ends at once. A note that repeats a present fact is counted.
 
     Args:
         verdict: what ``decide`` concluded, as if the day had come.
@@ -60,13 +60,13 @@ def as_of_its_plan(
     replaced_ids: Collection[str] = (),
     amended_id: str | None = None,
 ) -> Note:
-    """Note; without a day of its own, with the day of the plan that it rewords or corrects.
+    """Return the note; if it has no day, with the day of the plan that it rewords or corrects.
 
     Args:
         note: the note.
         verdict: what ``decide`` concluded.
         policy: as in ``decide``.
-        replaced_ids: the facts that it replaces, as a model says.
+        replaced_ids: the facts that the note replaces, as a model says.
         amended_id: the fact that a person corrects.
     """
     if note.valid_from is not None or verdict.action is not Action.UPDATE:
@@ -92,7 +92,7 @@ def _says_again(note: Note, plan: Neighbour, policy: ReconcilePolicy) -> bool:
 def of_today(
     verdict: Verdict, note: Note, policy: ReconcilePolicy, named_ids: Collection[str]
 ) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """Verdict about a note of today, and the facts that end only on a plan's day.
+    """Decide a note of today, and name the facts that end only on a plan's day.
 
     Plans that the note does not mention stay. If it repeats a plan, it is counted, unless it gives
     an earlier start.
@@ -127,14 +127,14 @@ def of_today(
 
 
 def _settled_on_the_day(verdict: Verdict) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """Verdict, and the facts in dispute with its plan, which hold until the plan's day."""
+    """The verdict, and the facts in dispute with its plan, which hold until the plan's day."""
     until_then = tuple(fact for fact in verdict.settled if not fact.is_upcoming)
     settled = tuple(fact for fact in verdict.settled if fact.is_upcoming)
     return replace(verdict, settled=settled), until_then
 
 
 def _ending_only(ended: tuple[Neighbour, ...], verdict: Verdict, reason: str) -> Verdict:
-    """Verdict with only these facts as targets; without any, an ADD."""
+    """Return the verdict with only these facts as targets; if there are none, an ADD."""
     verdict = replace(
         verdict,
         reason=reason,
@@ -165,7 +165,7 @@ class Plans:
                 ends[end.plan_id] = end
 
     def of(self, fact: Fact, gone_ids: Collection[str] = ()) -> list[PlannedEnd]:
-        """Plans in force that end a fact: they begin later than the fact was last said."""
+        """The plans in force that end a fact: they begin after the fact was last said."""
         return [
             end
             for end in self._ends.get(fact.fact_id, {}).values()
@@ -176,13 +176,13 @@ class Plans:
         ]
 
     def ended_by(self, plan_ids: Collection[str]) -> list[Fact]:
-        """Facts that these plans are to end and that have not ended yet."""
+        """The facts that these plans will end and that have not ended yet."""
         ids = (i for i, ends in self._ends.items() if not ends.keys().isdisjoint(plan_ids))
         facts = (self.facts[fact_id] for fact_id in ids if fact_id in self.facts)
         return [fact for fact in facts if not fact.has_ended]
 
     def end_of(self, fact: Fact, plan: Fact) -> PlannedEnd:
-        """Record that a fact ends with a plan, with the end that it has by itself."""
+        """Record that a fact ends with a plan, and its own end without the plan."""
         own = self.own(fact)
         return PlannedEnd(
             fact_id=fact.fact_id,
@@ -196,7 +196,7 @@ class Plans:
     def standing(
         self, fact: Fact, gone_ids: Collection[str] = (), more: Iterable[PlannedEnd] = ()
     ) -> Fact:
-        """The fact with its end: by the first plan that is left, else by itself.
+        """Return the fact with its end: by the first plan that is left, else its own end.
 
         Args:
             fact: the fact as it is stored.
@@ -217,7 +217,7 @@ class Plans:
         return fact
 
     def _stands(self, plan_id: str) -> bool:
-        """True if the plan has begun or will begin: it was not dropped before its day."""
+        """True if the plan was not dropped before its day."""
         plan = self.facts.get(plan_id)
         if plan is None or not plan.has_ended:
             return plan is not None
@@ -225,7 +225,7 @@ class Plans:
 
 
 def _said_since(own: Fact, said_at: datetime | None) -> Fact:
-    """Fact, with its lifetime renewed if it was said again after that time."""
+    """Return the fact, with its lifetime renewed if it was said again after that time."""
     if said_at is None or own.expires_at is None or own.valid_to is not None:
         return own
     delay = max(own.last_confirmed_at - said_at, timedelta(0))
@@ -234,23 +234,23 @@ def _said_since(own: Fact, said_at: datetime | None) -> Fact:
 
 @frozen
 class Effects:
-    """What a decision does to facts and disputes, before the ends that follow from it.
+    """The effects of a decision on facts and disputes, before the planned ends.
 
     Attributes:
-        ended: known facts that end at once, as they stand.
-        voided: those of them that were never true.
+        ended: known facts that end at once, in their present state.
+        voided: the ended facts that were never true.
         until_then: facts that end on the day of a plan, each with that plan.
         fact: the new fact.
-        kept: a known fact as it lives on, in place of the ended ones if no new one is.
-        counted: the facts that get one more observation, as they stood before.
+        kept: a known fact in its new state, which replaces the ended facts if there is no new fact.
+        counted: the facts that get one more observation, in their state before.
         moved: facts that only change their state, before and after.
-        over_ids: ended facts that no other replaces.
-        restated_id: the fact that the heir says again.
+        over_ids: ended facts that no other fact replaces.
+        restated_id: the fact that the heir restates.
         stays_id: the fact that an answer keeps.
         against: the ids of live facts that may contradict what is kept.
-        closed: the disputes that an answer closes, as they stood.
+        closed: the disputes that an answer closes, in their state before.
         closed_ids: the facts that it keeps side by side.
-        drawn: the disputes that it opens between known facts.
+        drawn: the disputes that the decision opens between known facts.
     """
 
     ended: Sequence[Fact] = ()
@@ -270,11 +270,14 @@ class Effects:
 
     @property
     def is_heir_new(self) -> bool:
-        """True if the new fact replaces the ended ones; else the kept one does, if any."""
+        """True if the new fact replaces the ended facts.
+
+        Else the kept fact does, if there is one.
+        """
         return self.fact is not None and not self.fact.has_ended
 
     def depends_on_plans(self, now: datetime) -> bool:
-        """True if plans may have a say: a fact with a known end, or one to come, is concerned."""
+        """True if plans may matter: a fact with a known end, or a future fact, is concerned."""
         concerned = (*self.ended, *(fact for fact, _ in self.until_then))
         return any(fact.valid_to is not None or fact.is_upcoming(now) for fact in concerned)
 
@@ -287,9 +290,9 @@ class Ends:
     """A decision's consequences for the ends of facts on days to come.
 
     Attributes:
-        planned: which facts end with which plan, because of it.
-        moved: facts that live on with another end, before and after.
-        heir: the fact that replaces the ended ones, with its own end; None if none does.
+        planned: the facts that end with a plan because of the decision.
+        moved: facts that go on with another end, before and after.
+        heir: the fact that replaces the ended facts, with its own end; None if there is none.
     """
 
     planned: tuple[PlannedEnd, ...] = ()
@@ -300,9 +303,9 @@ class Ends:
 def ends_after(plans: Plans, now: datetime, effects: Effects) -> Ends:
     """The planned ends after a decision.
 
-    A fact that replaces another ends with the plans that were to end the other. A fact that
-    replaces a plan, as a plan of its own or in other words, ends what the plan was to end. If a
-    plan is dropped, the other facts that it was to end stay.
+    A fact that replaces another fact ends with the plans for that fact. A fact that replaces a
+    plan, as another plan or in other words, ends the facts of the old plan. If a plan is dropped,
+    the other facts that it would have ended stay.
 
     Args:
         plans: the plans before.
@@ -351,14 +354,14 @@ def ends_after(plans: Plans, now: datetime, effects: Effects) -> Ends:
 def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
     """Verdict about a note that no longer holds.
 
-    Beneath a newer fact it stays history. If it repeats a known fact that was not said again since
-    the note's end, it replaces that fact, which has ended too. In any other case it is new, and
-    neither replaces nor contradicts anything.
+    If there is a newer fact, the note becomes the history of that fact. If the note repeats a known
+    fact that was not said again after the note's end, it replaces that fact, which has ended too.
+    In any other case it is new, and does not replace or contradict any fact.
 
     Args:
         verdict: what ``decide`` concluded, as if it still held.
         ended_at: until when it held (UTC).
-        known: the fact that the verdict was decided on, if any.
+        known: the fact that decided the verdict, if any.
     """
     ended = f"it held until {ended_at:%Y-%m-%d}"
     verdict = replace(verdict, can_be_arbitrated=False)
@@ -382,19 +385,19 @@ def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict
 
 
 def over(fact: Fact, ended_at: datetime) -> Fact:
-    """Fact as history from the start.
+    """Return the fact as history from the start.
 
     Args:
-        fact: as it would be written if it still held.
+        fact: the fact as it would be written if it still held.
         ended_at: until when it held (UTC).
     """
     return replace(fact, state=FactState.SUPERSEDED, valid_to=ended_at, expires_at=None)
 
 
 def as_told_to_end(fact: Fact, holds_until: datetime, note: Note) -> Fact:
-    """A fact that is said again with an end, with that end, because it was said last.
+    """Return a fact that is said again with an end, with this newer end.
 
-    A less trusted note changes no end. A fact that binds gets an end only from the contact.
+    A less trusted note changes no end. A standing fact gets an end only from the contact.
 
     Args:
         fact: the known fact.

@@ -1,6 +1,6 @@
 """The rule of a slot: the same question about the same subject. Pure.
 
-Which facts a note speaks of; a model is believed about no others. Pure.
+The facts that a note speaks of; a model is not believed about other facts. Pure.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ from reconciler.reading.sensitive_data import TOKEN
 def holders_of(slot: Slot, facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
     """Facts that hold a slot's value, and those of its attribute that hold another value.
 
-    A fact may hold it under another name of a caller's own, or in fewer or more words: "Bangalore"
-    and "Bangalore, India". A slot without a value means the only fact of its attribute. If several
-    may be meant, none is.
+    A fact may hold the value under another name that a caller made up, or in fewer or more words:
+    "Bangalore" and "Bangalore, India". A slot without a value means the only fact of its attribute.
+    If there are several, it means none of them.
 
     Args:
         slot: an attribute, with the value or without.
@@ -101,7 +101,7 @@ def by_slot(note: Note, seen: RuleInput) -> Verdict | None:
 def slot_alone(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy, *, is_state: bool
 ) -> Verdict | None:
-    """Verdict by two values of one slot, before anyone is asked."""
+    """Decide by two values of one slot, before a judge or a person is asked."""
     if note.slot is None:
         return None
     matches = [
@@ -150,7 +150,7 @@ def slot_alone(
 
 
 def is_left_open(note: Note, verdict: Verdict | Verdict[str], fact: Neighbour) -> bool:
-    """True if a verdict leaves open if a note of a fact's value says that the value holds."""
+    """True if it stays open whether a note with a fact's value says that the value holds."""
     is_open = verdict.action is Action.ADD and verdict.decided_by is DecidedBy.SLOT
     return is_open and compare_slots(note.slot, fact.slot) is SlotMatch.EQUAL
 
@@ -159,8 +159,8 @@ def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
     """True if a note of a fact's value may say that the value has ended, or was never true.
 
     It does not if a clause has only words of the fact, and denies nothing. It may if it denies
-    something that the fact does not deny, if its meaning is not that of a plain statement, or if it
-    tells of a change and names nothing that the fact says, or denies the opposite.
+    something that the fact does not deny, if its meaning is not a plain statement, if it says that
+    something changed without words of the fact, or if it denies the opposite.
     """
     slot, said, known = note.slot, read(note.text), read(fact.text)
     filed = f"{slot.value} {(slot.attribute or '').replace('_', ' ')}" if slot else ""
@@ -178,8 +178,8 @@ def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
 def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
     """True if the words speak against one question, although a slot was read from them.
 
-    He or she is not the contact, two events have a date each, and a word more before "is" or behind
-    "for" is another thing.
+    "He" or "she" is not the contact, two events have different dates, and a further word before
+    "is" or after "for" names another thing.
     """
     values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
     if are_of_other_people(note.text, fact.text):
@@ -197,7 +197,7 @@ def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
 
 
 def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[str]:
-    """Words that only one text has beside its slot."""
+    """The words, without the slot, that only one text has."""
     slots = [slot for slot in (one.slot, other.slot) if slot]
     said = [said for slot in slots for said in (slot.value or "", slot.attribute or "")]
     texts = (_with_value(one), _with_value(other))
@@ -205,7 +205,7 @@ def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[st
 
 
 def _with_value(told: Note | Neighbour) -> str:
-    """Text, its slot's value in the place of what stands for it there."""
+    """Write a text with its slot's value instead of the words for it."""
     value = told.slot.value if told.slot and told.slot.is_personal else None
     return told.text if value is None else TOKEN.sub(lambda _: value, told.text)
 
@@ -232,7 +232,7 @@ def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: V
 
 
 def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
-    """Why facts of another value may hold beside the note; empty where nothing says so."""
+    """Say why facts of another value may hold together with the note; empty if nothing says so."""
     if changed and tells_of_more(note.text):
         return 'yet an "also" says that both may hold'
     if are_of_several_matters(changed):
@@ -243,9 +243,9 @@ def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
 def _sparing_details(
     note: Note, again: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
 ) -> Verdict:
-    """Verdict of a slot, less those facts of the same value that would lose other details.
+    """The verdict of a slot, without the facts of the same value that would lose other details.
 
-    Such a fact says more than the note, or gives another date, number or name beside the value.
+    Such a fact says more than the note, or gives another date, number or name besides the value.
     """
     differing = {
         neighbour: findings
@@ -282,8 +282,8 @@ def _sparing_details(
 def _says_more(fact: Neighbour, note: Note) -> bool:
     """True if a fact of the same value holds a detail that would be lost with it.
 
-    A name alone is none, unless the note only leaves it out: "Moved from Pune to Bangalore", then
-    "Lives in Bangalore".
+    A name alone is not a detail, unless the note only leaves it out: "Moved from Pune to
+    Bangalore", then "Lives in Bangalore".
     """
     losses = losses_of(note, fact)
     has_value = any(loss.kind is not Difference.NAME for loss in losses)
@@ -302,9 +302,9 @@ def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Find
 
 
 def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
-    """Why a note of the same value does not say the fact again: it denies it, or counts otherwise.
+    """Say why a note of the same value does not restate the fact: a denial, or another count.
 
-    Of two counts of one thing the later one holds.
+    If there are two counts of one thing, the later count holds.
     """
     value = (note.slot and note.slot.value) or ""
     denials = denials_of(note, fact, policy)

@@ -1,7 +1,7 @@
 """The rules of the text alone. Pure.
 
-By the cosine: above the band, below it, and within it without a judge. By words: what a note takes
-back or names as over.
+By the cosine: above the band, below it, and within it without a judge. By words: facts that a note
+takes back, or says have ended.
 """
 
 from __future__ import annotations
@@ -117,15 +117,15 @@ def _above_the_cut(_note: Note, seen: RuleInput) -> Verdict | None:
 
 
 def _left_open(verdict: Verdict, *, is_open: bool = True) -> Verdict:
-    """Verdict as what stands until a judge says otherwise."""
+    """Mark the verdict as valid until a judge says otherwise."""
     return replace(verdict, can_be_arbitrated=is_open)
 
 
 def _restated(note: Note, seen: RuleInput) -> Neighbour | None:
-    """Nearest fact above the band that differs in nothing the guard can see.
+    """The nearest fact above the band in which the guard finds no difference.
 
-    With "invoice 1042" and "invoice 1043" both on file, what is said of the one again may well be
-    nearer to the other.
+    If "invoice 1042" and "invoice 1043" are both known, a repetition of one may be nearer to the
+    other.
     """
     for fact in seen.replaceable:
         is_near = fact.cosine >= seen.policy.cosine_update_min
@@ -138,7 +138,7 @@ def _restated(note: Note, seen: RuleInput) -> Neighbour | None:
 
 
 def _beside(note: Note, seen: RuleInput, decided_by: DecidedBy, where: str) -> Verdict:
-    """Below the cut a note is new; what it seems to contradict is linked to it."""
+    """Below the cut a note is new; facts that it seems to contradict are linked to it."""
     changes = {
         candidate: findings
         for candidate in seen.replaceable
@@ -212,20 +212,21 @@ ABOVE = Rule(
 _OF_PERMISSIONS = (
     "consent permission okay agree allow use share send keep pass give contact want no"
 )
-"""Words of any permission, which do not say what is permitted."""
+"""Words of every permission, which do not say what is permitted."""
 
 _CHANGE_COSINE_MIN = 0.3
-"""Below it a note ends nothing by its words: too little says that both are about one thing."""
+"""Below this cosine a note ends no fact by its words, because the two may be about different
+things."""
 
 TAKES_BACK = "it takes back the permission"
-"""How the reason begins where a head over vectors read it, which no replay has."""
+"""How the reason begins if a head over vectors read the note; a replay has no such head."""
 
 _WORDING_COSINE_MIN = 0.6
-"""Below it the same words need not be about one thing. Source: benchmarks/natural.py."""
+"""Below this cosine the same words may be about different things. Source: benchmarks/natural.py."""
 
 
 def _by_retraction(note: Note, seen: RuleInput) -> Verdict | None:
-    """A fact that the note takes back ends, at any cosine; a guess takes back nothing."""
+    """A fact that the note takes back ends, at any cosine; a guess cannot take back a fact."""
     if not seen.policy.guard or note.is_hedged or denial_in(note.text) is None:
         return None
     targets = tuple(

@@ -1,15 +1,15 @@
 """Disputes: facts that contradict each other, the question about them, and what settles them.
 
-Pure. A dispute is a set of live facts joined by open conflicts; which side is right is never
-guessed. It has no node of its own, so it ends when a side ends, and cannot disagree with the facts.
-To and fro: a value that comes back, and a second contradiction, are marked as contested.
+Pure. A dispute is a set of live facts joined by open conflicts; no code guesses which side is
+right. A dispute has no node, so it ends when a side ends, and cannot disagree with the facts.
+Contested values: a value that comes back, and a second contradiction, are marked.
 
-Who rules: a system or an operator outranks the contact in some attributes. Pure.
+Ranks: a system or an operator outranks the contact in some attributes. Pure.
 
-Suspending: a value with an end ends no value that lasts longer; both are kept. Pure.
+Suspending: a value with an end does not end a value that lasts longer; both are kept. Pure.
 
-"Lives in Zurich" stays while "Is in London until 6 December" holds, is left out by readers until
-then (``recalling.suspended``), and is the value again afterwards. Only a lasting value that begins
+"Lives in Zurich" stays while "Is in London until 6 December" holds. Readers leave it out until then
+(``recalling.suspended``), and afterwards it is the value again. Only a lasting value that begins
 later than the temporary one ends it.
 """
 
@@ -57,7 +57,7 @@ from reconciler.reading.quoting import in_quotes, unmarked
 
 
 def rules(note: Note, policy: ReconcilePolicy) -> bool:
-    """True if a system of the builder's own says it in an attribute that is listed for it."""
+    """True if a system of the builder gives the value of an attribute that is listed for it."""
     listed = policy.systems.get(note.artefact or "", frozenset())
     return note.trust is SourceKind.APPROVED_DOC and _attribute(note) in listed
 
@@ -65,8 +65,8 @@ def rules(note: Note, policy: ReconcilePolicy) -> bool:
 def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
     """True if the contact may not change a fact, such as a credit limit.
 
-    It rests on a system's word in an attribute that is listed for one, or on an operator's in an
-    attribute that the book does not list.
+    The fact is the word of a system in an attribute that is listed for it, or the word of an
+    operator in an attribute that the book does not list.
     """
     if fact.word is SourceKind.OPERATOR:
         return fact.slot is not None and not fact.slot.is_known
@@ -79,7 +79,7 @@ def _attribute(said: Note | Fact | Neighbour) -> str:
 
 
 def as_ruled(note: Note, policy: ReconcilePolicy) -> Note:
-    """Note; a system's value of an attribute that the book does not list is the only one."""
+    """Return the note; a system's value of an unlisted attribute counts as its only value."""
     slot = note.slot
     if slot is None or not slot.is_open or not rules(note, policy):
         return note
@@ -93,7 +93,8 @@ def yields(
 ) -> bool:
     """True if the note may not end the fact.
 
-    The contact's word yields to what ``is_ruled``, whichever is later: an operator decides.
+    The contact's word cannot end a fact that ``is_ruled``, even if it is later: an operator
+    decides.
 
     Args:
         note: what is said.
@@ -125,11 +126,11 @@ _PLAIN = ReconcilePolicy()
 def disputes_of(
     scope: Scope, facts: Iterable[Fact], conflicts: Iterable[Conflict], now: datetime
 ) -> list[Dispute]:
-    """Open disputes, newest first; facts that are linked, also indirectly, are one question.
+    """The open disputes, newest first; facts that are linked, also indirectly, make one question.
 
     Args:
         scope: the contact.
-        facts: the contact's facts; ended and expired ones are in no dispute.
+        facts: the contact's facts; ended and expired facts are never in a dispute.
         conflicts: the open conflicts.
         now: the time now (UTC).
     """
@@ -152,12 +153,12 @@ def settle(
     disputed: Mapping[str, Sequence[Fact]],
     policy: ReconcilePolicy = _PLAIN,
 ) -> Verdict:
-    """Verdict; if the note repeats one side of a dispute, the other side may end.
+    """Return the verdict; if the note repeats one side of a dispute, the other side may end.
 
-    It ends only by a plain note that is trusted no less than the other side, and later. And their
-    slot, or texts that differ in nothing else, must still show that one side is wrong. A link that
-    the guard drew in doubt waits for an answer: of three such links that any difference was allowed
-    to settle in full memories, three were settled wrongly.
+    It ends only by a plain note that is at least as trusted as the other side, and later. Their
+    slot, or texts that differ in nothing else, must still show that one side is wrong. An uncertain
+    link of the guard waits for an answer: when any difference could settle such a link, three of
+    three in full memories were settled wrongly.
 
     Args:
         verdict: what ``decide`` concluded.
@@ -230,13 +231,13 @@ def contest(
     policy: ReconcilePolicy,
     unread: Unread = all_read,
 ) -> Verdict:
-    """Verdict, marked as contested if the value goes back and forth.
+    """Return the verdict, marked as contested if the value goes back and forth.
 
     It does if the note returns to a superseded value (A, B, A), or is the second contradiction
     within the policy's window. The note is written in either case. These do not count: an end or a
-    denial, which names no value; a value that was said again; a value that only the denial of
-    another followed; and a value that was never live. A replacement that the contact's agent states
-    is a correction, however soon it comes.
+    denial, which names no value; a value that was said again; a value that was followed only by the
+    denial of another value; and a value that was never live. A replacement that the contact's agent
+    states is a correction, however soon it comes.
 
     Args:
         verdict: what ``decide`` concluded.
@@ -303,8 +304,8 @@ def standing_beside(
         note: the note.
         ends_at: its end (UTC); None for a lasting note.
         known: the facts that it is compared with.
-        told: its relations, as a model says.
-        own: gives a fact with the end that it has by itself, and not by a plan.
+        told: its relations, from a model.
+        own: returns a fact with its own end, without a plan's.
     """
     pairs = [(seen, fact) for seen, fact in known if not seen.is_expired]
     rivals = [
@@ -329,8 +330,8 @@ def is_replaced(
 ) -> bool:
     """True if a note replaces a fact, as a model says.
 
-    So does a note with an end if the fact is over, unless the note says only that, or that
-    something has ended.
+    A note with an end also replaces a fact that has ended, unless the note only says that something
+    has ended.
     """
     if told is None or fact.fact_id in told.replaces:
         return told is not None
@@ -339,9 +340,10 @@ def is_replaced(
 
 
 def end_of_known(note: Note, known: Iterable[tuple[Neighbour, Fact]]) -> datetime | None:
-    """The end of the temporary value that a note without an end says again; None for no such.
+    """The end of the temporary value that a note without an end repeats; None if there is none.
 
-    Only if it suspends a lasting value, and the note tells of no change; else it has become one.
+    It counts only if the value suspends a lasting value, and the note says no change; otherwise the
+    value has become lasting.
     """
     by_match: dict[SlotMatch, list[Fact]] = {SlotMatch.EQUAL: [], SlotMatch.CHANGED: []}
     for seen, fact in known:
@@ -357,7 +359,7 @@ def end_of_known(note: Note, known: Iterable[tuple[Neighbour, Fact]]) -> datetim
 
 
 def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
-    """True if a note with an end only suspends a fact, or is over before the fact begins."""
+    """True if a note with an end only suspends a fact, or ends before the fact begins."""
     if fact.category is Category.VOLATILE:
         return False
     begins = note.holds_from
@@ -368,7 +370,7 @@ def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
 
 
 def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
-    """True if a fact with an end suspends a lasting note, or what the note says again."""
+    """True if a fact with an end suspends a lasting note, or the fact that the note repeats."""
     if fact.valid_to is None:
         return False
     is_outside = not fact.valid_from < note.holds_from < fact.valid_to
@@ -376,7 +378,7 @@ def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
 
 
 def _holds_back(fact: Fact, note: Note, others: Iterable[Fact]) -> bool:
-    """True if a fact suspends one of the others, and the note does not say that this is over."""
+    """True if a fact suspends one of the others, and the note does not say that it has ended."""
     return not tells_of_change(note.text) and any(
         other.valid_to is None and other.holds_since <= fact.valid_from for other in others
     )
@@ -390,15 +392,15 @@ def with_suspended(
     beside: Iterable[Neighbour],
     over_ids: Collection[str],
 ) -> Verdict:
-    """The verdict of a note with an end: what it would end and only suspends stays, as it says.
+    """The verdict of a note with an end: a fact that it only suspends stays.
 
     Args:
         verdict: what ``decide`` concluded.
         note: the note.
         ends_at: its end (UTC); None for a lasting note, of which the verdict stays as it is.
         facts: the facts that it was compared with, by id.
-        beside: those that it was not decided on, from ``standing_beside``.
-        over_ids: the facts that are over, as a model says.
+        beside: the facts that did not decide, from ``standing_beside``.
+        over_ids: the facts that have ended, as a model says.
     """
     if ends_at is None:
         return verdict

@@ -1,4 +1,4 @@
-"""The limits of any verdict: detail, order of time, trust, doubt and what stands. Pure."""
+"""The limits of any verdict: detail, time, trust, guesses and standing facts. Pure."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from reconciler.reading.guard import denies_ever, share_a_word, takes_back
 from reconciler.reading.kinds import Category
 
 YIELDS = "does not supersede"
-"""What the reason says of a note that a more trusted fact outlasts."""
+"""The reason for a note that cannot end a more trusted fact."""
 
 OBSERVATIONS_OF_FIRM = 3
-"""Observations from which a guess cannot end a fact: three make a pattern."""
+"""The number of observations from which a guess cannot end a fact."""
 
 
 def within_limits(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict:
-    """Verdict after all limits; each may keep facts that the verdict would end."""
+    """Apply all limits to the verdict; each may keep facts that the verdict would end."""
     for limit in LIMITS:
         if verdict.action in limit.over:
             verdict = limit.apply(note, seen, verdict) or verdict
@@ -48,7 +48,7 @@ def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict |
 
 
 def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A less trusted note supersedes nothing: it repeats the fact, or stands beside it."""
+    """A less trusted note supersedes no fact: it repeats the fact, or is kept as another fact."""
     again = verdict.target if verdict.is_restatement else None
     held = tuple(
         target
@@ -84,7 +84,7 @@ def _protecting(
     decided_by: DecidedBy,
     why: str,
 ) -> Verdict:
-    """Verdict by which these facts stay: the note repeats the first, or stands beside them."""
+    """A verdict that keeps these facts: the note repeats the first, or is kept as another fact."""
     reason, known = f"{why} ({verdict.reason})", held[0]
     is_repeated = verdict.is_restatement and verdict.target is known
     if is_repeated and not news_of(note, known, seen.policy):
@@ -93,7 +93,7 @@ def _protecting(
 
 
 def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A passing note never ends a lasting fact; both stay, linked if a judge says otherwise."""
+    """A temporary note never ends a lasting fact; both stay, linked if a judge says otherwise."""
     if note.category is not Category.VOLATILE or not verdict.is_replacement:
         return None
     lasting = tuple(each for each in verdict.targets if each.category is not Category.VOLATILE)
@@ -106,9 +106,9 @@ def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | Non
 
 
 def by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A relation given by an agent or an extractor ends no fact of which the note does not speak.
+    """A relation from an agent or an extractor ends only facts that the note speaks of.
 
-    Each fact by itself; a person is asked about those that it does not speak of.
+    Each fact is checked separately; a person is asked about the other facts.
     """
     is_told = verdict.decided_by in (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
     if not (is_told and verdict.is_replacement):
@@ -121,7 +121,9 @@ def by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A decision ends only by a newer decision or a revocation; any other note stands beside it.
+    """A decision ends only by a newer decision or a revocation.
+
+    Any other note is kept as another fact.
 
     A new value of the same attribute ends it too. For a model's word, ``_MAY_END`` has other rules.
     Without this limit, an arbiter's REPLACES about a passing remark would end an agreement.
@@ -153,7 +155,10 @@ def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
 
 
 def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
-    """True if a judge may end it; if it binds, only by a decision, or if the contact said both."""
+    """True if a judge may end the fact.
+
+    A standing fact only by a decision, or if the contact said both.
+    """
     words = {note.trust, fact.word}
     is_newer = note.category is Category.DECISION
     return not binds(fact) or is_newer or words == {SourceKind.USER_EXPLICIT}
@@ -162,8 +167,8 @@ def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
 def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
     """True if a fact may end because a model says so: a model can be talked into it.
 
-    An operator's fact ends only by another value in its slot. A fact that binds, or was confirmed,
-    ends only by a note of the contact that shares a word with it.
+    An operator's fact ends only by another value in its slot. A standing or confirmed fact ends
+    only by a note of the contact that shares a word with it.
     """
     if match_of(note, fact) is SlotMatch.CHANGED:
         return True
@@ -179,14 +184,14 @@ _MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
     DecidedBy.AGENT: _may_end_by_model,
     DecidedBy.EXTRACTOR: _may_end_by_model,
 }
-"""Whether a fact may end, by who decided; all others follow ``_may_end_by_rule``."""
+"""The check that a fact may end, for each decider; all others use ``_may_end_by_rule``."""
 
 
 def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """Verdict, with the targets marked that were never true, as the note says.
+    """Mark the targets of the verdict that were never true, as the note says.
 
-    The note says so in words; or it gives another value from the same start in the past, so that
-    the fact held for no time. If the note only takes facts back, it is no fact, and nothing
+    The note says so in words; or it gives another value with the same start in the past, so that
+    the fact held for no time. If the note only takes facts back, it is not a fact, and nothing
     replaces them.
     """
     if not seen.policy.guard or not verdict.is_replacement:
@@ -201,18 +206,18 @@ def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None
 
 
 def _corrects(note: Note, fact: Neighbour) -> bool:
-    """True if the note gives another value from the same start, which lay in the past."""
+    """True if the note gives another value with the same start in the past."""
     begins = note.valid_from
     is_past = begins is not None and begins < note.said_at and fact.is_start_given
     return is_past and begins == fact.valid_from and match_of(note, fact) is SlotMatch.CHANGED
 
 
 def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """An older note replaces no newer fact: it becomes history beneath it.
+    """An older note does not replace a newer fact: it becomes the history of that fact.
 
-    An undated note is never older: see ``dated``. A fact that a model says is over may have begun
-    after the note's start. A fact that a model says is replaced counts as newer only if a person
-    gave its start; otherwise only the times of saying are known.
+    An undated note is never older: see ``dated``. A fact that has ended, as a model says, may have
+    begun after the note's start. A fact that is replaced, as a model says, counts as newer only if
+    a person gave its start; otherwise only the times of saying are known.
     """
     if note.is_undated:
         return None
@@ -242,7 +247,7 @@ def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _began(note: Note, fact: Neighbour, told: Relations | None) -> datetime:
-    """Note's time to compare with the fact's start: when it holds, or when it was said."""
+    """The note's time to compare with the fact's start: its own start, or when it was said."""
     if told is None or fact.fact_id not in told.replaces or fact.is_start_given:
         return note.holds_from
     return note.said_at if note.is_dated else max(note.said_at, fact.valid_from)

@@ -34,7 +34,7 @@ _FILLS_SLOTS = SourceKind.EXTRACTOR
 def written_fact(
     decision: Decision, holds_to: datetime | None = None, *, restates: Fact | None = None
 ) -> Fact:
-    """Fact that an ADD or an UPDATE writes, before it inherits anything.
+    """The fact that an ADD or an UPDATE writes, before it inherits anything.
 
     Args:
         decision: the decision; its ``fact_id`` names the new fact.
@@ -71,9 +71,9 @@ def written_fact(
 
 
 def _semantics(decision: Decision) -> RecallSemantics:
-    """How it is recalled: no order of anybody else's lifts a ban of an operator's meanwhile.
+    """How the fact is recalled until then: only an operator's order can lift an operator's ban.
 
-    Nor does a ban lift an operator's order to ask first. Any other ban binds at once,
+    A ban does not lift an operator's order to ask first either. Any other ban holds at once,
     against any order: a person may object at any time.
     """
     said = decision.judged.recall_semantics
@@ -89,18 +89,18 @@ def _semantics(decision: Decision) -> RecallSemantics:
 
 
 def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
-    """New fact with all that it inherits from the one that it restates.
+    """Return the new fact with everything that it inherits from the fact that it restates.
 
-    Observations go on from the old count. A standing decision stays one, with its lifetime, and a
-    volatile note does not make the fact volatile. It holds since the old one does, unless a date
-    was given, and has the longer of the two lifetimes. It inherits a sensitivity, and what a note
-    may bring, such as a slot, if the note brought none.
+    Observations continue from the old count. A standing decision stays a standing decision, with
+    its lifetime, and a volatile note does not make the fact volatile. The new fact holds from the
+    start of the old one, unless a date was given, and has the longer of the two lifetimes. It
+    inherits the sensitivity, and fields that the note does not have, such as a slot.
 
     Args:
         new: the result of ``written_fact``.
         old: the fact that it replaces.
-        is_read_again: whether the old fact rests on the same episode already. Then neither the
-            count nor the confidence grows.
+        is_read_again: whether the old fact already rests on the same episode. Then the count and
+            the confidence do not grow.
     """
     is_standing = old.category is Category.DECISION
     keeps_category = is_standing or new.category is Category.VOLATILE
@@ -139,7 +139,7 @@ def _held_since(new: Fact, old: Fact) -> datetime | None:
 
 
 def confirmed(fact: Fact, by: Decision) -> Fact:
-    """Fact after a SKIP: one more observation, and perhaps a longer lifetime.
+    """Return the fact after a SKIP: one more observation, and perhaps a longer lifetime.
 
     A tool that repeats a fact is counted, but adds no confidence.
     """
@@ -162,7 +162,7 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
 
 
 def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
-    """Slot that came with the note, if the fact's own words hold its value.
+    """The slot of the note, if the fact's own words hold its value.
 
     Otherwise a tool could file the contact's words under any slot, and so end other facts.
     """
@@ -176,8 +176,8 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
     """New fact in the slot of the fact that it replaces, if it holds the same value.
 
     The slot cannot be read from "works at acme!", but the older fact had it. A text that names the
-    value as the previous one, and says more, gets no slot, because it would be filed under what it
-    ends: "left Acme, and joined Globex".
+    value as the previous one, and says more, gets no slot, because its slot would hold the value
+    that it ends: "left Acme, and joined Globex".
     """
     slot = old.slot
     if new.slot is not None or slot is None or not holds_value(new.text, slot):
@@ -207,7 +207,7 @@ def without_ended_value(new: Fact, ended: Iterable[Fact | Neighbour]) -> Fact:
 
 
 def holds_value(text: str, slot: Slot | None) -> bool:
-    """True if the slot's value stands in the text, whatever its case and punctuation."""
+    """True if the text contains the slot's value, in any case and punctuation."""
     if slot is None:
         return False
     words = f" {' '.join(_WORDS.findall(text.casefold()))} "
@@ -221,7 +221,7 @@ def observed(fact: Fact) -> Fact:
 
 
 def taking_over(stays: Fact, goes: Fact) -> Fact:
-    """Fact that stays, after a person said that the other one says the same.
+    """Return the fact that stays, after a person said that the other fact says the same.
 
     The observations of both are added, and the longer lifetime holds.
     """
@@ -238,10 +238,10 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
 
 
 def expiry_of(decision: Decision) -> datetime | None:
-    """The end of the lifetime of what a decision writes (UTC); None for none.
+    """The end of the lifetime of the fact that a decision writes (UTC); None if it has no end.
 
-    A lifetime counts from when the note was said, or from a later day on which it begins. What
-    passes with the day on which it was said ends with that, unless a lifetime was given.
+    A lifetime counts from when the note was said, or from a later day on which it begins. A note
+    about only the day on which it was said ends with that day, unless a lifetime was given.
     """
     gate, note = decision.judged, decision.note
     if gate.lifetime_days is None:

@@ -1,7 +1,7 @@
-"""Reverting: which decisions rest on which, and how facts stand once some of them are undone.
+"""Reverting: which decisions depend on others, and the facts after decisions are undone.
 
-Pure. A decision says what it wrote and ended, and keeps how the facts that it changed stood before;
-so any decision is undone from its record, one that undid others too.
+Pure. A decision says which facts it wrote and ended, and keeps the earlier states of the facts that
+it changed. So every decision can be undone from its record, even a revert.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def fact_written_by(decision: Decision) -> str | None:
 
 
 def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
-    """Decision that undid this one and was not undone itself; None if this is in force.
+    """The decision that undid this one and was not undone itself.
+
+    None if this decision is in force.
 
     Args:
         decision: the decision.
@@ -53,11 +55,11 @@ def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
 
 
 def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
-    """Later decisions in force that rest on this one, newest first.
+    """The later decisions in force that depend on this one, newest first.
 
-    A decision rests on another if it is about a fact that the other wrote or changed, or about one
-    that such a decision wrote or changed. A revert of a later decision does not count: the two of
-    them cancel each other.
+    A decision depends on another if it is about a fact that the other wrote or changed, or about a
+    fact that such a decision wrote or changed. A revert of a later decision does not count: the two
+    cancel each other.
 
     Args:
         decision: the decision to undo.
@@ -87,14 +89,14 @@ def reversal(
     """A contact's facts after these decisions are undone.
 
     Args:
-        undone: the decisions to undo, newest first; no other decision in force rests on them.
+        undone: the decisions to undo, newest first; no other decision in force depends on them.
         facts: the contact's facts by id.
         links: the supersessions.
         conflicts: the conflicts, also closed ones.
         now: the time now (UTC).
 
     Raises:
-        InvalidRequestError: one of them changed no fact.
+        InvalidRequestError: a decision changed no fact.
     """
     after, before_links = dict(facts), tuple(links)
     after_links = list(before_links)
@@ -134,7 +136,7 @@ def _passed_on(
 ) -> dict[tuple[str, str], Conflict]:
     """Conflicts of an undone fact, moved to the fact that lives again in its place.
 
-    A conflict with a fact that says the same is left out, and so is one that exists already.
+    A conflict with a fact that says the same is left out, and so is a conflict that already exists.
     """
     beneath = {
         fact_written_by(undone_decision): undone_decision.superseded_ids
@@ -152,7 +154,7 @@ def _passed_on(
 
 
 def _heirs(fact_id: str, beneath: Mapping[str | None, Sequence[str]]) -> Iterable[str]:
-    """Facts that live again after the one above them is undone."""
+    """The facts that hold again after the fact that replaced them is undone."""
     for ended_id in beneath.get(fact_id, ()):
         if ended_id in beneath:
             yield from _heirs(ended_id, beneath)

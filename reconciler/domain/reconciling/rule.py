@@ -1,8 +1,9 @@
-"""The rule: what becomes of a note, in two tables. Pure; no graph, model or clock.
+"""The rule: the outcome of a note, in two tables.
 
-The rules of a model that read note and facts: the agent, the extractor, a judge. Pure.
+Pure; no graph, model or clock. The rules for a model that read note and facts: the agent, the
+extractor, a judge.
 
-Also the facts that a judge is shown, and the part of its answer that is let through.
+Pure. Also the facts that a judge is shown, and the part of its answer that is used.
 """
 
 from __future__ import annotations
@@ -104,11 +105,11 @@ def _as_told(note: Note, seen: RuleInput) -> Verdict | None:
 def _told_again(
     note: Note, fact: Neighbour, related_by: DecidedBy, policy: ReconcilePolicy
 ) -> Verdict:
-    """Note as one more observation of the fact that a model says it repeats.
+    """Count the note as an observation of the fact that it repeats, as a model says.
 
-    The same cannot hold another number, name or negation, no matter what the model says. If the
-    fact says more ("and carries an adrenaline pen"), it stays; else the note takes its place. A
-    note that then has a statement of its own ("and has asthma") is kept beside the fact.
+    A repetition must not have another number, name or negation, even if the model says so. If the
+    fact says more ("and carries an adrenaline pen"), it stays; else the note takes its place. If
+    the note then says something more ("and has asthma"), it is kept as another fact.
     """
     reason = f"the {related_by} says that it repeats a known fact"
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
@@ -136,7 +137,7 @@ def _told_again(
 
 
 def _says_otherwise(note: Note, fact: Neighbour, findings: Iterable[Finding]) -> bool:
-    """True if the note says something else than the fact, and does not only leave it out."""
+    """True if the note says something other than the fact, and does not only leave words out."""
     others = [each for each in findings if each.kind is not Difference.ROLES]
     denied = [each.in_fact for each in others if each.kind in DENIALS and not each.in_note]
     is_denied = bool(denied) and not leaves_a_denial_out(note.text, fact.text, " ".join(denied))
@@ -183,7 +184,7 @@ def _judged(note: Note, seen: RuleInput) -> Verdict | None:
 def _suspected(
     judgement: Judgement, shown: Sequence[Neighbour], verdict: Verdict
 ) -> Verdict | None:
-    """Verdict that stands, with a link to the fact that an unsure judge suspects, if any."""
+    """Keep the verdict so far, with a link to the fact that an unsure judge suspects, if any."""
     if judgement.target is None or verdict.action is not Action.ADD or verdict.is_history:
         return None
     fact = shown[judgement.target - 1]
@@ -199,7 +200,10 @@ def _suspected(
 def _also_ended(
     note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> tuple[Neighbour, ...]:
-    """Further facts that a judgement names; where the note says the same, without a loss."""
+    """The further facts that a judgement names.
+
+    If the note says the same, only those without a loss.
+    """
     numbers = dict.fromkeys(number for number in judgement.also if number != judgement.target)
     named = (shown[number - 1] for number in numbers)
     if judgement.relation is Relation.REPLACES or not policy.guard:
@@ -230,25 +234,25 @@ JUDGE = Rule(
 )
 
 CANDIDATE_COUNT_MAX = 5
-"""Facts that an arbiter is shown. Of the real updates in LongMemEval, 98.6 % have the right
-neighbour among the first three, and none has it after the fifth."""
+"""How many facts an arbiter is shown. In 98.6 % of the real updates in LongMemEval the right
+neighbour is among the first three, and it is never after the fifth."""
 
 _REACH_OF_CHANGE = 0.5
 """The reach for a note that says it is a change, as a share of the usual reach. Source:
-benchmarks/natural.py, where half of the changes below the reach lie above half of it. It also holds
-for a note that is not in English: no word tells there whether it is a change, and the cosine tells
-less (benchmarks/languages.py)."""
+benchmarks/natural.py, where half of the changes below the reach are above half of it. It is also
+used for a note that is not in English: no word shows there if the note is a change, and the cosine
+is less useful (benchmarks/languages.py)."""
 
 _NEAR_COUNT, _ALIKE_COUNT = 3, 2
 """Places reserved among the shown facts: for nearness, and for shared words or slot."""
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """Five nearest neighbours that the note could replace: live ones first, by nearness.
+    """The five nearest neighbours that the note could replace: live facts first, by nearness.
 
-    A lapsed fact counts by its nearness, so that a note that repeats it finds it among any number
-    of live ones. A fact about another subject, or another value of an attribute that holds many,
-    cannot be replaced.
+    An expired fact counts by its nearness, so that a note that repeats it finds it among any number
+    of live facts. The note cannot replace a fact about another subject, or another value of an
+    attribute that holds many.
     """
     beside = (SlotMatch.APART, SlotMatch.OPEN)
     neighbours_fit = [
@@ -260,10 +264,10 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
 def shown_to_judge(
     note: Note, neighbours: Iterable[Neighbour] | None, policy: ReconcilePolicy
 ) -> list[Neighbour]:
-    """Facts that an arbiter is asked about, at most five: live ones first, by nearness.
+    """The facts that an arbiter is asked about, at most five: live facts first, by nearness.
 
     Three are near in meaning, two share the note's words or attribute, and others of both kinds
-    fill the places that are left. Without a reach they are those that the note could replace. A
+    fill the remaining places. Without a reach they are the facts that the note could replace. A
     note with a slot is never compared with a fact about another person.
 
     Args:
@@ -291,7 +295,7 @@ def _is_anothers(note: Note, fact: Neighbour) -> bool:
 
 
 def _answers_same(note: Note, fact: Neighbour) -> bool:
-    """True if both have the same attribute, whatever their subjects."""
+    """True if both have the same attribute, even if their subjects differ."""
     if note.slot is None or fact.slot is None or note.slot.attribute is None:
         return False
     return note.slot.attribute == fact.slot.attribute
@@ -346,8 +350,8 @@ RULES = (
     ABOVE,
     JUDGE,
 )
-"""All rules, in order: the first that answers decides. A judge is asked last, and where it may be
-asked, its answer takes the place of what stood."""
+"""All rules, in order: the first that answers decides. A judge is asked last; if it may be asked,
+its answer replaces the verdict so far."""
 
 
 def decide(
@@ -365,23 +369,24 @@ def decide(
 ) -> Verdict:
     """Decide what to write for a note; the first rule that matches decides.
 
-    A verdict that ``can_be_arbitrated`` is what holds without an arbiter; called again with a
-    checked judgement, that decides instead. A slot decides by itself where it was given; one that
-    was read from the words is a guess, which a judge may overrule.
+    A verdict that ``can_be_arbitrated`` is valid without an arbiter; if ``decide`` is called again
+    with a checked judgement, the judgement decides. A given slot decides by itself; a slot that was
+    read from the words is a guess, which a judge may overrule.
 
     Args:
         note: what to remember.
-        neighbours: facts in scope that have not ended, nearest first, and those that share the
-            note's slot; None where there is no embedder.
+        neighbours: facts in scope that have not ended, nearest first, and facts that share the
+            note's slot; None without an embedder.
         policy: the thresholds.
-        judgement: an arbiter's answer about ``shown`` that ``check_judgement`` let through, if any.
+        judgement: an arbiter's answer about ``shown`` that ``check_judgement`` accepted, if any.
         shown: the facts that the judgement counts; None for ``shown_to_judge``.
-        unread: what of a text the embedding model could not read, so that no cosine tells of it.
-        relations: what a model that read the note and the neighbours said of them; all facts that
-            it names are among the neighbours. It is asked no second time.
+        unread: returns the parts of a text that the embedding model could not read; the cosine
+            ignores them.
+        relations: the relations from a model that read the note and the neighbours; all facts that
+            it names are among the neighbours. The model is not asked again.
         related_by: which model said so.
-        is_state: whether the note is a plain statement, as far as its vector tells.
-        taken_back: the ids of the permissions that the note takes back, as far as vectors tell.
+        is_state: whether the note is a plain statement, judged by its vector.
+        taken_back: the ids of the permissions that the note withdraws, judged by vectors.
 
     Returns:
         The verdict. UPDATE and SKIP always have a target.
@@ -410,7 +415,7 @@ def decide(
 
 
 def _by_rules(note: Note, seen: RuleInput) -> Verdict:
-    """Verdict of the first rule that answers, with its links; then the judge's."""
+    """The verdict of the first rule that answers, with its links; then that of the judge."""
     *rules, judge = RULES
     for rule in rules:
         if verdict := rule.apply(note, seen):
@@ -430,9 +435,9 @@ def restated(
     *,
     is_state: bool = True,
 ) -> Neighbour | None:
-    """Live fact that says all that the note says; None if none does, or it cannot be told.
+    """The live fact that says all that the note says; None if there is none, or if it is not clear.
 
-    A word that only the note has may be what needs a yes, whatever its slot.
+    A word that only the note has may be the part that needs a yes, with any slot.
 
     Args:
         note: what was proposed.
@@ -452,21 +457,21 @@ def restated(
 
 
 def dated(note: Note, verdict: Verdict) -> Note:
-    """Note as it is written; an undated one is no older than what it was decided on.
+    """The note to write; an undated note is not older than the fact that decided.
 
-    So what it supersedes ends no earlier than it began, whatever the clocks say. Facts that it has
-    nothing to do with do not move it: one host's wrong clock would spread over the whole contact.
+    So the fact that it supersedes does not end before it began, even if clocks differ. Other facts
+    do not change its time, because one host's wrong clock would then spread over the whole contact.
 
     Args:
         note: what was said; without a date of its own, said now.
-        verdict: what ``decide`` concluded about it.
+        verdict: the verdict of ``decide`` about it.
     """
     related = (*verdict.targets, *verdict.conflicts, *verdict.settled)
     return note.no_earlier_than(fact.valid_from for fact in related if not fact.is_upcoming)
 
 
 def printed(rows: Iterable[RuleRow]) -> str:
-    """Rows as the table of docs/what_decides.md and of ``explain --rules`` has them."""
+    """Write the rows for the table of docs/what_decides.md and of ``explain --rules``."""
     head = "| when | what is written | `decided_by` |\n|---|---|---|\n"
     return head + "".join(
         f"| {row.when} | {row.what} | {', '.join(map(_code, row.decided_by.split(', ')))} |\n"

@@ -1,8 +1,9 @@
-"""The common part of rules and limits: the view of the facts, and a verdict's parts. Pure.
+"""The common part of rules and limits: the view of the facts, and a verdict's parts.
 
-Also the links of a new fact, what a reader would ask about, and the verdict of a correction.
+Pure.
 
-Neighbours: which facts a note is decided on. Pure; cosines come from elsewhere.
+Also the links of a new fact, the questions of a reader, and the verdict of a correction.
+Neighbours: the facts that a note is compared with. Pure; cosines come from elsewhere.
 """
 
 from __future__ import annotations
@@ -72,14 +73,14 @@ def neighbour_of(fact: Fact, cosine: float, **flags: bool) -> Neighbour:
     Args:
         fact: the fact.
         cosine: its raw cosine to the note, in [-1, 1].
-        **flags: what ``Neighbour`` says of the moment; False if it is left out.
+        **flags: the fields of ``Neighbour`` about its state at this moment; False if left out.
     """
     own: dict[str, Any] = {name: getattr(fact, name) for name in _OF_FACT}
     return Neighbour(cosine=cosine, **(own | flags))
 
 
 def is_rival(note: Note, fact: Fact) -> bool:
-    """True if the note's slot decides about the fact, however far away its text is."""
+    """True if the note's slot decides about the fact, even if their texts are very different."""
     if note.slot is None or fact.slot is None:
         return False
     return note.slot.decides_about(fact.slot)
@@ -91,11 +92,11 @@ def are_of_one_kind(note: Note, fact: Fact | Neighbour) -> bool:
 
 
 def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
-    """How the note's slot relates to the fact's, as far as the texts are about one matter.
+    """How the note's slot relates to the fact's slot, if the texts are about one matter.
 
-    The budgets of two projects are two matters, whatever their values. An attribute that the caller
+    The budgets of two projects are two matters, with any values. An attribute that the caller
     invented is always one matter. A denial of a value is not another value: a person who never
-    worked at Globex may work at Nordlys, whichever is said first.
+    worked at Globex may work at Nordlys, in either order.
     """
     match = compare_slots(note.slot, fact.slot)
     if not note.slot or not fact.slot or match not in (SlotMatch.EQUAL, SlotMatch.CHANGED):
@@ -113,7 +114,7 @@ def are_of_several_matters(facts: Iterable[Fact | Neighbour]) -> bool:
 
 
 def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> bool:
-    """True if both name what the slot's value belongs to, and name different things."""
+    """True if both name the thing of the slot's value, and the things differ."""
     if one.slot is None or other.slot is None or not one.slot.is_known:
         return False
     values = (one.slot.value or "", other.slot.value or "")
@@ -163,7 +164,7 @@ def neighbours_of(
 
 LINK_COSINE_MIN = 0.45
 """Below this cosine two texts are about different things, even if they count the same noun. Source:
-measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates lie above it."""
+measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates are above it."""
 
 Findings = tuple[Finding, ...]
 
@@ -178,19 +179,20 @@ class RuleInput:
     """The input of the rules: a note's neighbours, thresholds and judgement.
 
     Attributes:
-        neighbours: as ``decide`` takes them, without those that a model says hold beside the note.
+        neighbours: as in ``decide``, without the facts that hold together with the note, as a model
+            says.
         known: all neighbours; None without an embedder.
         replaceable: the neighbours that the note could replace.
         policy: the thresholds.
         judgement: an arbiter's answer about ``shown``, if any.
         shown: the facts that a judge is, or would be, asked about.
-        unread: gives the parts of a text that the embedding model could not read.
-        relations: what a model that read note and facts said about them.
-        related_by: which model it was.
-        is_state: whether the note's meaning is that of a plain statement, as far as its vector
-            tells, and not that of an end.
-        taken_back: the ids of the permissions that the note takes back, as far as vectors tell.
-        so_far: the verdict that stands if a judge, who is asked last, says nothing else.
+        unread: returns the parts of a text that the embedding model could not read.
+        relations: the relations from a model that read note and facts.
+        related_by: the name of that model.
+        is_state: whether the note is a plain statement, judged by its vector, and not the end of a
+            fact.
+        taken_back: the ids of the permissions that the note withdraws, judged by vectors.
+        so_far: the verdict that is valid unless a judge, which is asked last, changes it.
     """
 
     neighbours: Sequence[Neighbour]
@@ -208,7 +210,10 @@ class RuleInput:
 
     @property
     def nearest(self) -> Neighbour:
-        """Nearest fact to replace; a live one, unless it is far away and an expired one is near."""
+        """The nearest fact to replace.
+
+        A live fact, unless it is far away and an expired fact is near.
+        """
         for bound in (self.policy.cut, self.policy.cosine_add_max):
             for fact in self.replaceable:
                 if fact.cosine >= bound:
@@ -228,7 +233,7 @@ class RuleRow:
     Attributes:
         decided_by: what the decision records, as the table prints it.
         when, what: when it applies, and what is written.
-        why: what ``explain`` says of its decisions; "" if the thresholds say all.
+        why: the sentence of ``explain`` about its decisions; "" if the thresholds explain them.
     """
 
     decided_by: str
@@ -243,7 +248,7 @@ class Rule(RuleRow):
 
     Attributes:
         apply: takes the note and the input; returns None if it does not apply.
-        is_linked: whether its ADD is linked to facts that a reader would ask about.
+        is_linked: whether its ADD is linked to facts about which a reader would ask.
     """
 
     apply: Callable[[Note, RuleInput], Verdict | None]
@@ -264,7 +269,7 @@ class RuleLimit(RuleRow):
 
 
 def all_read(_text: str) -> str:
-    """No part is unread: the model reads the whole text."""
+    """Returns no unread part: the model reads the whole text."""
     return ""
 
 
@@ -292,7 +297,7 @@ def cosine_of(neighbour: Neighbour) -> str:
 
 
 def listed(findings: Iterable[Finding]) -> str:
-    """Findings, for a reason."""
+    """The findings, in words for a reason."""
     shown = "; ".join(map(str, findings))
     return f", yet {shown}" if shown else ""
 
@@ -300,7 +305,7 @@ def listed(findings: Iterable[Finding]) -> str:
 def sparing(
     spared: tuple[Neighbour, ...], verdict: Verdict, decided_by: DecidedBy, reason: str
 ) -> Verdict:
-    """The UPDATE without the targets that may not end; the note is in dispute with them."""
+    """The UPDATE without the targets that must not end; the note is in dispute with them."""
     conflicts = verdict.conflicts + spared
     ended = tuple(target for target in verdict.targets if target not in spared)
     if ended:
@@ -317,7 +322,7 @@ def sparing(
 
 
 def repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:
-    """The UPDATE as one more observation of the fact that may not end."""
+    """The UPDATE as one more observation of the fact that must not end."""
     return replace(
         verdict, action=Action.SKIP, decided_by=decided_by, reason=reason, targets=(fact,)
     )
@@ -365,7 +370,10 @@ def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings
 
 
 def losses_of(note: Note, fact: Neighbour) -> Findings:
-    """Details that would be lost if the fact ended; another spelling of the value is none."""
+    """Details that would be lost if the fact ended.
+
+    Another spelling of the value does not count.
+    """
     said, known = ((slot and slot.value) or "" for slot in (note.slot, fact.slot))
     is_named = bool(said) and said.casefold() in note.text.casefold()
     is_shared = is_named and match_of(note, fact) is SlotMatch.EQUAL
@@ -373,18 +381,19 @@ def losses_of(note: Note, fact: Neighbour) -> Findings:
 
 
 _APART_COSINE_MIN = 0.7
-"""The same for texts that share no more than whom they are about, or that are not English: the
-packaged model puts all texts of another language near each other. Source: as that of replies."""
+"""The same bound for texts that share only their subject, or that are not English: the packaged
+model puts all texts of another language near each other. Source: as for replies."""
 
 
 def may_end(note: Note, fact: Neighbour) -> bool:
     """True if a model that says that a note ends a fact may be believed.
 
-    The note speaks of that fact: it names something that the fact says, answers its question, or
-    means the like. Whom all facts are about is no such thing. A fact that orders or forbids, or
-    that recall never cuts, ends only by another value of its slot or by words that name it; the
-    latter by words that tell of an end, too: "Orders the peanut menu" ends no allergy. To name the
-    attribute alone is enough only with such words: "Has a new budget line" ends no budget.
+    The note must speak of that fact: it names something that the fact says, answers its question,
+    or has a similar meaning. The name of the contact does not count. A fact that orders or forbids,
+    or that recall never cuts, ends only by another value of its slot or by words that name it. A
+    fact that recall never cuts needs words about an end, too: "Orders the peanut menu" does not end
+    an allergy. Only the name of the attribute is enough only with such words: "Has a new budget
+    line" does not end a budget.
     """
     if match_of(note, fact) is SlotMatch.CHANGED:
         return True
@@ -406,14 +415,14 @@ def may_end(note: Note, fact: Neighbour) -> bool:
 
 
 def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
-    """Words of the fact that the note has, without those for whom both are about."""
+    """The words of the fact that the note has, too, without the names of their subject."""
     value = (fact.slot and fact.slot.value) or ""
     names = f"{note.contact_name or ''} {note.scope.contact_id} {_subject_of(note, fact)}"
     return shared_words(note.text, f"{fact.text} {value}", names)
 
 
 def _subject_of(note: Note, fact: Neighbour) -> str:
-    """The name with which both texts open, mostly the contact's; empty if they open with none."""
+    """The name at the beginning of both texts, mostly the contact's; empty if there is none."""
     pairs = zip(note.text.split(), fact.text.split(), strict=False)
     run = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1] != pair[0].lower(), pairs)]
     names = read(note.text).names | read(fact.text).names
@@ -421,7 +430,7 @@ def _subject_of(note: Note, fact: Neighbour) -> str:
 
 
 def kept_apart(note: Note, target: Neighbour, findings: Findings, why: str) -> Verdict:
-    """Verdict that both stay, linked if they cannot both hold.
+    """A verdict that keeps both, linked if they cannot both hold.
 
     A name, a number or a "not" in only one text shows that the two are not the same; beside other
     words of its own, it does not show that they cannot both hold.
@@ -448,7 +457,7 @@ def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
 def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """Verdict, except when the fact that the verdict would end says more than the note.
 
-    Such a fact stays. If the note restates it and all of the note's words stand in it, the fact is
+    Such a fact stays. If the note restates it and the fact has all of the note's words, the fact is
     counted again. Any other note is written beside it: a word that only the note has may be news,
     and a more trusted note is always kept.
 
@@ -482,7 +491,7 @@ def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdi
 
 
 def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """Verdict of a cosine, its reason saying how much of the note the model could not read."""
+    """The verdict of a cosine; its reason says how much of the note the model could not read."""
     unread = seen.unread(note.text)
     if not unread:
         return None
@@ -492,7 +501,7 @@ def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _with_denied(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A note without a value ends nothing; what it denies in its own slot is linked to it."""
+    """A note without a value ends no fact; a fact that it denies in its slot is linked to it."""
     if note.slot is None or note.slot.value_key is not None or verdict.action is not Action.ADD:
         return None
     denied = tuple(
@@ -508,7 +517,7 @@ def _with_denied(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | Non
 
 
 def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A note beside other values of an attribute of which nothing says how many it holds.
+    """A note with another value of an attribute if it is not known how many values it holds.
 
     Only a reader can tell whether they still hold, so without one they are linked.
     """
@@ -536,8 +545,8 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A note that answers the question of a near fact in another way is linked to that fact.
 
-    Where no judge answered, one that says it is a change is linked to the nearest fact about the
-    same matter, too; a judge reads such notes better than shared words do.
+    If no judge answered, a note that says it is a change is also linked to the nearest fact about
+    the same matter; a judge reads such notes better than shared words do.
     """
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
@@ -568,7 +577,7 @@ def amended(
         note: the correction.
         neighbours: live facts in scope, with the named one and those in the note's slot; None
             without an embedder.
-        fact_id: the fact to end; None for those in the slot.
+        fact_id: the fact to end; None for the facts in the slot.
         why: who amends, and why.
 
     Raises:
@@ -576,8 +585,9 @@ def amended(
     """
     if neighbours is None:
         raise InvalidRequestError(
-            "this memory has no model to compare texts with, so nothing can be amended; give it "
-            "one with `reconciler reembed --model minilm`, or revoke the fact and add the right one"
+            "this memory has no model to compare texts with, so no fact can be amended; add a "
+            "model with `reconciler reembed --model minilm`, or revoke the fact and add the right "
+            "one"
         )
     named = [neighbour for neighbour in neighbours if neighbour.fact_id == fact_id]
     slotted = (SlotMatch.EQUAL, SlotMatch.CHANGED)
@@ -591,9 +601,9 @@ def amended(
     newest = max(targets, key=lambda neighbour: neighbour.valid_from)
     if not note.is_undated and note.holds_from < newest.valid_from:
         raise InvalidRequestError(
-            f"the known fact holds from {newest.valid_from:%Y-%m-%d %H:%M} on, later than the "
+            f"the known fact starts on {newest.valid_from:%Y-%m-%d %H:%M}, later than the "
             f"amendment ({note.holds_from:%Y-%m-%d %H:%M}); give a later said_at, or leave it out "
-            "to amend as of now"
+            "to amend the fact from now on"
         )
     return Verdict(
         Action.UPDATE,

@@ -1,4 +1,4 @@
-"""Notes, decisions, facts and their parts: frozen values that check themselves. No rule lives here.
+"""Notes, decisions, facts and their parts: frozen values that check themselves.
 
-A record imports records only, so every rule may use it.
+No rule is here. A record imports only records, so every rule may use it.
 """

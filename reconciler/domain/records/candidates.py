@@ -1,8 +1,8 @@
 """Candidates: proposed facts with their evidence. Nothing is judged here.
 
-Turns: one message of a conversation each, as it is handed over, checked.
+Turns: each is one message of a conversation, as it was handed over, checked.
 
-Evidence for a reader: the turns that a fact rests on, and the decisions that used each.
+Evidence for a reader: the turns that a fact rests on, with the decisions that used each turn.
 
 Assessments: how the gate disposes of a candidate, with every finding. Decides nothing.
 """
@@ -44,7 +44,7 @@ from reconciler.frozen import frozen, in_order
 from reconciler.reading.kinds import Category, RecallSemantics
 
 CONTACT = "contact"
-"""Who answers for the person that a fact is about; no one else can give their consent."""
+"""The name for the contact's own answers; no one else can give the contact's consent."""
 
 _PROPOSER_LENGTH_MAX = SCOPE_PART_LENGTH_MAX + len("agent:")
 
@@ -57,20 +57,20 @@ class Evidence:
     """One episode that a candidate rests on, and the exact words in it.
 
     Args:
-        episode_id: the episode's id. If the contact already has an episode with it, that one is
-            linked, not written again. Any other id is local to the contact, and the store replaces
-            it by an id of its own.
+        episode_id: the episode's id. If the contact already has an episode with this id, that
+            episode is linked, not written again. Any other id is local to the contact, and the
+            store replaces it with its own id.
         session_id: the session that it belongs to.
         scope: the contact's.
         text: what was said, 1 to 20,000 characters.
-        said_at: when; time-zone aware, kept in UTC.
-        spans: the words of the text that support the claim; empty for all of it.
+        said_at: when it was said; time-zone aware, kept in UTC.
+        spans: the words of the text that support the claim; empty for the whole text.
         source_kind: the kind of source.
-        source_reference: where it can be looked up, or None.
-        is_private: whether only its own contact's memory may be derived from it.
-        is_pending_erasure: whether a person asked for it to be erased.
+        source_reference: where the source can be looked up, or None.
+        is_private: whether only facts about its own contact may be derived from it.
+        is_pending_erasure: whether a person asked to erase it.
         is_cleaned: as in ``Note``.
-        is_new: whether this call drew the id, so that no other caller knows it yet.
+        is_new: whether this call made the id, so that no other caller knows it yet.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -114,25 +114,25 @@ class Evidence:
 
 @frozen
 class Candidate:
-    """A note that was proposed as a durable fact, with its evidence; a nomination, no decision.
+    """A note that was proposed as a durable fact, with its evidence; a proposal, not a decision.
 
     Args:
         note: the claim, with its scope, source, slot, category and topic.
-        evidence: the episodes that it rests on, the first one first; one that is named twice
-            counts once. The gate refuses a candidate without evidence.
+        evidence: the episodes that it rests on, in order; an episode that is named twice counts
+            once. The gate refuses a candidate without evidence.
         is_literal: whether its words were meant literally, as far as an extractor can tell.
-        is_introduced: whether the turn introduces these words as a text or as another's.
-        confidence: the extractor's own, 0 to 1; None if no extractor read it.
-        proposed_by: who proposed it; the same person may not confirm it.
+        is_introduced: whether the turn introduces these words as a text or as another person's.
+        confidence: the extractor's confidence, 0 to 1; None if no extractor read it.
+        proposed_by: who proposed the note; the same person may not confirm it.
         confirmed_by: who confirmed it after it was held. Only the gate's own answers set it; a
             candidate that arrives with it is refused.
-        is_reworded: whether that person confirmed it in other words than the question's.
-        ended_at: when it ceased to be true; only an import gives it. The fact is history from the
+        is_reworded: whether that person confirmed it in other words than the question.
+        ended_at: when it stopped being true; only an import gives it. The fact is history from the
             start. Time-zone aware, kept in UTC.
-        holds_until: until when it will be true, if known; recall leaves it out from then on.
-            Time-zone aware, kept in UTC.
-        relations: how a model that read the claim and the facts relates them; None without one.
-        said_before: what the contact said earlier in the conversation.
+        holds_until: the time until which it will be true, if known; recall leaves the fact out from
+            then on. Time-zone aware, kept in UTC.
+        relations: the relations from a model that read the claim and the facts; None without one.
+        said_before: the contact's earlier words in the conversation.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -169,7 +169,7 @@ class Candidate:
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 
     def as_typed(self) -> Candidate:
-        """The same candidate, checked against the length limits of text that no one has cleaned.
+        """The same candidate, checked against the length limits of texts before cleaning.
 
         Raises:
             InvalidNoteError: the note or an episode is longer.
@@ -204,7 +204,7 @@ class Candidate:
 
     @property
     def subject(self) -> str:
-        """Whom it is about: the contact, unless its slot names another person."""
+        """The person that it is about: the contact, unless its slot names another person."""
         return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
 
     @property
@@ -215,16 +215,16 @@ class Candidate:
 
 @frozen
 class Precedents:
-    """Earlier decisions about the same inference about the contact.
+    """The earlier decisions about the same inference.
 
     Attributes:
-        declined_id: the decision by which a person said no to it; None without one.
-        pending_id: the decision that still waits for an answer; None if none does.
-        waiting_id: the decision that waits without a question; None if none does.
-        is_answered: whether something said after the candidate already answers the question.
-        episode_ids: the episodes that supported it then.
-        sessions: their sessions.
-        contradicted: the text of a live fact that the candidate would end; None without one.
+        declined_id: the decision by which a person said no to it; None if there is none.
+        pending_id: the decision that still waits for an answer; None if there is none.
+        waiting_id: the decision that waits without a question; None if there is none.
+        is_answered: whether a later note already answers the question.
+        episode_ids: the episodes that supported it earlier.
+        sessions: the sessions of these episodes.
+        contradicted: the text of a live fact that the candidate would end; None if there is none.
     """
 
     declined_id: str | None = None
@@ -245,7 +245,7 @@ class Precedents:
 
 
 def _check_list(name: str, given: object, kind: type) -> None:
-    """Refuse what is not a list of this type."""
+    """Refuse a value that is not a list of this type."""
     if not isinstance(given, list | tuple) or not all(isinstance(item, kind) for item in given):
         raise InvalidNoteError(f"{name} must be a list of {kind.__name__}")
 
@@ -273,7 +273,7 @@ class Role(StrEnum):
 
     @property
     def source_kind(self) -> SourceKind:
-        """The kind of source. What the agent says, or was told, is no evidence of anything."""
+        """The kind of source. The words of the agent, and its instructions, are not evidence."""
         return _SOURCES.get(self, SourceKind.MODEL_GUESS)
 
     @property
@@ -299,12 +299,12 @@ class Turn:
 
     Args:
         role: who speaks.
-        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, but give no fact. A
-            sign that no engine stores, such as a null byte, is replaced in others' words.
-        said_at: when, time-zone aware; None for the session's start, or else for now, after
-            everything that the contact said before.
+        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, but give no fact. A sign
+            that no engine stores, such as a null byte, is replaced in the words of other speakers.
+        said_at: when it was said, time-zone aware; None for the session's start, or else for now,
+            after all earlier statements of the contact.
         reference: how the caller finds it again, for example a message's id, or None.
-        name: who speaks, by name, where several people speak in one role; it is not kept.
+        name: the speaker's name, if several people speak in one role; it is not kept.
 
     Raises:
         InvalidSessionError: any of the above does not hold.
@@ -321,8 +321,8 @@ class Turn:
         object.__setattr__(self, "role", role)
         if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
             raise InvalidSessionError(
-                f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "
-                "taken; cut it, or hand it over as several turns"
+                f"a turn has {len(self.text):,} characters, but at most {EVIDENCE_LENGTH_MAX:,} "
+                "are accepted; shorten it, or hand it over as several turns"
             )
         if isinstance(self.text, str) and role is not Role.CONTACT:
             object.__setattr__(self, "text", storable(self.text))
@@ -343,12 +343,12 @@ class TakenBy:
     """A decision that was made on a turn.
 
     Attributes:
-        decision_id: its record; ``explain`` says why it came out so.
-        fact_id: the fact that it is about; None if it wrote and counted none.
+        decision_id: its record; ``explain`` gives the reasons.
+        fact_id: the fact of the decision; None if it wrote and counted no fact.
         action: what was done.
         door: which door it came through.
-        proposed_by, answered_by: who put it forward, and who said yes or no to it, as far as
-            that is on record.
+        proposed_by, answered_by: who proposed the note, and who said yes or no to it, as far as
+        that is on record.
         at: when (UTC).
     """
 
@@ -367,17 +367,17 @@ class EvidenceTurn:
 
     Attributes:
         episode_id: its id.
-        fact_id: the fact that first used it: the one asked about, or one beneath it.
-        is_beneath: whether that fact lies beneath the one asked about, which restates it.
+        fact_id: the fact that first used it: the fact asked about, or one that it restates.
+        is_beneath: whether that fact is one that the fact asked about restates.
         speaker: who spoke: the role in its session, else the kind of source.
-        text: the turn, as it is kept.
-        spans: the words of it that are cited; empty for all of it.
+        text: the stored text of the turn.
+        spans: the cited words; empty for the whole turn.
         said_at: when (UTC).
-        session_id, channel: the session that it belongs to, and how that was held.
-        source_kind, source_reference: the kind of source, and where it can be looked up.
-        is_answer: whether it is a person's answer to a question, not a statement of their own.
-        taken_by: the decisions that used it for the fact, the oldest first; empty for turns from
-            before this was recorded.
+        session_id, channel: the session that it belongs to, and the session's channel.
+        source_kind, source_reference: the kind of source, and where the source can be looked up.
+        is_answer: whether it is a person's answer to a question, not an unasked statement.
+        taken_by: the decisions that used the turn for the fact, the oldest first; empty for turns
+            from before this was recorded.
     """
 
     episode_id: str
@@ -406,8 +406,8 @@ class FactEvidence:
 
     Attributes:
         fact: the fact asked about, live or ended.
-        statement: one sentence: whether the contact said it, when and where; if not, who did.
-        turns: the turns, the oldest first; those beneath the fact among them.
+        statement: one sentence: if the contact said the fact, when and where; if not, who said it.
+        turns: the turns, the oldest first; those of restated facts included.
     """
 
     fact: Fact
@@ -416,7 +416,7 @@ class FactEvidence:
 
     @property
     def has_contacts_words(self) -> bool:
-        """True if any of it is in the contact's own words."""
+        """True if a part of the evidence is in the contact's own words."""
         return any(turn.is_contacts for turn in self.turns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -427,7 +427,7 @@ class FactEvidence:
 ALL_PASSED = "every check passed"
 
 UNREAD = "unread: "
-"""The start of a finding that a check cannot read the text's language."""
+"""How a finding begins if a check cannot read the language of the text."""
 
 
 @frozen
@@ -448,7 +448,7 @@ class CheckFinding:
 
 @in_order
 class ScorePart:
-    """One row of the score: what it is for, and by how much it moves the score."""
+    """One row of the score: its reason, and how much it changes the score."""
 
     name: str
     effect: float
@@ -466,23 +466,24 @@ class Assessment:
         findings: the findings of all checks, in the gate's order, including those after the
             deciding one.
         confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
-        parts: what the score is made of, in order.
-        category, topic, sensitivity: what kind of thing it says, about which field of life, and how
-            carefully it is to be handled.
-        is_redacted: whether a keyed hash stands where sensitive data stood.
+        parts: the parts of the score, in order.
+        category, topic, sensitivity: its kind, its field of life, and how carefully it must be
+            handled.
+        is_redacted: whether a keyed hash replaces sensitive data.
         recall_semantics: how recall presents the fact.
         yields_to_live_intent: whether a present request overrides it.
         lifetime_days: after so many days the fact expires; None for never.
-        question: the question for a person, if it is held; worded so that "no" is an easy answer.
-            None if it waits silently until it is said again, or is only listed for an operator.
-        lapses_at: until when a silently held candidate waits to be said again; None for any other:
-            what is asked or listed waits without limit.
+        question: the question for a person, if the candidate is held; worded so that "no" is an
+            easy answer. None if it waits silently until it is said again, or is only listed for an
+            operator.
+        lapses_at: the time until which a silently held candidate waits to be said again; None for
+            any other candidate: a question waits without limit.
         policy_version: the version of the policy that decided.
-        domain: the policy applied the rules of this domain.
+        domain: the domain with the rules that decided.
         inference_key: equal for the same inference about the same contact.
         is_contacts_word: whether an extractor only repeats what the contact said, as far as code
             can check. The rule then uses the contact's trust.
-        is_hedged: whether it is a guess: hedged or of little confidence, and confirmed by no
+        is_hedged: whether it is a guess: hedged or with low confidence, and not confirmed by a
             person.
         importance: 0 to 1, the gate's estimate; None if the caller gave one. The note and the
             finding of the check ``meaning`` record it.
@@ -543,11 +544,12 @@ UNJUDGED = Assessment(
     domain="",
     inference_key="",
 )
-"""For decisions of earlier versions about notes that never came to the gate."""
+"""The assessment of decisions of earlier versions about notes that the gate did not judge."""
 
 _SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
-"""A candidate refused for one of these reasons still supports a later one by its episodes. One that
-was quarantined, not meant literally, or came from a tool or a model supports nothing."""
+"""If a candidate was refused for one of these reasons, its episodes still support a later
+candidate. A candidate that was quarantined, was not meant literally, or came from a tool or a model
+supports nothing."""
 
 
 @frozen
@@ -559,12 +561,12 @@ class EarlierDecision:
         action: what was done.
         reason: why the gate disposed of it so.
         trust: the kind of its source.
-        held_id: the decision under which the same question waited already.
-        lapses_at: until when it waits; None for as long as a question has no answer.
+        held_id: the earlier decision with the same question.
+        lapses_at: the time until which it waits; None if it waits until the question has an answer.
         answer_id: the decision that settled it.
         episode_id: the episode's.
         session_id: its session's.
-        is_answered_since: whether later words answered it, which no decision says.
+        is_answered_since: whether later words answered it without a decision.
         is_silent: whether it waits without a question.
     """
 
@@ -587,7 +589,7 @@ class EarlierDecision:
         return is_undecided and not self.trust.is_trusted_less_than(SourceKind.EXTRACTOR)
 
     def is_pending(self, now: datetime) -> bool:
-        """True if it waits, for an answer or to be said again, under its own id."""
+        """True if it waits under its own id, for an answer or to be said again."""
         is_settled = self.answer_id is not None or self.is_answered_since
         has_time = self.lapses_at is None or self.lapses_at > now
         return self.action is Action.HOLD and self.held_id is None and not is_settled and has_time
@@ -600,13 +602,13 @@ def precedents_of(
     is_answered: bool = False,
     contradicted: str | None = None,
 ) -> Precedents:
-    """Earlier decisions that a new proposal of the same inference is judged with.
+    """The earlier decisions that count when the same inference is proposed again.
 
     Args:
-        earlier: what was decided about it, the oldest first.
+        earlier: the earlier decisions about it, the oldest first.
         now: the time now (UTC).
-        is_answered: whether later words than the proposal's answer what would be asked.
-        contradicted: the text of a live fact that would end by the proposal.
+        is_answered: whether later words already answer the question.
+        contradicted: the text of a live fact that the proposal would end.
     """
     declined = [decision.decision_id for decision in earlier if decision.action is Action.DECLINE]
     pending = [decision for decision in earlier if decision.is_pending(now)]

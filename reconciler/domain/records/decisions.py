@@ -1,4 +1,4 @@
-"""Decisions: what a rule concluded about a note, and the record that is kept of it."""
+"""Decisions: the conclusion of a rule about a note, and its record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from reconciler.frozen import frozen, in_order
 from reconciler.reading.findings import Finding
 
 NO_MODEL = "none"
-"""The recorded model of a fact without a vector, as of raw words that earlier versions kept."""
+"""The recorded model of a fact without a vector, such as raw words that earlier versions kept."""
 
 UNSURE = "its confidence"
 """The start of an arbiter's error for an answer that makes sense but is too unsure to use."""
@@ -45,7 +45,7 @@ ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
     Relation.UNRELATED: frozenset({Action.ADD}),
     Relation.UNSURE: frozenset({Action.ADD}),
 }
-"""Which actions agree with a relation; an answer in which they disagree is no answer."""
+"""The actions that agree with each relation; an answer in which they disagree is not used."""
 
 
 @frozen
@@ -58,7 +58,7 @@ class Usage:
 
 @frozen
 class Judgement:
-    """An arbiter's answer; not yet checked against the neighbours it was shown.
+    """An arbiter's answer, before the check against the neighbours that the arbiter was shown.
 
     Attributes:
         target: the neighbour's number as shown, counted from 1; None with ADD, except that an
@@ -83,7 +83,7 @@ class Judgement:
 
 
 FactT = TypeVar("FactT", default=Neighbour)
-"""How a verdict names facts: the rule by the neighbours that it saw, a record by ids."""
+"""How a verdict names facts: the rule uses the neighbours that it saw, a record uses ids."""
 
 
 @in_order
@@ -91,20 +91,20 @@ class Verdict(Generic[FactT]):
     """A conclusion of the rule, of the gate, or of a person.
 
     Attributes:
-        targets: the facts that end (UPDATE, REVOKE, RESOLVE), the one that is repeated (SKIP), or
-            the newer one that the note goes beneath (``is_history``); the first is the one that it
-            was decided on. Empty with any other ADD.
+        targets: the facts that end (UPDATE, REVOKE, RESOLVE), the fact that is repeated (SKIP), or
+            the newer fact for which the note is history (``is_history``); the first is the fact
+            that decided. Empty for any other ADD.
         conflicts: live facts that the note may contradict; both stay, linked.
-        is_restatement: whether the note says the same as ``targets[0]``, so that the fact above
-            carries the observations and evidence of the one beneath.
-        is_history: the note is written beneath its target, not live.
-        is_contested: the note takes part in a to and fro; set by ``contest``.
-        settled: facts that end because the note agrees with what was in dispute with them; set by
+        is_restatement: whether the note says the same as ``targets[0]``, so that the new fact takes
+            over the observations and evidence of the old one.
+        is_history: the note is written as history of its target, not live.
+        is_contested: the value goes back and forth; set by ``contest``.
+        settled: facts that end because the note agrees with the other side of their dispute; set by
             ``settle``.
         findings: what the guard found between the note and the fact it was decided on.
-        can_be_arbitrated: whether an arbiter, where there is one, is asked before this is written.
-        voided: those of the targets that were never true, as the note says; their interval becomes
-            empty instead of being closed.
+        can_be_arbitrated: whether an arbiter, if there is one, is asked before this is written.
+        voided: the targets that were never true, as the note says; their interval becomes empty
+            instead of being closed.
     """
 
     action: Action
@@ -122,12 +122,12 @@ class Verdict(Generic[FactT]):
 
     @property
     def target(self) -> FactT | None:
-        """Fact that it was decided on, where it has one."""
+        """The fact that decided, if there is one."""
         return next(iter(self.targets), None)
 
     @property
     def above(self) -> FactT | None:
-        """Newer fact that the note goes beneath, where it is history."""
+        """The newer fact for which the note is history, if it is history."""
         return self.target if self.is_history else None
 
     @property
@@ -137,12 +137,12 @@ class Verdict(Generic[FactT]):
 
     @property
     def is_replacement(self) -> bool:
-        """True if it ends a fact without saying the same again."""
+        """True if it ends a fact without restating it."""
         return self.action is Action.UPDATE and not self.is_restatement
 
     @property
     def outcome(self) -> Outcome:
-        """Its outcome for the fact that it was decided on."""
+        """Its outcome for the fact that decided."""
         if self.is_history:
             return Outcome.HISTORY
         if self.action in (Action.UPDATE, Action.REVOKE):
@@ -152,7 +152,7 @@ class Verdict(Generic[FactT]):
         return Outcome.CONFLICT if self.conflicts else Outcome.APART
 
     def by_id(self: Verdict[Neighbour]) -> Verdict[str]:
-        """The same verdict with the ids of the facts, as a decision keeps it."""
+        """The same verdict with the ids of the facts, as a decision stores it."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         ids = {name: tuple(fact.fact_id for fact in own[name]) for name in _OF_FACTS}
         return Verdict(**own | ids)
@@ -165,9 +165,9 @@ _OF_FACTS = ("targets", "conflicts", "settled", "voided")
 
 @frozen
 class Comparison(Neighbour):
-    """One neighbour that a decision looked at, as it was then; rank 1 is the nearest.
+    """A neighbour that a decision compared, in its state at that time; rank 1 is the nearest.
 
-    It does not record how often the fact was said or whether it was confirmed: both keep changing.
+    It does not record how often the fact was said or if it was confirmed, because both change.
     """
 
     rank: int
@@ -186,13 +186,13 @@ class PlannedEnd:
     """The planned end of a fact: the day on which another fact, the plan, begins.
 
     Attributes:
-        fact_id, plan_id: what ends, and what begins.
+        fact_id, plan_id: the fact that ends, and the fact that begins.
         day: when the plan begins (UTC).
         valid_to, expires_at: how the fact ends without any plan, as in ``Fact``.
-        last_confirmed_at: when the fact had last been said: saying it again since renews it. None
-            if that is not on record.
-        is_released: whether the decision was erased before that day, so that the fact does not end
-            by it.
+        last_confirmed_at: when the fact had last been said; a later repetition renews it. None if
+            that is not on record.
+        is_released: whether the decision was erased before that day, so that it does not end the
+            fact.
     """
 
     fact_id: str
@@ -206,14 +206,16 @@ class PlannedEnd:
 
 @frozen
 class Undo:
-    """A decision's changes to facts that lived on, so that it can be undone.
+    """A decision's changes to facts that did not end, so that the decision can be undone.
 
     Attributes:
         before: the earlier state of each fact that it counted again, gave another end, or ended
             before its known end; with REVERT, of all facts that it changed.
-        decision_ids: with REVERT, what it undid, the newest first.
-        unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
-        unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
+        decision_ids: with REVERT, the decisions that it undid, the newest first.
+        unlinked, linked: with REVERT, the supersessions that no longer hold, and those that hold
+            again.
+        unrested, rested: with REVERT, the evidence that facts no longer rest on, and the evidence
+            that they rest on again.
         conflicts: the conflicts that an answer closed or a revert changed, as they were.
     """
 
@@ -239,7 +241,7 @@ class RecordedPolicy:
         reach: the cosine from which a judge was asked; None if it was asked only in the band, or
             there was none.
         guard: whether the guard was on.
-        embedding_model: what made the vectors.
+        embedding_model: the model that made the vectors.
     """
 
     profile: str
@@ -256,10 +258,10 @@ class RecordedOpinion:
     """An arbiter's answer, as it is kept.
 
     Attributes:
-        arbiter: its name; None if none was asked.
-        reasoning: what it argued; None if it did not answer.
-        error: why its answer was not used; None if it was.
-        relation, action, confidence: its answer; None if there was none.
+        arbiter: its name; None if no arbiter was asked.
+        reasoning: its reasoning; None if it did not answer.
+        error: why its answer was not used; None if it was used.
+        relation, action, confidence: its answer; None if there was no answer.
         target: a rank in ``compared_with``.
         also: the ranks of further facts that the same relation applies to.
         cost_usd: what the answer cost, in US dollars at the configured prices.
@@ -293,11 +295,12 @@ class Proposal:
     """Who proposed a note, and how the decision relates to other decisions.
 
     Attributes:
-        proposed_by, answered_by: who put it forward, and who said yes or no to it.
+        proposed_by, answered_by: who proposed the note, and who said yes or no to it.
         settles_id: the held decision that this one answers, commits or withdraws.
-        held_id: the earlier decision under which the same question waits already.
-        relations: what a model that read the note and the facts said of them.
-        holds_until: until when it was said to be true, where that was still to come (UTC).
+        held_id: the earlier decision with the same question.
+        relations: the relations from a model that read the note and the facts.
+        holds_until: the time until which it is true, as it was said, if that time was in the future
+            (UTC).
     """
 
     proposed_by: str | None = None
@@ -328,16 +331,17 @@ class Decision:
     """The record of one attempt to remember something, enough to decide it again.
 
     Attributes:
-        note: what was to be remembered, word for word, with what came with it.
-        verdict: what was concluded, with the facts by their ids.
-        cosine: raw cosine to the fact that it was decided on (the target, else the nearest), in
-            [-1, 1]; None without a neighbour or an embedder.
-        fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None if
-            no fact does, because the gate did not let it through. With RESOLVE the fact that stays.
+        note: the note, word for word, with its fields.
+        verdict: the verdict, with the facts by their ids.
+        cosine: raw cosine to the fact that decided (the target, else the nearest), in [-1, 1]; None
+            without a neighbour or an embedder.
+        fact_id: the fact that now says the note: the new fact, or with SKIP the fact that it
+            repeats; None if there is none, because the gate did not admit it. With RESOLVE the fact
+            that stays.
         closed_ids: the facts that an answer kept side by side, so that they are no longer in
             dispute.
-        expired_ids: the compared facts that had expired by then.
-        undo: what an undo needs beyond the other fields; None if nothing.
+        expired_ids: the compared facts that had expired at that time.
+        undo: further data for an undo; None if none is needed.
         planned_ends: which facts end on a later day because of it, and with which plan. It holds
             as long as the decision and the plan do.
         door: which door it came through.
@@ -346,10 +350,10 @@ class Decision:
         gate: how the write gate disposed of it, with every check's finding; None if no note
             came to the gate.
         proposal: who put it forward, and what it answers.
-        opinion: what the arbiter answered, where one was asked.
+        opinion: the arbiter's answer, if an arbiter was asked.
         timings: how long it took.
-        version: the contact's version that it led to, so that a contact's decisions have an
-            order whatever the clocks say; 0 if its record was damaged.
+        version: the contact's version after it, so that a contact's decisions have an order that
+            does not depend on clocks; 0 if its record was damaged.
         correction: the relation that a person said was right; None without one.
         compared_with: the neighbours that it looked at, nearest first.
         replayed: this decision was made by an earlier call with the same idempotency key.
@@ -404,7 +408,7 @@ class Decision:
 
     @property
     def changes(self) -> Undo:
-        """What it changed of facts that lived on; empty if nothing."""
+        """Its changes to facts that did not end; may be empty."""
         return self.undo or _NO_CHANGE
 
     @property
@@ -430,7 +434,7 @@ class Decision:
 
     @property
     def is_over(self) -> bool:
-        """True if the note was over when it came, and is kept as history of its own."""
+        """True if the note had ended when it came, and is kept as separate history."""
         is_by_order = self.decided_by is DecidedBy.ORDER and not self.is_history
         return is_by_order and self.action is Action.ADD
 
@@ -441,7 +445,7 @@ class Decision:
 
     @property
     def judged(self) -> Assessment:
-        """How the gate disposed of it; as admitted if no note came to the gate."""
+        """How the gate disposed of it; admitted if no note came to the gate."""
         return self.gate or UNJUDGED
 
     @property
@@ -525,7 +529,7 @@ class Archived:
 
     Attributes:
         contact_id: about whom.
-        facts: the faded facts, as they stood, the most faded first.
+        facts: the faded facts, in their state before, the most faded first.
         decision: its record; None for a dry run.
     """
 

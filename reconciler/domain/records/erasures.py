@@ -2,7 +2,7 @@
 
 The results of a backup, an export or a restore; never their contents.
 
-Persons: who may answer for the contact or the agent's operator, told from a name alone.
+Persons: who may answer for the contact or the agent's operator, decided by the name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ERASED = "[erased]"
 
 
 class ErasureKind(StrEnum):
-    """How much is to be forgotten."""
+    """The size of an erasure: a fact, a session, an attribute or a contact."""
 
     CONTACT = "contact"
     FACT = "fact"
@@ -36,10 +36,10 @@ class ErasureKind(StrEnum):
 
 
 class ErasureState(StrEnum):
-    """The state of an erasure; an interrupted one continues from it."""
+    """The state of an erasure; an interrupted erasure continues from it."""
 
     PENDING = "pending"
-    """Marked: nothing new is derived from what will be removed."""
+    """Marked: no new fact is derived from the records that will be removed."""
     REMOVED = "removed"
     """Removed from the graph; the engine's files may still hold bytes of it."""
     DONE = "done"
@@ -54,7 +54,7 @@ class ErasureTarget:
         subject: about whom the attribute is; None for the contact.
 
     Raises:
-        InvalidRequestError: more than one is given, a subject without an attribute, or one cannot
+        InvalidRequestError: more than one is given, a subject has no attribute, or a value cannot
             be used.
     """
 
@@ -73,11 +73,11 @@ class ErasureTarget:
                 "attribute, or none of them to forget the whole contact"
             )
         if self.subject is not None and self.attribute is None:
-            raise InvalidRequestError("subject goes with an attribute; name both, or neither")
+            raise InvalidRequestError("a subject needs an attribute; give both, or neither")
 
     @property
     def kind(self) -> ErasureKind:
-        """What kind of target it is."""
+        """The kind of the target."""
         if self.fact_id is not None:
             return ErasureKind.FACT
         if self.session_id is not None:
@@ -86,7 +86,7 @@ class ErasureTarget:
 
     @property
     def about(self) -> str:
-        """About whom an attribute is."""
+        """The subject of an attribute."""
         return CONTACT_SUBJECT if self.subject is None else self.subject
 
     @property
@@ -111,7 +111,7 @@ class ErasurePlan:
     Attributes:
         fact_ids: facts to remove.
         revived_ids: facts that hold again, because their successors are removed.
-        ends: the new ends of facts that hold again, or that a removed fact was to end.
+        ends: the new ends of facts that hold again, or that a removed fact would have ended.
         decision_ids: decisions that lose all words.
         quoting_ids: other decisions, which lose their reasoning because it may quote removed words.
         episodes: what is left of each episode that loses words.
@@ -129,24 +129,25 @@ class ErasurePlan:
 
 @frozen
 class ErasureReceipt:
-    """What an erasure removed and then checked, in numbers.
+    """The receipt of an erasure: what was removed and checked, in numbers.
 
     Attributes:
         removed: how many nodes lost their words, by label.
-        verified: how many texts were read again afterwards and hold nothing of it.
+        verified: how many texts were read again afterwards and hold no removed words.
         remaining_ids: nodes in scope that still hold words to be removed; empty if all went well.
         elsewhere_ids: nodes that stay although they hold a removed text word for word, because it
-            was also said separately; the contact may want those forgotten, too.
-        traces: where bytes of it may still be, for how long, and what to do; for a person.
-        searched_texts: how many of the removed texts the engine's own files were searched for; 0
-            if it has none of its own.
-        shared_texts: how many of these are in the files because a kept record says them too, in
+            was also said separately; the contact may want to forget those, too.
+        traces: where bytes of removed texts may still be, for how long, and what to do; for a
+            person.
+        searched_texts: for how many removed texts the engine's own files were searched; 0 if the
+            engine has no own files.
+        shared_texts: how many of these are in the files because a kept record has them too, in
             whole or in part.
         texts_in_files: how many are still in the files although no kept record says them; 0 if all
             went well. Until then the erasure is not finished.
         rewrites: how many times the files were written again.
         tombstones: how many statements are held if they come again.
-        is_dry_run: whether it only says what would be removed.
+        is_dry_run: whether it only reports what would be removed.
     """
 
     removed: Mapping[str, int] = field(default_factory=dict)
@@ -176,13 +177,13 @@ class Erasure:
         scope: the contact's.
         target: what is forgotten. A finished erasure keeps only its ids: an attribute's name is a
             word, too.
-        kind: how much it is.
-        state: how far it got.
+        kind: its size.
+        state: its progress.
         by: who asked for it, ``contact`` or an operator.
-        reason: why; ``[erased]`` where it repeated what was to go.
+        reason: why; ``[erased]`` if it repeated erased words.
         started_at, finished_at: when (UTC).
         receipt: what was removed.
-        plan: what is still to be removed; None when it is.
+        plan: the records that must still be removed; None if all are removed.
     """
 
     erasure_id: str
@@ -199,11 +200,11 @@ class Erasure:
 
     @property
     def is_finished(self) -> bool:
-        """True if nothing is left to be done."""
+        """True if the erasure is finished."""
         return self.state is ErasureState.DONE
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, without what is still to be removed."""
+        """As plain values, without the plan."""
         own = asdict(self)
         del own["plan"]
         return own
@@ -286,7 +287,7 @@ class RestoreReport:
 
 
 def plain_name(name: str) -> str:
-    """A name without case, width, spaces and punctuation, which may disguise another's name."""
+    """A name without case, width, spaces and punctuation, which could hide another name."""
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
 
 
@@ -303,13 +304,14 @@ def check_person(name: str, scope: Scope) -> None:
         scope: the contact's and the agent's.
 
     Raises:
-        InvalidAnswerError: it cannot be used, is an agent's, or is another spelling of the contact.
+        InvalidAnswerError: the name cannot be used, is an agent's, or is another spelling of
+            ``contact``.
     """
     check_identifier("by", name, InvalidAnswerError)
     if plain_name(name) == CONTACT and name != CONTACT:
-        raise InvalidAnswerError(f"for the contact pass {CONTACT!r} as by, not {name!r}")
+        raise InvalidAnswerError(f"if the contact answered, give by={CONTACT!r}, not by={name!r}")
     if is_agent(name, scope):
         raise InvalidAnswerError(
-            f"{name} is an agent, and no agent may decide this; pass {CONTACT!r} if the contact "
-            "answered, else an operator's name"
+            f"{name} is an agent, and no agent may decide this; give by={CONTACT!r} if the contact "
+            "answered, else by= with an operator's name"
         )

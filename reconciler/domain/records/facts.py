@@ -2,7 +2,7 @@
 
 Relations: how a model relates a note to the known facts. Checked elsewhere.
 
-What health counts: live facts and decisions, as a store returns them.
+Counts for health: live facts and decisions, as a store returns them.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from reconciler.frozen import frozen, in_order
 from reconciler.reading.kinds import Category, RecallSemantics
 
 SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-"""The name of a system of the builder's own, which stands in the artefact of what it said."""
+"""The name of a system of the builder, in the artefact of the system's notes."""
 
 
 def may_have_changed(said_at: datetime) -> str:
-    """Mark on a recalled fact with a lifetime that is over: when it was last said (UTC)."""
+    """The mark of a recalled fact with a lifetime that has ended: when it was last said (UTC)."""
     return f"last said on {said_at:%Y-%m-%d}, may have changed"
 
 
@@ -61,29 +61,29 @@ class Standing:
 
 @frozen
 class Fact(Remembered):
-    """A durable memory. Kept for ever, whatever its state.
+    """A durable memory, which is kept in every state.
 
     Attributes, beside those of ``Remembered``:
         importance: 0 to 1, as it was given or judged.
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as known (UTC).
-        first_held_from: the start of the first fact in its unbroken line of restatements (UTC);
-            None if that is ``valid_from``.
+        first_held_from: the start of the first fact in its chain of restatements (UTC); None if
+            that is ``valid_from``.
         valid_to: the first instant at which it is no longer true, past or future (UTC); None if its
             end is unknown.
         last_confirmed_at: when it was last said (UTC).
         state: its state as last written; ``as_of`` gives its state at a time, since a lifetime ends
             without a write.
         is_void: whether it was never true: its interval is empty.
-        is_contested: whether it replaced a fact in a to and fro.
-        category, topic: what kind of thing it says, and in which field of life.
+        is_contested: whether its value goes back and forth with an earlier one.
+        category, topic: its kind, and its field of life.
         confidence: how sure the gate is of it; each restatement raises it.
-        sensitivity: how carefully it is to be handled; ``is_redacted`` where a keyed hash stands
-            for personal data in its text.
-        recall_semantics: whether it informs, binds, or says what is not wanted.
+        sensitivity: how carefully it must be handled; ``is_redacted`` if a keyed hash replaces
+            personal data in its text.
+        recall_semantics: whether it informs, orders, or says what is not wanted.
         yields_to_live_intent: whether a present request overrides it.
-        expires_at: from when it may have changed (UTC); None for never.
+        expires_at: the time from which it may have changed (UTC); None for never.
         is_confirmed_by_user: whether the contact was asked, and said yes.
         recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written with
             a delay, so the newest recalls may be missing.
@@ -115,17 +115,20 @@ class Fact(Remembered):
 
     @property
     def handle(self) -> str:
-        """A short name for it, such as ``#a2ck``; two of one contact may share it by chance."""
+        """The fact's short name, such as ``#a2ck``.
+
+        Two facts of one contact may share it by chance.
+        """
         return handle_of(self.fact_id)
 
     @property
     def is_live(self) -> bool:
-        """True if it is live, as of when its state was written or asked for."""
+        """True if the fact was live when its state was written or asked for."""
         return self.state is FactState.LIVE
 
     @property
     def has_ended(self) -> bool:
-        """True if it is superseded, revoked or erased, so that no note is compared with it.
+        """True if the fact is superseded, revoked or erased; then no note is compared with it.
 
         An expired or archived fact has not ended: saying it again renews it.
         """
@@ -133,17 +136,17 @@ class Fact(Remembered):
 
     @property
     def is_standing(self) -> bool:
-        """True if it orders or forbids something, so that it holds whatever the query is."""
+        """True if the fact orders or forbids something, so that it holds for every query."""
         return self.recall_semantics is not RecallSemantics.DEFAULT
 
     @property
     def holds_since(self) -> datetime:
-        """Since when what it says is true, its earlier wordings included (UTC)."""
+        """The time since which the fact holds, with its earlier wordings (UTC)."""
         return self.first_held_from or self.valid_from
 
     @property
     def word(self) -> SourceKind:
-        """Kind of source; the contact's own word once they confirmed it."""
+        """The kind of source; after a confirmation, the contact's own word."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
     @property
@@ -174,11 +177,11 @@ class Fact(Remembered):
 
     @property
     def may_be_outdated(self) -> bool:
-        """True if recall shows it although its lifetime was over when it was asked for."""
+        """True if recall returns the fact although its lifetime has ended."""
         return self.state is FactState.EXPIRED and not self.is_passing
 
     def is_told(self, *, hides_expired: bool = False) -> bool:
-        """True if recall shows it, by its state as written or asked for.
+        """True if recall returns the fact, by its state as written or asked for.
 
         Args:
             hides_expired: whether to leave out facts that may be outdated, too.
@@ -187,23 +190,23 @@ class Fact(Remembered):
 
     @property
     def is_told_ahead(self) -> bool:
-        """True if its start lies later than it was said, by more than clocks differ."""
+        """True if the fact starts later than it was said, by more than clocks differ."""
         return self.valid_from - self.last_confirmed_at > CLOCK_SKEW_MAX
 
     @property
     def is_start_given(self) -> bool:
-        """True if a person said since when it holds; else it holds since it was said or written.
+        """True if a person gave the fact's start; else it starts when it was said or written.
 
-        A fact that was said a second time and recorded later still counts, too: its start equals
-        neither.
+        A fact that was said again and recorded still later counts, too: its start is neither of
+        these times.
         """
         is_as_said = self.valid_from == self.last_confirmed_at
         return not is_as_said and abs(self.valid_from - self.recorded_at) > CLOCK_SKEW_MAX
 
     def is_upcoming(self, now: datetime) -> bool:
-        """True if it was said ahead and its first day has not come.
+        """True if the fact was said ahead and its first day is in the future.
 
-        A clock that stepped back makes no fact a future one.
+        A clock that stepped back does not make a fact a future one.
         """
         return self.is_told_ahead and self.valid_from > now
 
@@ -212,11 +215,11 @@ class Fact(Remembered):
         return self.state is FactState.ARCHIVED or self.is_expired(now)
 
     def is_expired(self, now: datetime) -> bool:
-        """True if its lifetime is over."""
+        """True if its lifetime has ended."""
         return self.expires_at is not None and self.expires_at <= now
 
     def as_of(self, now: datetime) -> Fact:
-        """Fact with the state that it has at a time (UTC): a lifetime ends unwritten."""
+        """The fact with its state at a time (UTC), because a lifetime ends without a write."""
         if self.has_ended or self.state is FactState.ARCHIVED:
             return self
         state = FactState.EXPIRED if self.is_expired(now) else FactState.LIVE
@@ -237,9 +240,9 @@ class FactUse(NamedTuple):
 class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
-    ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
-    protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
-    facts that share the most words with the note, however far its meaning is; never on record.
+    ``is_expired``: its lifetime had ended when the note came, or it was archived. Such a fact has
+    no protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among
+    the facts that share the most words with the note, with any meaning; never on record.
     ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
     never on record. ``is_vital``: no budget of a recall cuts it; never on record.
     """
@@ -272,11 +275,11 @@ class Predecessor:
 
     Attributes:
         cosine: raw cosine to the note, in [-1, 1].
-        slot: what it answered about whom; None if unknown.
+        slot: its slot; None if unknown.
         was_contradicted: whether its successor said something else, by its slot or in an arbiter's
-            judgement; a midpoint cannot tell.
-        followed_from: since when the successor held (UTC).
-        was_live: whether it ever held here; False where it was history when it came.
+            judgement; a midpoint does not show this.
+        followed_from: the time since which the successor held (UTC).
+        was_live: whether it ever held here; False if it was history when it came.
         head_id: the live fact.
         is_void: whether it was never true.
     """
@@ -304,7 +307,7 @@ class JudgedNeighbour(Neighbour):
 
 
 def replaced_by(fact: Neighbour) -> tuple[tuple[str, Slot | None], ...]:
-    """Texts and slots of what a fact replaced, if a judge is told of them."""
+    """Texts and slots of the facts that a fact replaced, if a judge gets them."""
     return fact.replaced if isinstance(fact, JudgedNeighbour) else ()
 
 
@@ -313,21 +316,22 @@ class RankedFact:
     """A recalled fact with the parts of its score, each in [0, 1] before weighting.
 
     Attributes:
-        score: what it was ordered by: similarity, recency and importance, each weighed.
+        score: the number by which it was ordered: similarity, recency and importance, each weighed.
         similarity: how near it is to the question, in meaning and in words, or, if that is more,
             how clearly the question asks for its attribute; None without a question: then only
             recency and importance rank.
-        cosine: raw, to the question, in [-1, 1]; None without an embedder, or without a question.
+        cosine: raw cosine to the question, in [-1, 1]; None without an embedder, or without a
+            question.
         words: the share of the question's words that it holds, each weighed by how few of the
-            contact's facts hold it; None without a question.
-        recency: with a question, one half for each fact about the same thing that was said later
-            and chosen beside it; without one, how lately it was said.
-        strength: how much is left of it, by its importance, its age and its use; weighed only if
+            contact's facts hold the word; None without a question.
+        recency: with a question, one half for each chosen fact about the same thing that was said
+            later; without a question, how recently it was said.
+        strength: how strong it still is, by its importance, its age and its use; weighed only if
             the settings say so.
-        is_standing: whether it is a standing constraint, which is recalled whatever is asked.
+        is_standing: whether it is a standing constraint, which is recalled for every question.
         fits: whether it fits the question; a standing constraint need not.
         is_upcoming: whether it holds from a later day on.
-        disputed_with: the facts that cannot all hold beside it; the dispute is open.
+        disputed_with: the other sides of its open dispute.
     """
 
     fact: Fact
@@ -344,7 +348,7 @@ class RankedFact:
 
 
 class FoundIn(StrEnum):
-    """Where a fact mentions what was asked about, from what it is about to what it only names."""
+    """The place where a fact mentions a name: its subject, its value, or only its words."""
 
     SUBJECT = "subject"
     VALUE = "value"
@@ -356,7 +360,7 @@ class FoundFact:
     """A fact that was looked for across contacts, or by a name.
 
     Attributes:
-        contact_id: about whom it is.
+        contact_id: the contact that it is about.
         fact: the fact in its present state.
         similarity: its raw cosine to the question, in [-1, 1]; None if a name was asked for.
         found_in: where it mentions the name; None if none was asked for.
@@ -370,7 +374,7 @@ class FoundFact:
 
 @frozen
 class Supersession:
-    """Why one fact took another's place: who decided, when, at which cosine."""
+    """Why one fact replaced another: who decided, when, at which cosine."""
 
     new_id: str
     old_id: str
@@ -411,18 +415,18 @@ class Conflict:
 
     @property
     def as_answered(self) -> Conflict:
-        """The same two facts, of which both hold."""
+        """The same two facts, marked so that both hold."""
         return replace(self, decided_by=DecidedBy.ANSWER)
 
 
 @frozen
 class Dispute:
-    """Live facts that seem to contradict each other, until a person settles it.
+    """Live facts that seem to contradict each other, until a person settles the dispute.
 
     Attributes:
         scope: about whom.
-        facts: the sides, two or more, the one that has held longest first.
-        question: what to ask, with each side's words, its source and since when.
+        facts: the sides, two or more; the side that has held longest comes first.
+        question: the question to ask, with each side's words, its source and its start.
         reasons: why the sides were kept side by side.
         opened_at: when the last of them came in (UTC).
     """
@@ -445,7 +449,7 @@ class Dispute:
 
 @frozen
 class FactEvent:
-    """A person's decision about a fact: a revocation, for example, or a revert.
+    """A person's decision about a fact, for example a revocation or a revert.
 
     Attributes:
         fact_id: the fact.
@@ -466,9 +470,9 @@ class FactEvent:
 
 @frozen
 class ExpiringFact:
-    """A fact that ends soon, or has ended, and what to ask so that it is renewed.
+    """A fact that expires soon, or has expired, and the question that may renew it.
 
-    To say it again renews it; ``revoke`` ends it.
+    If it is said again, it is renewed; ``revoke`` ends it.
     """
 
     contact_id: str
@@ -490,12 +494,12 @@ class PlaceInHistory:
 
 @frozen
 class FactHistory:
-    """A fact that nothing superseded, and all that lies beneath it.
+    """A fact that no other fact superseded, and all facts that it replaced.
 
-    Invariant: ``facts[0]`` is the head; ``supersessions[i]`` says which fact took the place of
-    ``facts[i + 1]``, and why. Where one fact took the place of two, both lie beneath it.
-    ``conflicts`` are those that the head is part of; ``events`` are what persons decided about any
-    of the facts, the oldest first.
+    Invariant: ``facts[0]`` is the head; ``supersessions[i]`` says which fact replaced ``facts[i +
+    1]``, and why. If one fact replaced two, both are in its history. ``conflicts`` are the
+    conflicts of the head; ``events`` are the decisions of persons about any of the facts, the
+    oldest first.
     """
 
     facts: tuple[Fact, ...]
@@ -555,8 +559,8 @@ class Contact:
 
 
 RELATED_MAX = 3
-"""Facts that one note may replace or end. A city, a landlord and a rent go together; a note that
-ends more is a rewrite of the memory, and an operator's to make."""
+"""How many facts one note may replace or end. A city, a landlord and a rent go together; a note
+that ends more facts rewrites the memory, and only an operator may do that."""
 
 
 @frozen
@@ -564,14 +568,15 @@ class Relations:
     """A model's relations between a note and facts that it read; all are fact ids.
 
     Attributes:
-        replaces: the note takes their place.
-        repeats: the note says the same as this one.
-        ends: they are over, and the note's value does not take their place.
-        both_hold: compared, and both hold: no link, and an open conflict between them closes.
+        replaces: the facts that the note replaces.
+        repeats: the fact that says the same as the note.
+        ends: facts that have ended, and are not replaced by the note's value.
+        both_hold: facts that hold together with the note: they are not linked, and an open conflict
+            between them closes.
 
     Raises:
-        RelationError: nothing is named, a fact is named twice, too many would end, or some
-            would end by what only repeats another.
+        RelationError: no fact is named, a fact is named twice, too many facts would end, or a note
+            that only repeats a fact would end another.
     """
 
     replaces: tuple[str, ...] = ()
@@ -591,20 +596,24 @@ class Relations:
 
     def _check_together(self) -> None:
         if not self.named_ids:
-            raise RelationError("say which facts are replaced, repeated, ended or both hold")
+            raise RelationError(
+                "say which facts the note replaces, repeats or ends, or with which facts it "
+                "holds together"
+            )
         twice = sorted({name for name in self.named_ids if self.named_ids.count(name) > 1})
         if twice:
             raise RelationError(
-                f"{', '.join(twice)}: named twice; name each fact once, under what is true of it"
+                f"{', '.join(twice)}: named twice; name each fact once, in the field that fits"
             )
         if self.repeats is not None and self.ended_ids:
             raise RelationError(
-                "what repeats a fact ends none; send what is over as a note of its own"
+                "a note that repeats a fact cannot end another fact; say in a separate note what "
+                "has ended"
             )
         if len(self.ended_ids) > RELATED_MAX:
             raise RelationError(
-                f"one note may replace or end {RELATED_MAX} facts, not {len(self.ended_ids)}; "
-                "name those that it speaks of itself"
+                f"one note may replace or end at most {RELATED_MAX} facts, not "
+                f"{len(self.ended_ids)}; name only the facts that the note itself mentions"
             )
 
     @property
@@ -619,7 +628,7 @@ class Relations:
         return (*self.replaces, *repeated, *self.ends, *self.both_hold)
 
     def renamed(self, ids: Mapping[str, str]) -> Relations | None:
-        """The relations to facts with other names, by their names here; None if there are none."""
+        """The relations with the facts renamed to these ids; None if there are none."""
         replaces, ends, both_hold = (
             tuple(ids[name] for name in named if name in ids)
             for named in (self.replaces, self.ends, self.both_hold)
@@ -635,24 +644,24 @@ class Relations:
 
 
 def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, Fact]) -> None:
-    """Refuse facts that the contact does not have or that have ended.
+    """Refuse facts that have ended or that the contact does not have.
 
     Raises:
         UnknownFactError: the contact has no such fact.
-        RelationError: one has ended.
+        RelationError: a fact has ended.
     """
     for fact_id in fact_ids:
         if fact_id not in known:
             raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
         if known[fact_id].has_ended:
             raise RelationError(
-                f"fact {handle_of(fact_id)} has ended already; recall says what holds now"
+                f"fact {handle_of(fact_id)} has already ended; recall shows what holds now"
             )
 
 
 @frozen
 class ActionCount:
-    """How many decisions of one kind there are; ``is_answer`` where they settled a question."""
+    """The number of decisions of one kind; ``is_answer`` if they settled a question."""
 
     action: Action
     is_answer: bool
@@ -660,10 +669,10 @@ class ActionCount:
 
 
 class LiveFact(NamedTuple):
-    """A live fact, as far as health looks at it.
+    """The fields of a live fact that health reads.
 
-    ``subject`` and the three after it are its slot's, all None where it has none;
-    ``embedding_bytes`` is None where it has no vector of the model.
+    ``subject`` and the three fields after it come from its slot, and are all None without a slot;
+    ``embedding_bytes`` is None if the fact has no vector of the model.
     """
 
     fact_id: str

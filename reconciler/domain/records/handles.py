@@ -57,5 +57,5 @@ def named_by(name: str, fact_ids: Iterable[str]) -> str:
     if len(ids) == 1:
         return ids[0]
     if ids:
-        raise UnknownFactError(f"handle {name} is that of {len(ids)} facts; give the fact's id")
-    raise UnknownFactError(f"no fact of this contact that has not ended has the handle {name}")
+        raise UnknownFactError(f"{len(ids)} facts have the handle {name}; give the fact's id")
+    raise UnknownFactError(f"no live fact of this contact has the handle {name}")

@@ -1,7 +1,7 @@
-"""The closed lists that notes, facts and decisions share: which source, what kind, how careful.
+"""The closed lists that notes, facts and decisions share: sources, kinds, sensitivities.
 
-Only words live here, and what each means; rules that use them live elsewhere. ``AnySourceKind`` and
-the like are what a caller may give: the member, or its word, which a type checker checks.
+Only words and their meanings are here; the rules that use them are elsewhere. ``AnySourceKind`` and
+similar types are for callers: the member, or its word, which a type checker checks.
 
 The latest time that a store keeps, and times after a span, which never pass it.
 
@@ -32,7 +32,7 @@ PROPOSAL_DOOR = "proposal"
 
 EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
 PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
-"""Doors without a waiting conversation, so that a note may wait for the judge's budget."""
+"""Doors without a conversation that waits, so that a note may wait for the judge's budget."""
 
 SPANS_JOINED = " … "
 """Separates the cited parts of one episode when they are stored as one text."""
@@ -49,7 +49,7 @@ class SourceKind(StrEnum):
     MODEL_GUESS = "model_guess"
 
     def is_trusted_less_than(self, other: SourceKind) -> bool:
-        """True if this word yields to the other's."""
+        """True if this source is less trusted than the other."""
         order = tuple(SourceKind)
         return order.index(self) > order.index(other)
 
@@ -95,19 +95,23 @@ class Sensitivity(StrEnum):
 
 
 class FactState(StrEnum):
-    """Where a fact stands. The first three have not ended, so a note is compared with them."""
+    """The state of a fact.
+
+    Facts in the first three states have not ended, so notes are compared with them.
+    """
 
     LIVE = "live"
     EXPIRED = "expired"
-    """Its lifetime is over: recall marks it or leaves it out, and saying it again makes it live."""
+    """Its lifetime has ended: recall marks it or leaves it out, and a repetition makes it live
+    again."""
     ARCHIVED = "archived"
-    """It was archived: recall leaves it out, and a note that says it again makes it live."""
+    """It was archived: recall leaves it out, and a repetition makes it live again."""
     SUPERSEDED = "superseded"
-    """Another fact took its place, or it was history from the start."""
+    """Another fact replaced it, or it was history from the start."""
     REVOKED = "revoked"
-    """It was ended, or the decision that wrote it was undone; nothing took its place."""
+    """It was ended, or the decision that wrote it was undone; no other fact replaced it."""
     ERASED = "erased"
-    """A person asked for it to be forgotten: only the trace that it existed is left."""
+    """A person asked to forget it: only a trace that it existed is left."""
 
 
 class Disposal(StrEnum):
@@ -118,7 +122,7 @@ class Disposal(StrEnum):
     CONFIRM = "confirm"
     """Held until a person other than its proposer says yes."""
     CONSENT = "consent"
-    """Held until the contact agrees that it is kept."""
+    """Held until the contact consents."""
 
     @property
     def is_held(self) -> bool:
@@ -130,7 +134,7 @@ AnyDisposal: TypeAlias = Disposal | Literal["admit", "reject", "confirm", "conse
 
 
 class GateReason(StrEnum):
-    """Why, in a word that can be counted."""
+    """The reason, as a word that can be counted."""
 
     ADMITTED = "admitted"
     MODEL_GUESS = "model_guess"
@@ -148,7 +152,7 @@ class GateReason(StrEnum):
     SENSITIVE_TOPIC = "sensitive_topic"
     NOT_LITERAL = "not_literal"
     NOT_SAID_PLAINLY = "not_said_plainly"
-    """The contact's turn holds the words, but not as the contact's own plain statement."""
+    """The words are in the contact's turn, but are not the contact's own plain statement."""
     UNTRUSTED_SOURCE = "untrusted_source"
     NEEDS_APPROVAL = "needs_approval"
     THIN_EVIDENCE = "thin_evidence"
@@ -196,7 +200,7 @@ AnyGateReason: TypeAlias = (
 )
 
 FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL, GateReason.UNREAD_LANGUAGE)
-"""Reasons to hold a note that only an operator may let in, not the contact."""
+"""Reasons to hold a note that only an operator may admit, not the contact."""
 
 NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
 """Reasons to ask an operator, not the contact; the contact may still confirm a tool's word."""
@@ -204,26 +208,26 @@ NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
 
 # Its docstring is a part of the schema that a judge sees.
 class Action(StrEnum):
-    """What is done: what the reconciler writes, or how the gate disposed of a candidate."""
+    """The action: what the reconciler writes, or how the gate disposed of a candidate."""
 
     ADD = "ADD"
     """A new fact."""
     UPDATE = "UPDATE"
-    """A new fact in another's place."""
+    """A new fact that replaces another."""
     SKIP = "SKIP"
-    """One more observation of a fact that says it already."""
+    """One more observation of a fact that already says the same."""
     ADMIT = "ADMIT"
-    """Proposed and let through; nothing is written until it is committed."""
+    """Proposed and admitted; no fact is written until it is committed."""
     HOLD = "HOLD"
     """Waits for a person's yes."""
     REJECT = "REJECT"
     """Refused by the gate."""
     DECLINE = "DECLINE"
-    """A person said no to what was held."""
+    """A person said no to a held note."""
     WITHDRAW = "WITHDRAW"
-    """What was held or let through was taken back."""
+    """A held or admitted note was withdrawn."""
     REVOKE = "REVOKE"
-    """A fact was ended, and nothing takes its place."""
+    """A fact was ended without a replacement."""
     RESOLVE = "RESOLVE"
     """A person said which of the facts in dispute hold; the others end."""
     REVERT = "REVERT"
@@ -235,7 +239,7 @@ class Action(StrEnum):
 
     @property
     def is_reconciled(self) -> bool:
-        """True if the reconciler decided it, by comparing the note with what is known."""
+        """True if the reconciler decided it, by comparing the note with the known facts."""
         return self in (Action.ADD, Action.UPDATE, Action.SKIP)
 
 
@@ -243,31 +247,31 @@ class Outcome(StrEnum):
     """The note's outcome, seen from the fact that it was compared with."""
 
     SUPERSEDED = "superseded"
-    """The note takes the fact's place."""
+    """The note replaces the fact."""
 
     REPEATED = "repeated"
-    """The note is taken for the fact said again; nothing new is stored."""
+    """The note counts as a repetition of the fact; nothing new is stored."""
 
     CONFLICT = "conflict"
     """Both are live, linked as a possible contradiction."""
 
     APART = "apart"
-    """Both are live, and nothing says that they have to do with each other."""
+    """Both are live, and no rule relates them."""
 
     HISTORY = "history"
-    """The note is written beneath a newer fact, not live."""
+    """The note is written as history of a newer fact, not live."""
 
 
 class DecidedBy(StrEnum):
     """Which rule decided; the first that matches, in the order of ``decide``.
 
-    By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
-    that something is otherwise now, and names what was before. ``order``, ``trust``, ``hedge`` and
-    ``standing`` override the others: another rule would have had the note supersede a fact that is
-    newer, that rests on a more trusted word, that was confirmed or often said while the note only
-    guesses, or that is a standing decision. By ``agent`` or ``extractor`` a model that read the
-    note and the facts said how they relate. ``gate`` decides before any of them, ``answer`` after a
-    person was asked, ``amendment`` by an operator's word, whatever the others say.
+    ``retraction``: the note takes back and denies an earlier statement. ``change``: the note says
+    that something has changed, and names the state before. ``order``, ``trust``, ``hedge`` and
+    ``standing`` override the others: by another rule the note would supersede a fact that is newer,
+    that rests on a more trusted word, that was confirmed or often said while the note only guesses,
+    or that is a standing decision. ``agent`` or ``extractor``: a model that read the note and the
+    facts said how they relate. ``gate`` decides before all of them, ``answer`` after a person was
+    asked, and ``amendment`` by an operator's word, which overrides the others.
     """
 
     NOOP = "noop"
@@ -291,7 +295,7 @@ class DecidedBy(StrEnum):
 
 # Its docstring is a part of the schema that a judge sees.
 class Relation(StrEnum):
-    """How a note relates to the fact it was compared with, as the arbiter words it."""
+    """How a note relates to the fact that it was compared with, in the arbiter's words."""
 
     SAME = "same"
     REFINES = "refines"
@@ -302,7 +306,7 @@ class Relation(StrEnum):
 
 
 TOLD_RELATIONS = tuple(relation for relation in Relation if relation is not Relation.UNSURE)
-"""What a judge may say that it can tell, and a person's correction."""
+"""The relations that a judge can be sure of, and that a person may correct to."""
 
 AnyRelation: TypeAlias = (
     Relation | Literal["same", "refines", "replaces", "coexists", "unrelated", "unsure"]
@@ -314,7 +318,7 @@ LASTING = (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
 
 
 class JobState(StrEnum):
-    """Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
+    """The state of a job. A dead job waits for a person to ``retry`` it; nothing of it is lost."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -326,10 +330,10 @@ AnyJobState: TypeAlias = JobState | Literal["waiting", "running", "done", "dead"
 
 
 Clock = Callable[[], datetime]
-"""Gives the time now, UTC-aware."""
+"""Returns the time now, UTC-aware."""
 
 FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
-"""A day before the last time that Python knows, so that every zone can show it."""
+"""A day before Python's last time, so that every zone can show it."""
 
 
 def later(begins: datetime, span: timedelta) -> datetime:
@@ -343,5 +347,5 @@ def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
 
 
 def is_after(place: tuple[datetime, str], other: tuple[datetime, str]) -> bool:
-    """True if an item comes after another one, which may be gone."""
+    """True if an item comes after another item, which may no longer exist."""
     return newest_first(*place) > newest_first(*other)

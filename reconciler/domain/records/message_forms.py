@@ -1,8 +1,8 @@
 """Message forms: reads role and content of a message that another program wrote. Pure.
 
-A form is a row: the keys by which its messages are recognised, and a function that reads one. How a
-file lays out messages does not belong here, nor how roles and times are used. A message that a
-program hides, or writes to itself, says nothing: it must never become the contact's words.
+A form is a row: the keys by which its messages are recognised, and a function that reads one. The
+layout of messages in a file, and the use of roles and times, do not belong here. A message that a
+program hides, or writes to itself, is left out: it must never become the contact's words.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def is_message(values: Values) -> bool:
 def plain_message(values: Values) -> Values | None:
     """Message with ``role``, ``content``, a time and an ``id``, if it has them.
 
-    A message of no known form is returned as it is. None if no person or agent speaks in it: it is
-    hidden, a thought, a call of a tool, or a note of the program's own.
+    A message of no known form is returned as it is. None if no person or agent speaks in it: the
+    message is hidden, a thought, a call of a tool, or a note of the program itself.
     """
     return next((read(values) for has, read in _FORMS if has(values)), values)
 
@@ -215,7 +215,8 @@ DESK_ROLES = {
     **dict.fromkeys(("admin", "team", "agent"), "operator"),
     **dict.fromkeys(("bot", "business"), "agent"),
 }
-"""Roles by the type of an author. A business writes through people and programs, unsaid which."""
+"""Roles by the type of an author. A business writes through people and programs, and does not say
+which."""
 
 
 def _desk(values: Values) -> Values:
@@ -225,14 +226,17 @@ def _desk(values: Values) -> Values:
 
 
 def desk_message(values: Values, author: Values, said: object) -> Values:
-    """A help desk's message; its name is what a person cannot choose, if it is there."""
+    """A help desk's message; the name is one that a person cannot choose, if there is one."""
     names = map(author.get, ("email", "id", "userId", "zen:sunco:user_id"))
     name = str(next(filter(None, names), ""))
     return {**values, "role": DESK_ROLES[author["type"]], "name": name, "content": said}
 
 
 def _hubspot(values: Values) -> Values:
-    """A note is staff's. A logged message, or a forwarded mail, may be anybody's."""
+    """A note is written by staff.
+
+    A logged message, or a forwarded mail, may come from any person.
+    """
     told = values["properties"]
     kinds = {"INCOMING_EMAIL": "user", "EMAIL": "operator"}
     keys = ("hs_note_body", "hs_email_html", "hs_communication_body")
@@ -251,7 +255,7 @@ def _hubspot(values: Values) -> Values:
 
 
 _SLACK_SAID = (None, "bot_message", "me_message", "thread_broadcast", "file_share")
-"""Other subtypes say what happened in a channel."""
+"""Other subtypes report events in a channel."""
 
 
 def is_slack(values: Values) -> bool:

@@ -1,8 +1,8 @@
 """Messages: words in the forms of chat APIs and other programs, made into turns. Pure.
 
 This module knows how other programs write roles and times, and which parts of a message are words;
-how a file lays messages out is known elsewhere. Nothing is guessed: a role or a time that is not
-understood is refused, and the error says in which message.
+the layout of a file is known elsewhere. Nothing is guessed: an unknown role or time is refused, and
+the error names the message.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _TIME_KEYS = (
     *("datetime", "message_time", "created", "sent", "posted_at", "received_at", "date_sent"),
     *("date_created", "unixtime", "date_unixtime", "epoch"),
 )
-"""The usual names of the time of saying, the surest first; read in any spelling: ``sentAt``."""
+"""The usual names for the time of a message, the surest first; in any spelling: ``sentAt``."""
 
 _OTHER_TIME = re.compile(
     r"(?:[a-z]At|(?:^|_)(?:at|time|date)|[a-z](?:Time|Date)|[Tt]imestamp|_ts)\Z"
 )
-"""Names that look like a time, and may be that of something else: ``updated_at``, ``seenAt``. A
-number is taken for a time under such a name alone; a date with a clock under any name."""
+"""Names that look like a time, but may be the time of something else: ``updated_at``, ``seenAt``. A
+number counts as a time only under such a name; a date with a clock time under any name."""
 
 _DATE_AND_CLOCK = re.compile(
     r"(?i)\d{4}-?\d\d-?\d\d[T ]\d\d[\d:.,]*+(?:Z|[+-][\d:]++)?"
@@ -57,14 +57,16 @@ _NUMBER = re.compile(r"\d{9,20}(?:\.\d{1,9})?")
 
 @in_order
 class Message:
-    """One message as it was given, and how to say where it stands."""
+    """One message as it was given, and the words for its place."""
 
     where: str
     values: Mapping[str, Any]
     is_only_read: bool = False
 
     def turns(self) -> Iterator[Turn]:
-        """What was said in it: its words, and before them what tools answered; none without words.
+        """The turns of the message: its words, and before them the answers of tools.
+
+        None without words.
 
         Raises:
             InvalidSessionError: it cannot be read.
@@ -80,17 +82,17 @@ class Message:
 def turns_of(
     given: Iterable[Turn | Mapping[str, Any]], *, is_only_read: bool = False
 ) -> Iterator[Turn]:
-    """Turns unchanged, and messages as the turns in them; a message without words gives none.
+    """Return turns unchanged, and the turns of messages; a message without words gives none.
 
     Args:
-        given: in their order. A message has a ``role``, and ``content`` (a string or a list of
-            blocks) or ``text``; it may have a time, an ``id``, and the ``name`` of who speaks. One
-            of another form is read as ``message_forms`` says.
-        is_only_read: nothing of it is stored. So of a message that is too long the end is taken,
-            and what no engine stores is replaced; else both are refused.
+        given: turns or messages, in their order. A message has a ``role``, and ``content`` (a
+            string or a list of blocks) or ``text``; it may have a time, an ``id``, and the ``name``
+            of the speaker. A message of another form is read as ``message_forms`` says.
+        is_only_read: whether nothing of it is stored. Then only the end of a long message is read,
+            and a sign that no engine stores is replaced; otherwise both are refused.
 
     Raises:
-        InvalidSessionError: something is neither, or cannot be read.
+        InvalidSessionError: an item is not a turn or a message, or cannot be read.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InvalidSessionError(_WANTED)
@@ -107,11 +109,11 @@ _WANTED = "turns must be a list of Turn(role=..., text=...), or of messages with
 
 
 def _turns(message: Message) -> Iterator[Turn]:
-    """What was said in it: its words, and before them what tools answered."""
+    """The turns of the message: its words, and before them the answers of tools."""
     role = _role(message)
     if not message.values.keys() & _SAYING:
         raise message.wrong(
-            "neither content nor text is given; give one of them, with what was said"
+            "the message has neither content nor text; give one of them, with what was said"
         )
     said, answers = _text_and_answers(message, message.values)
     said_at = _said_at(message)
@@ -167,11 +169,11 @@ def _reference(message: Message) -> str | None:
 
 
 _SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
-"""Every message has one of these keys, even a message without words."""
+"""Each message has one of these keys, even a message without words."""
 
 
 def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """What is said, and what tools answered inside it."""
+    """The words of the message, and the answers of tools inside it."""
     content = values.get("content")
     if content is None:
         content = values.get("text")
@@ -219,7 +221,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _said_at(message: Message) -> datetime | None:
-    """When it was said; None if it has no time.
+    """The time of the message; None if it has no time.
 
     Raises:
         InvalidSessionError: its time cannot be read, or only a key of unknown meaning holds one.
@@ -231,8 +233,8 @@ def _said_at(message: Message) -> datetime | None:
     for key, value in given.values():
         if key not in _SAYING | {"id", "reference"} and _looks_like_time(message, key, value):
             raise message.wrong(
-                f"{key} looks like a time, but it may not be the time of the message; give that "
-                f"time as one of {', '.join(_TIME_KEYS)}, or leave {key} out"
+                f"{key} looks like a time, but perhaps not the time of the message; give that time "
+                f"under one of the keys {', '.join(_TIME_KEYS)}, or leave {key} out"
             )
     return None
 

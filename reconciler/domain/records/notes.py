@@ -1,20 +1,20 @@
-"""Notes: what a caller wants remembered, checked before anything is read or written.
+"""Notes: what a caller wants to remember, checked before anything is read or written.
 
-Slots: which question about whom a note answers, and how two answers relate. Pure.
+Slots: the question that a note answers about a person, and how two answers relate. Pure.
 
 ``reconciler.domain.values.attributes`` names the attributes and says whether each holds one value;
 ``reconciler.domain.values`` normalises values. This module only compares normalised slots.
 
-The scope: which contact's memory a note belongs to. Never anything about what is remembered.
+The scope: the contact that a note belongs to. The contents of notes are never here.
 
-Keyed values: "T-1 open" says of one numbered thing how it stands, and of no other. Pure.
+Keyed values: "T-1 open" gives the state of one numbered thing. Pure.
 
-A thing has one state at a time, so that "T-1 closed" takes the place of "T-1 open". What else is
-said of it, "T-1 reported by Paula", holds beside its state.
+A thing has one state at a time, so "T-1 closed" replaces "T-1 open". Other statements about it,
+such as "T-1 reported by Paula", hold together with its state.
 
 Checks of callers' choices: a word of a list, true or false, a file, a function, our objects.
 
-A refusal repeats a bounded excerpt.
+An error repeats a short excerpt of the refused value.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ NOT_UTF_8 = (
     "not valid UTF-8, but perhaps Latin-1; save the file as UTF-8, such as with "
     "iconv -f LATIN1 -t UTF-8"
 )
-"""What is wrong with a file in another encoding, and the mend."""
+"""The error about a file in another encoding, with the remedy."""
 
 _NUMBER_MAX = 1_000_000
 _EXCERPT_LENGTH_MAX = 60
-"""Characters of a refused value that its refusal repeats."""
+"""Characters of a refused value that the error repeats."""
 
 
 def one_of(
@@ -66,8 +66,8 @@ def one_of(
 
     Args:
         kind: the words there are.
-        name: what the caller knows the value by.
-        value: what the caller gave.
+        name: the caller's name for the value.
+        value: the value that the caller gave.
         error: raised if there is no such word; its text lists the words.
     """
     if type(value) is kind:
@@ -96,7 +96,7 @@ def check_flags(**flags: object) -> None:
     """Refuse a flag that is not True or False: in Python the text "false" counts as true.
 
     Args:
-        flags: by the names that the caller knows them by.
+        flags: the flags by the caller's names for them.
 
     Raises:
         InvalidRequestError: a flag has another value.
@@ -109,10 +109,10 @@ def check_flags(**flags: object) -> None:
 
 
 def positive(name: str, value: int, least: int = 1) -> int:
-    """The number of what is asked for at most; no read is without a bound.
+    """Check the largest number of items to return; every read has a limit.
 
     Raises:
-        InvalidRequestError: it is no whole number from the least on.
+        InvalidRequestError: the limit is not a whole number from the least on.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _NUMBER_MAX:
         raise InvalidRequestError(f"{name} must be a whole number from {least} to {_NUMBER_MAX}")
@@ -120,13 +120,13 @@ def positive(name: str, value: int, least: int = 1) -> int:
 
 
 def check_callable(**functions: object) -> None:
-    """Refuse a callback that cannot be called, before the work that it reports on begins.
+    """Refuse a callback that cannot be called, before its work begins.
 
     Args:
-        functions: by the names that the caller knows them by.
+        functions: the functions by the caller's names for them.
 
     Raises:
-        InvalidRequestError: one cannot be called, such as None; leave it out instead.
+        InvalidRequestError: a function cannot be called, such as None; leave it out instead.
     """
     for name, function in functions.items():
         if not callable(function):
@@ -141,8 +141,8 @@ def check_kind(
     """Refuse anything but an object of this class.
 
     Args:
-        name: what the caller knows the value by.
-        value: what the caller gave.
+        name: the caller's name for the value.
+        value: the value that the caller gave.
         kind: the class that it must have.
         error: what is raised otherwise; its text names both classes.
     """
@@ -154,7 +154,7 @@ def list_of(kind: type[T], name: str, values: Iterable[T]) -> list[T]:
     """Values, all of this class.
 
     Raises:
-        InvalidRequestError: they are no such values; the text says which class they must have.
+        InvalidRequestError: a value has another class; the text names the class that it must have.
     """
     if not isinstance(values, Iterable):
         raise InvalidRequestError(
@@ -167,10 +167,10 @@ def list_of(kind: type[T], name: str, values: Iterable[T]) -> list[T]:
 
 
 def file_path(name: str, given: object) -> Path:
-    """File that a caller names.
+    """Return the file that a caller names.
 
     Raises:
-        InvalidRequestError: the value names no file.
+        InvalidRequestError: the value is not the name of a file.
     """
     if not isinstance(given, str | PathLike):
         raise InvalidRequestError(f"{name} must be a path, not {type(given).__name__}")
@@ -194,7 +194,7 @@ _CODE = re.compile(
     r"((?:\w+ ){0,3}?)"
     r"(#?(?:[A-Z]{1,5} (?=\d))?(?=[\w/-]*\d)[^\W_]+(?:[-/_][^\W_]+)*)(?![\w/-]|[.,]\d)"
 )
-"""A number or a code, perhaps behind the words for what it numbers: "support ticket T-1"."""
+"""A number or a code, perhaps after the words for the numbered thing: "support ticket T-1"."""
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d+(?:st|nd|rd|th)")
 _COPULA = re.compile(
@@ -202,21 +202,22 @@ _COPULA = re.compile(
 )
 _WHEN = re.compile(r"[ ,]+(?:(?:on|since|due|until) )?(?:\d{1,2}\.? [A-Z]\w+|\d{4}-\d\d-\d\d)$")
 _DETAIL = re.compile(r"\d|\bby\b|^(?:about|for|from|of|to)\b|^(?!a?waits)\w+s \w|^[^a-zß-ÿ]")
-"""What tells no state: a number, a doer, a topic, or a verb with an object: "runs three years"."""
+"""Words that give no state: a number, a doer, a topic, or a verb with an object: "runs three
+years"."""
 
 _STATE_WORDS_MAX = 5
 
 
 class KeyedValue(NamedTuple):
-    """A thing and how it stands.
+    """A numbered thing and its state.
 
     Attributes:
-        noun: the words in front of its number.
+        noun: the words before its number.
         number: its number or code, as it was said.
-        code: the letters and digits of that, in small letters.
-        state: in words; empty if none is told.
-        is_certain: whether the code can be no amount: it has more than digits.
-        is_stated: whether words such as "is" lead to the state, as in a sentence.
+        code: the letters and digits of that number, in small letters.
+        state: the state in words; empty if there is none.
+        is_certain: whether the code cannot be an amount: it has more than digits.
+        is_stated: whether words such as "is" come before the state, as in a sentence.
     """
 
     noun: str
@@ -229,7 +230,7 @@ class KeyedValue(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def keyed(said: str) -> KeyedValue | None:
-    """Thing that a value, or a sentence, names first by a number or a code; None if none."""
+    """The numbered thing at the beginning of a value or a sentence; None if there is none."""
     found = _CODE.match(said)
     number = found and found[2]
     if not found or not number or _DATE.fullmatch(number) or len(number) < len("T1"):
@@ -260,19 +261,19 @@ class Slot:
     """Subject, attribute and value of a note, normalised so that equal means equal.
 
     Attributes:
-        subject: about whom, normalised; ``contact`` for the contact itself, else for example
-            ``wife``.
+        subject: the person or thing that it is about, normalised; ``contact`` for the contact
+            itself, else for example ``wife``.
         attribute: the canonical name of the attribute, for example ``city``; None if only the
             subject is known.
-        value: the value as it was said; None if the note names none.
-        value_key: the value normalised, which is what is compared; None exactly with ``value``.
+        value: the value as it was said; None if the note has no value.
+        value_key: the normalised value, which is compared; None exactly if ``value`` is None.
         is_single_valued: whether the attribute holds one value at a time.
-        is_open: neither the book nor the caller said how many values the attribute holds, so
-            another value may end this one or stand beside it; never stored with a fact.
+        is_open: whether it is unknown how many values the attribute holds, so that another value
+            may end this one or hold together with it; never stored with a fact.
         is_known: whether the book lists the attribute, so that its name is unique; a made-up name
             may be a synonym of another.
-        said_subject, said_attribute: the words as they were said, until the gate has looked at
-            them; never stored.
+        said_subject, said_attribute: the words as they were said, until the gate has checked them;
+            never stored.
         is_personal: whether the value is personal data, which no reason or prompt repeats.
     """
 
@@ -301,17 +302,17 @@ class Slot:
 
     @property
     def rival_prefix(self) -> str | None:
-        """Key prefix of the facts that this slot is compared with; None without a value.
+        """The key prefix of the facts that this slot is compared with; None without a value.
 
-        If only one value holds, or may hold, these are all answers to the question; else the equal
-        ones.
+        If only one value holds, or may hold, these are all answers to the question; else only equal
+        answers.
         """
         if self.value_key is None:
             return None
         return self.question if self.is_single_valued or self.is_open else self.key
 
     def decides_about(self, other: Slot) -> bool:
-        """True if it is compared with facts of the other slot, however different the texts are."""
+        """True if the slots are compared, even if the texts are very different."""
         prefix, key = self.rival_prefix, other.key
         if prefix is None or key is None:
             return False
@@ -321,9 +322,10 @@ class Slot:
 
     @property
     def thing(self) -> KeyedValue | None:
-        """Numbered thing that the value is about; None if it can be about none.
+        """The numbered thing that the value is about; None if there can be none.
 
-        Of the book's attributes those are that hold identifiers: their keys have no spaces.
+        Among the book's attributes only those that hold identifiers can have one: their keys have
+        no spaces.
         """
         is_one = self.is_single_valued or self.value_key is None or self.is_personal
         if is_one or (self.is_known and " " in (self.value_key or "")):
@@ -340,19 +342,20 @@ class SlotMatch(StrEnum):
     """How a note's slot relates to a fact's."""
 
     UNKNOWN = "unknown"
-    """The slots do not tell; the texts decide."""
+    """The slots do not decide; the texts do."""
 
     EQUAL = "equal"
     """The same answer to the same question: a restatement at any cosine."""
 
     CHANGED = "changed"
-    """Another answer to a question that has only one: a contradiction at any cosine."""
+    """Another answer to a question that has only one answer: a contradiction at any cosine."""
 
     OPEN = "open"
-    """Another answer to a question that may have one answer or several: only a reader can tell."""
+    """Another answer to a question that may have one answer or several: only a reader can
+    decide."""
 
     APART = "apart"
-    """Both hold side by side; neither may take the other's place, however alike they sound."""
+    """Both hold; neither may replace the other, even if they sound alike."""
 
 
 def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
@@ -392,9 +395,9 @@ def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
 
 
 def _differ_in_accents(one: str, other: str) -> bool:
-    """True if two Latin values are one but for accents: Malmö and Malmo.
+    """True if two Latin values differ only in accents: Malmö and Malmo.
 
-    In other scripts the mark is another letter, so nothing is left out there.
+    In other scripts a mark makes another letter, so no mark is ignored there.
     """
     if one.isascii() and other.isascii():
         return False
@@ -403,7 +406,7 @@ def _differ_in_accents(one: str, other: str) -> bool:
 
 
 def _compare_things(note: Slot, fact: Slot) -> SlotMatch | None:
-    """How two values relate that each name a thing by its number; None if they do not tell."""
+    """How two values relate if each names a thing by its number; None if that is not clear."""
     one, other = note.thing, fact.thing
     if one is None or other is None:
         return None
@@ -424,8 +427,8 @@ class Scope:
 
     Args:
         tenant: the deployment, 1 to 200 characters.
-        agent_id: which agent remembers, 1 to 200 characters.
-        contact_id: whom the facts are about, 1 to 200 characters.
+        agent_id: the agent that remembers, 1 to 200 characters.
+        contact_id: the contact that the facts are about, 1 to 200 characters.
 
     Raises:
         InvalidScopeError: a part is missing, blank, over-long, or holds control characters or
@@ -474,9 +477,9 @@ class Scope:
 
 
 _REMEDIES = {
-    "by": "say who decides: contact, or an operator's name",
+    "by": "say who decides: 'contact', or an operator's name",
     **dict.fromkeys(
-        ("idempotency_key", "Idempotency-Key"), "give each note a key of its own, or leave it out"
+        ("idempotency_key", "Idempotency-Key"), "give each note its own key, or leave the key out"
     ),
     **dict.fromkeys(
         ("tenant", "agent_id", "contact_id"), "give the id under which this memory is kept"
@@ -490,7 +493,7 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
         raise error(f"{name} must be a string, not {type(value).__name__}")
     if len(value) > SCOPE_PART_LENGTH_MAX:
         raise error(
-            f"{name} has {len(value):,} characters; at most {SCOPE_PART_LENGTH_MAX} are kept"
+            f"{name} has {len(value):,} characters, but at most {SCOPE_PART_LENGTH_MAX} are allowed"
         )
     if not value.strip():
         remedy = _REMEDIES.get(name, "give it a value, or leave it out")
@@ -499,7 +502,7 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
         raise error(f"{name} {value!r} has white space around it; strip it first")
     if not value.isprintable() and any(map(_is_control, value)):
         if any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise error(f"{name} {value!r} is not valid UTF-8; encode it so")
+            raise error(f"{name} {value!r} is not valid UTF-8; encode it as UTF-8")
         raise error(f"{name} {value!r} holds control characters; remove them")
 
 
@@ -512,8 +515,8 @@ def _join(*parts: str) -> str:
 
 
 TEXT_LENGTH_MAX = 2000
-"""Characters in a note as it comes in. A note is one fact; a document belongs elsewhere. A token
-counts like any text: a discount for what looks like one let 396,815 characters in."""
+"""Characters in a new note. A note is one fact; a document belongs elsewhere. A token counts like
+any text: when texts like tokens counted less, a note of 396,815 characters was accepted."""
 
 LIFETIME_DAYS_MAX = 3_650
 """The longest lifetime of a note; a fact that lasts longer lasts until it is changed."""
@@ -523,30 +526,30 @@ CLEANED_GROWTH_MAX = 8
 that it replaces at least four."""
 
 ARTEFACT_LENGTH_MAX = 500
-"""Characters in a reference to what is kept elsewhere."""
+"""Characters in a reference to a document or a row elsewhere."""
 
 _TAG_COUNT_MAX = 100
 _OF_THE_DAY = re.compile(r"(live|confirmations)-\d{4}-\d{2}-\d{2}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 CLOCK_SKEW_MAX = timedelta(minutes=5)
-"""How far ahead another machine's clock may be; a later date lies in the future."""
+"""How far ahead another machine's clock may be; a later date is in the future."""
 
 
 @frozen
 class Remembered:
-    """The part of a note that the fact made of it keeps.
+    """The part of a note that its fact keeps.
 
-    A field that is added here comes with a note, is kept on its fact, and is taken over by a
-    restatement that leaves it None.
+    A field that is added here comes with a note, is kept on its fact, and is inherited by a
+    restatement that has None there.
 
     Args:
         text: 1 to 2,000 characters, not blank, no null bytes. A typed token counts like any other
             text.
         importance: 0 to 1.
-        slot: what it answers about whom, normalised; None if unknown.
-        tags: words to find it by.
-        artefact: a document or a row that it points to, as a reference: a URI, a path, a key; up to
-            500 characters on one line. It is kept and shown, never fetched.
+        slot: its subject, attribute and value, normalised; None if unknown.
+        tags: words by which it can be found.
+        artefact: a reference to a document or a row: a URI, a path, a key; up to 500 characters on
+            one line. It is kept and shown, never fetched.
     """
 
     text: str
@@ -558,30 +561,32 @@ class Remembered:
 
 @frozen
 class Note(Remembered):
-    """The text to remember, with what came with it.
+    """The text to remember, with its fields.
 
-    A note that exists can be stored: everything about it was checked when it was made.
+    Every note can be stored, because all fields are checked when it is made.
 
     Args, beside those of ``Remembered``:
         scope: the contact's.
         importance: None leaves it to the gate's reading of the text.
         said_at: when it was said; time-zone aware, kept in UTC.
-        is_dated: whether the caller said when. An undated note is as new as the moment in which it
-            is compared, and never older than what it is compared with.
-        valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
-        category: what kind of thing it says; None leaves it to the gate's reading of the text.
+        is_dated: whether the caller gave that time. An undated note is as new as the moment in
+            which it is compared, and never older than the facts that it is compared with.
+        valid_from: the time from which it is true in the world, time-zone aware; None for
+            ``said_at``.
+        category: its kind; None leaves it to the gate's reading of the text.
         topic: a broad field of life, for example ``work``; None if unknown.
-        lifetime_days: after how many days it may have changed; None leaves it to the policy.
+        lifetime_days: the number of days after which it may have changed; None leaves it to the
+            policy.
         source_kind: the kind of source.
-        source_reference: where it can be looked up (a call, a ticket), or None.
-        contact_name: how a person would call the contact, or None.
+        source_reference: where the source can be looked up (a call, a ticket), or None.
+        contact_name: the contact's name, or None.
         slot_read_from: the words that the slot was read from; None if it was given.
-        session_id: the session that the evidence belongs to; None makes one per UTC day.
+        session_id: the session that the evidence belongs to; None makes one session per UTC day.
         idempotency_key: the same key in a scope returns the first decision; None for no key.
-        is_hedged: whether it only guesses, as the gate reads it; one guess ends no fact that was
+        is_hedged: whether it is a guess, as the gate reads it; one guess cannot end a fact that was
             confirmed or often said.
         is_cleaned: whether the gate has cleaned it, or it comes from the store. Its texts may be up
-            to eight times as long: they were measured before tokens took the place of values.
+            to eight times as long: they were measured before tokens replaced values.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -628,7 +633,7 @@ class Note(Remembered):
 
     @property
     def holds_from(self) -> datetime:
-        """From when it is true, as far as known (UTC)."""
+        """The time from which it is true, as far as known (UTC)."""
         return self.valid_from or self.said_at
 
     def is_ahead(self, now: datetime) -> bool:
@@ -662,18 +667,18 @@ class Note(Remembered):
 
 
 def _check_lifetime(days: object) -> None:
-    """Raise ``InvalidNoteError`` unless they are days that a note may last, or None."""
+    """Raise ``InvalidNoteError`` unless the number of days is a valid lifetime, or None."""
     if days is None:
         return
     if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= LIFETIME_DAYS_MAX:
         raise InvalidNoteError(
-            f"lifetime_days {days!r} is no number of whole days from 1 to {LIFETIME_DAYS_MAX:,}; "
-            "leave it out for what lasts, and give valid_to where the end is known"
+            f"lifetime_days must be a whole number from 1 to {LIFETIME_DAYS_MAX:,}, not {days!r}; "
+            "leave it out if the fact lasts, and give valid_to if its end is known"
         )
 
 
 def is_of_the_day(session_id: str) -> bool:
-    """True if a session is the one that a day's notes and answers are filed in by default."""
+    """True if a session is the default session for the notes and answers of a day."""
     return _OF_THE_DAY.fullmatch(session_id) is not None
 
 
@@ -685,8 +690,8 @@ def utc(name: str, value: object, error: type[InvalidRequestError] = InvalidNote
     """
     if not isinstance(value, datetime):
         raise error(
-            f"{name} must be a datetime, not {type(value).__name__}; "
-            "datetime.fromisoformat makes one of a text"
+            f"{name} must be a datetime, not {type(value).__name__}; datetime.fromisoformat makes "
+            "one from a text"
         )
     if value.tzinfo is UTC:
         return value
@@ -707,15 +712,15 @@ def not_in_the_future(
     name: str = "said_at",
     error: type[InvalidRequestError] = InvalidNoteError,
 ) -> datetime:
-    """The same time, unless it has not come yet: then its zone is probably wrong.
+    """Refuse a time in the future, because its zone is probably wrong.
 
     Raises:
         error: it is more than five minutes ahead.
     """
     if at - now > CLOCK_SKEW_MAX:
         raise error(
-            f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
-            "check its time zone"
+            f"{name} {at.isoformat()} is in the future (now is {now.isoformat()}); check its time "
+            "zone"
         )
     return at
 
@@ -724,7 +729,7 @@ def check_text(name: str, value: object, length_max: int) -> None:
     """Refuse a text that cannot be stored or says nothing, such as marks alone.
 
     Raises:
-        InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
+        InvalidNoteError: the text is not a string, blank, too long, or cannot be stored.
     """
     check_utterance(name, value, length_max)
     if not has_words(str(value)):
@@ -734,12 +739,12 @@ def check_text(name: str, value: object, length_max: int) -> None:
 
 
 def has_words(text: str) -> bool:
-    """True if it holds a letter, a digit or a symbol: "?" says nothing."""
+    """True if a text holds a letter, a digit or a symbol: "?" says nothing."""
     return any(unicodedata.category(character)[0] in "LNS" for character in text)
 
 
 def storable(text: str) -> str:
-    """Text with a sign in the place of each half of a surrogate pair and each null byte."""
+    """Replace each half of a surrogate pair and each null byte with a sign."""
     return _SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
@@ -750,19 +755,19 @@ def check_utterance(name: str, value: object, length_max: int) -> None:
     for each character. No other check reads a text that is too long.
 
     Raises:
-        InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
+        InvalidNoteError: the text is not a string, blank, too long, or cannot be stored.
     """
     if not isinstance(value, str):
         raise InvalidNoteError(f"{name} must be a string, not {type(value).__name__}")
     if len(value) > length_max:
         raise InvalidNoteError(
-            f"{name} has {len(value):,} characters, at most {length_max:,} are allowed"
+            f"{name} has {len(value):,} characters, but at most {length_max:,} are allowed"
             + ("; split it into one note for each fact" if name == "text" else "")
         )
     if value.isascii() and value.isprintable() and value.strip():
         return  # most texts, in a tenth of the time
     if is_blank(value):
-        raise InvalidNoteError(f"{name} is blank: nothing in it can be seen; give it words")
+        raise InvalidNoteError(f"{name} is blank: it holds no visible character; give it words")
     check_storable(name, value)
 
 
@@ -770,7 +775,7 @@ def check_storable(name: str, text: str) -> None:
     """Refuse a text with a sign that no engine stores.
 
     Raises:
-        InvalidNoteError: it holds one; the text says which.
+        InvalidNoteError: the text holds such a sign; the message names it.
     """
     if "\0" in text:
         raise InvalidNoteError(f"{name} holds a null byte; remove it")
@@ -794,7 +799,7 @@ def unit_interval(name: str, value: object) -> float:
     """Number, from 0 to 1.
 
     Raises:
-        InvalidNoteError: it is no number from 0 to 1.
+        InvalidNoteError: the value is not a number from 0 to 1.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
@@ -813,17 +818,19 @@ def _tags(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
         raise InvalidNoteError("tags must be a list of strings")
     if len(value) > _TAG_COUNT_MAX:
-        raise InvalidNoteError(f"a note has {len(value):,} tags, at most {_TAG_COUNT_MAX} are kept")
+        raise InvalidNoteError(
+            f"a note has {len(value):,} tags, but at most {_TAG_COUNT_MAX} are allowed"
+        )
     for tag in value:
         check_identifier("a tag", tag, InvalidNoteError)
     return tuple(value)
 
 
 def _check_artefact(value: object, *, is_cleaned: bool) -> None:
-    """Refuse an artefact that is no reference; the gate judges what it says.
+    """Refuse an artefact that is not a reference; the gate judges its words.
 
     Raises:
-        InvalidNoteError: it is no reference.
+        InvalidNoteError: the artefact is not a reference.
     """
     if value is None:
         return
@@ -837,7 +844,7 @@ def _check_artefact(value: object, *, is_cleaned: bool) -> None:
 
 
 def source_kind_of(value: object) -> SourceKind:
-    """Source of that name.
+    """The source with that name.
 
     Raises:
         InvalidNoteError: no source has that name.

@@ -1,4 +1,4 @@
-"""Policies: the bounds and weights that can be set, each with its default and where it comes from.
+"""Policies: the bounds and weights that can be set, each with its default and its source.
 
 The settings take their defaults from here, and check the bounds of each; the code that acts by a
 policy says how. It holds values only, so that reading the settings does not load that code.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Usage
 
 _SECONDS_MAX = 31_536_000.0
-"""A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
+"""A year. Timers and dates fail only at much larger numbers."""
 
 Quantity = Annotated[int, Ge(0)]
 Positive = Annotated[int, Ge(1)]
@@ -52,13 +52,13 @@ class ReconcilePolicy:
     Args:
         cosine_update_min: at or above it a note supersedes; 0.95 in the profile ``seed``.
         cosine_add_max: below it a note is new; 0.80 in the profile ``seed``.
-        cosine_cut: at or above it a note in the band supersedes where no arbiter decides; None
-            for the middle of the band.
-        reach: at or above it a judge is asked, and for what the words say also below it; None asks
-            only between the thresholds. Without a judge it changes nothing.
+        cosine_cut: at or above it a note in the band supersedes if no arbiter decides; None for the
+            middle of the band.
+        reach: at or above it a judge is asked, and for some words also below it; None asks only
+            between the thresholds. Without a judge it changes nothing.
         guard: whether differences between the texts keep a note from superseding.
-        contested_window: two contradictions within this time are a to and fro.
-        systems: the attributes in which a system of the builder's own outranks the contact, by the
+        contested_window: after two contradictions within this time a value is contested.
+        systems: the attributes in which a system of the builder outranks the contact, by the
             system's name.
         profile: the name under which these thresholds are recorded.
 
@@ -79,17 +79,17 @@ class ReconcilePolicy:
         if not -1 <= self.cosine_add_max <= self.cosine_update_min <= 1:
             raise ConfigurationError(
                 f"thresholds in the wrong order: cosine_add_max {self.cosine_add_max} must not "
-                f"exceed cosine_update_min {self.cosine_update_min}, and both lie in [-1, 1]"
+                f"exceed cosine_update_min {self.cosine_update_min}, and both must be from -1 to 1"
             )
         if not self.cosine_add_max <= self.cut <= self.cosine_update_min:
             raise ConfigurationError(
-                f"cosine_cut {self.cosine_cut} must lie between cosine_add_max "
+                f"cosine_cut {self.cosine_cut} must be between cosine_add_max "
                 f"{self.cosine_add_max} and cosine_update_min {self.cosine_update_min}"
             )
         if self.reach is not None and not -1 <= self.reach <= self.cosine_add_max:
             raise ConfigurationError(
-                f"arbiter reach {self.reach} must lie between -1 and cosine_add_max "
-                f"{self.cosine_add_max}: it is the lowest cosine at which a judge is asked"
+                f"arbiter reach {self.reach} must be between -1 and cosine_add_max "
+                f"{self.cosine_add_max}: from this cosine up a judge is asked"
             )
 
     @property
@@ -102,15 +102,16 @@ class ReconcilePolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class ArbitrationPolicy:
-    """The bounds on asking an arbiter, for one process; a restart forgets what was used up.
+    """The limits for questions to an arbiter, for one process; a restart sets the counts to zero.
 
     Args:
         calls_per_minute_max: questions in any 60 seconds, 0 for none. An adapter's own retries and
             answers from the cache do not count.
         calls_per_day_max: questions in any 24 hours, 0 for none.
-        breaker_failures_max: after so many failures in a row it is not asked for a while, 1 or
-            more.
-        breaker_reset_seconds: how long it is not asked before one question tries it again; above 0.
+        breaker_failures_max: after so many failures in a row the arbiter is not asked for a while,
+            1 or more.
+        breaker_reset_seconds: the length of this pause, after which one question tries again; above
+            0.
         cache_size_max: answers that are remembered, 0 for none.
         confidence_min: an answer that is less sure of itself is not used; 0 to 1.
         usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more; None if
@@ -140,7 +141,7 @@ class RetryPolicy:
 
     Args:
         attempts_max: attempts in all, if other writers keep coming first. A writer loses at most
-            once to each write of another, so it gives up only after that many of them.
+            once to each write of another writer, so it gives up only after that many writes.
         unavailable_seconds_max: how long to wait for an engine that is unavailable.
     """
 
@@ -153,20 +154,21 @@ class RankingPolicy:
     """How facts are chosen, and the weights of a chosen fact's score.
 
     Args:
-        weight_similarity: for how near it is to the question; 0.7, so that it counts most.
-        weight_recency: for how few rivals were said after it.
-        weight_importance: for its importance.
-        weight_strength: for how much is left of it, by its importance, age and use; with 0 only the
-            other three count.
+        weight_similarity: the weight of similarity to the question; 0.7, so that it counts most.
+        weight_recency: the weight of recency: how few rivals were said later.
+        weight_importance: the weight of importance.
+        weight_strength: the weight of strength, by importance, age and use; with 0 only the other
+            three count.
         weight_words: the part of similarity that the question's words have, 0 to 1; the rest is the
             cosine's; a negative cosine counts as 0. Source: benchmarks/recall.py.
         recency_half_life_days: after so many days recency is one half, without a question.
         rival_cosine_min: facts that are chosen together and are this near to each other are ordered
-            by when they were said, however few minutes lie between. Source: benchmarks/recall.py.
+            by the times when they were said, even if those are only minutes apart. Source:
+            benchmarks/recall.py.
         chosen_at_once: how many facts are chosen by closeness and then ordered by score, before the
             next batch; so a smaller limit shortens an answer and does not change it.
-        rank_constant: of the reciprocal ranks that join closeness in meaning and in words (Cormack,
-            Clarke and Buettcher 2009, who take 60). Source: benchmarks/recall.py.
+        rank_constant: the constant of the reciprocal ranks that join closeness in meaning and in
+            words (Cormack, Clarke and Buettcher 2009, who take 60). Source: benchmarks/recall.py.
     """
 
     weight_similarity: Amount = 0.7
@@ -184,8 +186,8 @@ class RankingPolicy:
 class RecallFloor:
     """How near a fact must be to answer a question, and how near the nearest must be.
 
-    The more facts there are, the nearer the nearest one is by chance; and a question of many words
-    is nearer to what answers it than "Who signs?".
+    The more facts there are, the nearer the nearest one is by chance; and a long question is nearer
+    to its answer than "Who signs?".
 
     Args:
         base: the least sum of cosine and words for the nearest fact, with one fact and no word of
@@ -193,7 +195,8 @@ class RecallFloor:
         growth: how much more for each e times as many facts.
         words: the weight of the share of the question's words, beside the cosine.
         question: how much more for each e times as many words of content in the question.
-        share: of the nearest fact's sum, which every other fact must reach; None for ``base``.
+        share: the share of the nearest fact's sum that every other fact must reach; None for
+            ``base``.
         usual: how much lower the bound is if the question clearly asks for a common attribute; a
             less clear question lowers it less.
         least: below this the bound never falls.
@@ -208,7 +211,7 @@ class RecallFloor:
     least: float = -1.0
 
     def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
-        """Least sum for the nearest fact.
+        """The lowest sum that the nearest fact may have.
 
         Args:
             count: the number of facts, 1 or more; the bound stops growing at a thousand.
@@ -220,18 +223,18 @@ class RecallFloor:
         return max(least - self.usual * clearness, self.least)
 
     def of_each(self, nearest: float) -> float:
-        """Least sum for every fact of an answer, by that of the nearest one."""
+        """The lowest sum that a fact of an answer may have, from the sum of the nearest fact."""
         return self.base if self.share is None else self.share * nearest
 
 
 @frozen
 class DecayPolicy:
-    """How facts fade that are not said again.
+    """How facts fade if they are not said again.
 
     Args:
-        half_life_days: after so many days, half is left of a fact of importance 0.5 that was never
-            recalled.
-        floor: the sweep archives a fact of which less is left; 0 to 1.
+        half_life_days: after so many days, a fact of importance 0.5 that was never recalled has
+            half its strength.
+        floor: the sweep archives a fact with less strength; 0 to 1.
     """
 
     half_life_days: float = 90.0
@@ -240,14 +243,14 @@ class DecayPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractionPolicy:
-    """How sessions are cut into windows, and what is not proposed at all.
+    """How sessions are cut into windows, and which claims are not proposed at all.
 
     Args:
         window_characters: about so many characters are read at once.
         window_overlap_turns: turns that the next window shows again.
-        importance_min: below it nothing is proposed; 0.2 is that of a remark.
+        importance_min: a claim of less importance is not proposed; a remark has 0.2.
         session_characters_max: a longer session is refused.
-        session_turns_max: one of more turns is refused.
+        session_turns_max: a session with more turns is refused.
     """
 
     window_characters: Annotated[int, Ge(1_000)] = 24_000
@@ -298,7 +301,7 @@ class JudgeQuestion:
     """One question and its expected answers.
 
     Attributes:
-        about: what it tests.
+        about: the subject of the test.
         note: the note's text.
         facts: the texts of the facts, numbered from 1.
         relations: the expected ones; each of them is right.
@@ -316,7 +319,7 @@ class JudgeQuestion:
         """Question that a file's table describes.
 
         Raises:
-            ConfigurationError: something is missing, or no relation.
+            ConfigurationError: a field is missing, or a word is not a relation.
         """
         from pydantic import TypeAdapter, ValidationError  # settings need none
 
@@ -336,7 +339,7 @@ class Profile:
             ``all-MiniLM-L6-v2@53aa5117``; None for thresholds that are meant for any.
         cosine_update_min: at or above it a note supersedes.
         cosine_add_max: below it a note is new.
-        cosine_cut: at or above it a note in the band supersedes where no arbiter decides.
+        cosine_cut: at or above it a note in the band supersedes if no arbiter decides.
     """
 
     name: str
@@ -349,11 +352,11 @@ class Profile:
         """Refuse any model but the one that the thresholds were measured on.
 
         Raises:
-            ConfigurationError: it is another one; its cosines mean something else.
+            ConfigurationError: it is another model; its cosines have another meaning.
         """
         if self.embedding_model not in (None, embedding_model):
             raise ConfigurationError(
-                f"profile {self.name} was calibrated on {self.embedding_model}, and the embedder "
-                f"is {embedding_model}; run `reconciler calibrate` for it, or set "
+                f"profile {self.name} was calibrated on {self.embedding_model}, but the embedder "
+                f"is {embedding_model}; run `reconciler calibrate` for this embedder, or set "
                 "RECONCILER_RECONCILE__PROFILE=seed"
             )

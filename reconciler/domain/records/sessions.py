@@ -1,6 +1,7 @@
-"""Sessions: what was said in a conversation, turn by turn. Nothing is derived from it here.
+"""Sessions: the turns of a conversation.
 
-Jobs: a session that waits to be read, and what became of it. Pure; nothing is leased here.
+Nothing is derived from them here. Jobs: sessions that wait to be read, and their outcomes. Pure;
+nothing is leased here.
 
 A store's move to another embedding model: its progress and its result. Pure.
 """
@@ -23,7 +24,7 @@ from reconciler.errors import InvalidSessionError
 from reconciler.frozen import frozen
 
 WITHOUT_MODEL = "explicit-statements"
-"""What the name of the extractor that needs no model begins with."""
+"""The beginning of the name of the extractor that needs no model."""
 
 
 class Stage(IntEnum):
@@ -45,12 +46,12 @@ class Outcomes:
 
     Attributes:
         added: new facts.
-        superseding: facts that took another's place, or took one back.
-        known: what was known already, and was counted again.
-        held: waiting for a person's yes.
-        refused: by the gate, each with its decision and reason; or of no use at all, which the
-            worker's log tells.
-        left_out: of too little importance to be proposed, or beyond the five of a turn.
+        superseding: facts that replaced another fact, or took one back.
+        known: candidates that were already known, and were counted again.
+        held: candidates that wait for a person's yes.
+        refused: candidates that the gate refused, each with its decision and reason; or unusable
+            candidates, which the worker's log names.
+        left_out: candidates that were not important enough, or beyond the five of a turn.
     """
 
     added: int = 0
@@ -74,15 +75,15 @@ class Outcomes:
 
 @frozen
 class ClaimOutcome:
-    """What became of one thing that an extractor read out of a session.
+    """The outcome of one claim that an extractor read in a session.
 
     Attributes:
         text: what it says, cleaned.
         outcome: one of the names in ``Outcomes``.
-        why: the decision's reason; for what was never decided about, what is wrong with it.
+        why: the decision's reason; for a claim without a decision, its fault.
         decision_id: the decision about it; None without one.
         fact_id: the fact that says it; None without one.
-        held_because: the gate's reason while it waits; None if it does not.
+        held_because: the gate's reason while it waits; None if it does not wait.
     """
 
     text: str
@@ -94,7 +95,7 @@ class ClaimOutcome:
 
     @classmethod
     def of(cls, decision: Decision) -> ClaimOutcome:
-        """What a decision says of it."""
+        """Make the outcome from a decision."""
         is_held = decision.action is Action.HOLD
         gate = decision.gate if decision.action in (Action.HOLD, Action.REJECT) else None
         return cls(
@@ -121,7 +122,7 @@ _OUTCOMES = {
 
 @frozen
 class Job:
-    """A session, or what was added to one, on its way through extractor, gate and reconciler.
+    """A session, or new turns of a session, on the way through extractor, gate and reconciler.
 
     Attributes:
         job_id: its id.
@@ -134,10 +135,10 @@ class Job:
         finished_at: when it was done (UTC), or None.
         extractor: who read it; None before it was read.
         last_error: why the last attempt ended, or None.
-        outcomes: what became of its candidates; all 0 until it is done.
-        held_because: of the session's claims that still wait, with or without a question, how many
-            wait for each of the gate's reasons; empty in a list of jobs.
-        told: what became of each thing that was read, once it is done; empty in a list of jobs.
+        outcomes: the outcomes of its candidates; all 0 until it is done.
+        held_because: how many of the session's claims still wait, for each of the gate's reasons,
+            with or without a question; empty in a list of jobs.
+        told: the outcome of each claim, when the job is done; empty in a list of jobs.
     """
 
     job_id: str
@@ -163,7 +164,10 @@ class Job:
 
     @property
     def reader(self) -> str | None:
-        """Who read it, and what is left out by one without a model; None before it was read."""
+        """Who read it, and what an extractor without a model leaves out.
+
+        None before it was read.
+        """
         if self.extractor is None or not self.extractor.startswith(WITHOUT_MODEL):
             return self.extractor
         return f"{self.extractor}, without a model: only requests and what fills a known attribute"
@@ -180,7 +184,7 @@ class QueueReport:
     Attributes:
         jobs: how many there are, by state.
         attempts: how often jobs were started.
-        outcomes: what became of all candidates.
+        outcomes: the outcomes of all candidates.
         oldest_unfinished_at: when the oldest job that is neither done nor dead was handed over.
     """
 
@@ -200,12 +204,12 @@ class MoveState(StrEnum):
 
 @frozen
 class ModelMove:
-    """Which model a store is bound to, and which one it moves to.
+    """The model that a store is bound to, and the model to which it moves.
 
     Attributes:
-        state: ``embedding`` while facts get a vector of the next model beside the one that they
-            have; ``settling`` once the store is bound to it, while some vectors are still beside
-            those of the model before; ``none`` where the store does not move.
+        state: ``embedding`` while facts get a second vector, of the next model; ``settling`` when
+            the store is bound to the next model, while some facts still have two vectors; ``none``
+            if the store does not move.
         model: name and fingerprint of the model that the store is bound to.
         dimension: length of its vectors.
         next_model: the model that it moves to; None if it does not move.
@@ -229,16 +233,16 @@ class ModelMove:
 
 @frozen
 class ReembedReport:
-    """What a run of ``reembed`` did; the store is bound to the new model by then.
+    """The result of a run of ``reembed``; the store is now bound to the new model.
 
     Attributes:
-        old_model: what the store was bound to before.
-        model: what it is bound to now.
+        old_model: the model that the store was bound to before.
+        model: the model that it is bound to now.
         dimension: length of its vectors.
         embedded: how many facts this run embedded.
         resumed: how many an earlier, interrupted run had embedded.
-        switch_attempts: how often the last step was tried; more than once if others wrote
-            meanwhile.
+        switch_attempts: how often the last step was tried; more than once if others wrote at that
+            time.
         settings: the settings to use from now on, by environment variable. Empty if the caller gave
             an embedder of its own.
         is_calibrated: whether the profile was calibrated on the new model.
@@ -264,7 +268,7 @@ _MOMENT = timedelta(microseconds=1)
 
 @frozen
 class Session:
-    """A conversation as it is handed over, whole or as far as it went.
+    """A conversation as it is handed over, complete or not.
 
     Args:
         scope: the contact's.
@@ -298,7 +302,7 @@ class Session:
 
     @property
     def is_dated(self) -> bool:
-        """True if a caller said when it began, or when any of it was said."""
+        """True if the caller gave its start, or the time of a turn."""
         return self.started_at is not None or any(turn.said_at for turn in self.turns)
 
     @property
@@ -308,22 +312,21 @@ class Session:
 
 
 def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
-    """When an undated statement was said: now, and after all that was heard before it.
+    """The time of an undated statement: now, and after all earlier statements.
 
     Clocks step back, and hosts' clocks differ. A session is read some time after it was handed
     over, so its place in the order of arrival has to be kept in its turns' times.
 
     Args:
         now: the time now (UTC), by this host's clock.
-        heard_at: when the contact's last statement was said (UTC), by whatever clock; None for
-            never.
+        heard_at: when the contact's last statement was said (UTC), by any clock; None for never.
     """
     return now if heard_at is None else max(now, heard_at + _MOMENT)
 
 
 @frozen
 class Episode:
-    """One turn as it is kept: append-only evidence, with an id of its own.
+    """One stored turn: append-only evidence, with its own id.
 
     Attributes:
         episode_id: the same for the same turn of the same session, whenever it is handed over.
@@ -364,7 +367,7 @@ class Episode:
 
 @frozen
 class SessionRecord:
-    """A session as it is kept, without its turns.
+    """A stored session, without its turns.
 
     Attributes:
         session_id: its id.
@@ -372,7 +375,7 @@ class SessionRecord:
         started_at: when its first turn was said (UTC).
         ended_at: when its last one was (UTC).
         summary: a digest by the extractor, never recalled as a fact; None if there is none.
-        outcomes: what became of the candidates that all of its jobs gave.
+        outcomes: the outcomes of the candidates of all its jobs.
     """
 
     session_id: str

@@ -93,7 +93,9 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
     if form is None:
         return [Conversation("messages", 1, None, "", lambda: records)]
     if form.messages is None:
-        raise InvalidSessionError(f"this looks like {form.name}, which is not read; {form.remedy}")
+        raise InvalidSessionError(
+            f"this looks like {form.name}, which cannot be read; {form.remedy}"
+        )
     return [_conversation(form, number, record) for number, record in enumerate(records, start=1)]
 
 
@@ -121,7 +123,7 @@ def chosen(conversations: Sequence[Conversation], key: str | None) -> Conversati
         found += f", {len(fitting) or 'none'} of that id or title"
     raise InvalidSessionError(
         f"{found}: choose one by its id or title (on the command line: --conversation), or hand "
-        "over all, each as a session of its own (--all-conversations): "
+        "over all, each as its own session (--all-conversations): "
         f"{_listed(fitting or conversations)}"
     )
 
@@ -157,8 +159,8 @@ def _messages_of(form: _Form, record: Message) -> list[Message]:
     """
     if form.messages is None or not form.fits(record.values):
         raise record.wrong(
-            f"this is not a conversation of {form.name}, but other items of this file are; give "
-            "each kind its own file"
+            f"this item is not a conversation of {form.name}, but other items of this file are; "
+            "put each kind in its own file"
         )
     return _numbered(form.messages(record.values))
 
@@ -346,7 +348,8 @@ _FORMS = (
     _Form(
         "a list from OpenAI's API",
         _is_list_of_openai,
-        remedy="the API gives the newest first: give what is under data as a list, oldest first",
+        remedy="the API gives the newest message first: give the list under data, the oldest "
+        "message first",
     ),
     _Form("a ChatGPT export", _holds("mapping", Mapping), _chatgpt, ("conversation_id", "id")),
     _Form("a Claude export", _holds("chat_messages", list), _claude, ("uuid",)),
@@ -364,21 +367,21 @@ _FORMS = (
 _TEXTS = (
     (
         re.compile(r"PK\x03\x04"),
-        "a zip archive, which is not read; unpack it and give the file in it that holds the "
+        "a zip archive, which cannot be read; unpack it and give the file that holds the "
         "messages, such as conversations.json",
     ),
     (
         re.compile(r"\s{0,9}<(?:!doctype|html)", re.IGNORECASE),
-        "a web page, which is not read; give the JSON of the same export, such as "
+        "a web page, which cannot be read; give the JSON of the same export, such as "
         "conversations.json",
     ),
     (
         re.compile(r"(?:From|Received|Return-Path|Delivered-To|MIME-Version): |From \S+@"),
-        f"an e-mail, which is not read; {_REMEDY}",
+        f"an e-mail, which cannot be read; {_REMEDY}",
     ),
     (
         re.compile(r"[^\W\d_]{1,30}(?: [^\W\d_]{1,30})?: "),
-        f"a chat as plain text, which is not read; {_REMEDY}",
+        f"a chat as plain text, which cannot be read; {_REMEDY}",
     ),
 )
 
@@ -471,8 +474,8 @@ def _whatsapp(lines: Sequence[str], zone: tzinfo | None) -> Sequence[Values]:
         )
     if zone is None:
         raise InvalidSessionError(
-            "the times of a WhatsApp export have no time zone: say which one the phone had (on the "
-            "command line: --time-zone Europe/Berlin)"
+            "the times of a WhatsApp export have no time zone: give the time zone of the phone "
+            "(on the command line: --time-zone Europe/Berlin)"
         )
     made = []
     for at, words in zip(_times(heads, zone), said, strict=True):

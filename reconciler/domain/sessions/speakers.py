@@ -52,7 +52,7 @@ def turns_of_one_contact(
             name is no speaker's, or a speaker has no role.
     """
     if contact_name is not None and (not isinstance(contact_name, str) or not contact_name.strip()):
-        raise InvalidSessionError("contact_name must be a name, as the messages have it, or None")
+        raise InvalidSessionError("contact_name must be a name as the messages write it, or None")
     if speakers is not None:
         if contact_name is not None:
             raise InvalidSessionError("give either contact_name or speakers, not both")
@@ -71,8 +71,7 @@ def turns_of_one_contact(
         return list(turns)
     if named[0] not in people:
         raise InvalidSessionError(
-            f"no user turn is said by {contact_name!r}; contact_name must be one of "
-            f"{_listed(people)}"
+            f"{contact_name!r} says no user turn; contact_name must be one of {_listed(people)}"
         )
     is_alone = len(people) == 1
     return [
@@ -137,7 +136,7 @@ def _in_their_roles(
         raise InvalidSessionError(
             f"{_listed(missing)} has no role: give every name a role with speakers (on the command "
             "line: --speaker NAME=ROLE). The role is contact, operator (a colleague) or agent; "
-            "for any other speaker give system, and their words are no evidence"
+            "for any other speaker give system; then their words are not used as evidence"
         )
     if not people and any(turn.role is Role.CONTACT for turn in turns):
         raise InvalidSessionError(
@@ -162,11 +161,11 @@ class _SpeakerLabel:
     texts: list[str] = field(default_factory=list)
 
     def is_said(self) -> bool:
-        """True if any of it reads as speech, and not as an entry of a list."""
+        """True if any part of the text reads as speech, and not as an entry of a list."""
         return any(_reads_as("speech", text) for text in self.texts)
 
     def is_answered(self) -> bool:
-        """True if a turn begins with it, and more than amounts follow it."""
+        """True if a turn begins with this name, and more than amounts follow."""
         return self.begins_turn and not all(_reads_as("amount", text) for text in self.texts)
 
 

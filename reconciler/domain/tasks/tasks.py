@@ -74,7 +74,7 @@ class Operation(StrEnum):
 
 
 class Step(StrEnum):
-    """What leads from one state to another, in words that an error may use."""
+    """A step from one state to another; its value is the wording for error texts."""
 
     DECIDING = "deciding"
     TOOL_RETURNED = "tool_returned"
@@ -181,7 +181,7 @@ def after(state: TaskState, step: Step) -> TaskState:
             + (
                 f"the legal steps are {legal}"
                 if legal
-                else "the task has ended: begin another, under its own id"
+                else "the task has ended: begin another task with a new id"
             )
         )
     return state_after

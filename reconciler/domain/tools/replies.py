@@ -400,7 +400,7 @@ class Shown:
         known_id = next((i for i, shown in self._handles.items() if shown == handle), None)
         if known_id is None:
             raise RelationError(
-                f"{name[:20]!r} is the handle of no fact that was shown in this conversation; "
-                "recall what is known, and use a handle as it stands there"
+                f"no fact that was shown in this conversation has the handle {name[:20]!r}; recall "
+                "what is known, and copy a handle from there"
             )
         return known_id

@@ -287,10 +287,13 @@ def agent_sources(
     for name in trusted_tools:
         if not isinstance(name, str) or not SYSTEM_NAME.fullmatch(name):
             raise InvalidRequestError(
-                f"{name!r} names no trusted tool; use up to 40 small letters, digits, - and _"
+                f"{name!r} cannot be the name of a trusted tool; use up to 40 small letters, "
+                "digits, - and _"
             )
         if name in (*AGENT_SOURCES, COLLEAGUE, *SourceKind):
-            raise InvalidRequestError(f"{name!r} means something else already; name the system")
+            raise InvalidRequestError(
+                f"{name!r} is already the name of another source; give the name of the system"
+            )
         sources[name] = SourceKind.APPROVED_DOC
     if colleague is not None:
         check_identifier("colleague", colleague, InvalidRequestError)

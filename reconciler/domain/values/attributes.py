@@ -155,10 +155,10 @@ class AttributeBook:
         Args:
             subject: about whom; None, or a word for the contact, is the contact.
             attribute: a name or an alias from the book, or a name of the caller's own.
-            value: the value in words or as a number, true and false as yes and no; None, blank,
-                or a word for "unknown" where there is none, which supersedes nothing.
-            is_single_valued: whether the attribute holds one value at a time; None for what the
-                book says, which of other attributes is nothing.
+            value: the value in words or as a number; true and false count as yes and no. None,
+                blank text and a word for "unknown" mean no value, which supersedes nothing.
+            is_single_valued: whether the attribute holds one value at a time; None to take it from
+                the book; for an attribute that is not in the book it stays unknown.
 
         Raises:
             InvalidNoteError: one of them cannot be used; the text says what to do.
@@ -405,7 +405,8 @@ def _value(given: object) -> str | None:
         return None
     if len(said) > VALUE_LENGTH_MAX:
         raise InvalidNoteError(
-            f"value has {len(said)} characters, at most {VALUE_LENGTH_MAX} are kept; shorten it"
+            f"value has {len(said)} characters, but at most {VALUE_LENGTH_MAX} are allowed; "
+            "shorten it"
         )
     check_storable("value", said)
     # An address has lines; other control characters are an accident.
@@ -431,7 +432,7 @@ def _value_in_words(given: object) -> str | None:
 def _number_in_words(given: float) -> str:
     if isinstance(given, int):
         if given.bit_length() > 1000:
-            raise InvalidNoteError("value has more digits than are kept; write it in words")
+            raise InvalidNoteError("value has too many digits; write it in words")
         return str(given)
     if not math.isfinite(given):
         raise InvalidNoteError(f"value {given} is not a number; leave it out if there is none")
@@ -441,8 +442,7 @@ def _number_in_words(given: float) -> str:
 def _slot_without_attribute(subject: str | None, said: str | None) -> Slot | None:
     if said is not None:
         raise InvalidNoteError(
-            f"value {said!r} came without an attribute; say which, for example city, or leave "
-            "the value out"
+            f"value {said!r} has no attribute; name one, for example city, or leave the value out"
         )
     if subject is None:
         return None

@@ -46,10 +46,11 @@ _TELLING = frozenset({"title", "relation", "relationship"})
 
 
 class Meant(NamedTuple):
-    """Whom a subject means: the subjects of one person, or of several of whom one is meant.
+    """The person that a subject means, or the several people that it may mean.
 
     Attributes:
-        subjects: the person's, the best one first; what was said, if that is open.
+        subjects: all subjects of this person, the best one first; if the person is not clear, the
+            subject as it was said.
         may_be: the subjects of the people that it may be; empty if it is clear.
     """
 

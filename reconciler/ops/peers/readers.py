@@ -74,7 +74,7 @@ def peer_records(
 def _values(system: str, source: str, login: Login) -> Numbered:
     if source.startswith(_SCHEMES):
         if system not in _IN_NEO4J:
-            raise InvalidRequestError(f"{system} is not read from Neo4j; give a file")
+            raise InvalidRequestError(f"{system} cannot be read from Neo4j; give a file")
         if "@" in source:
             raise InvalidRequestError(
                 "a URI must not hold a user name or a password; give username and password"
@@ -95,11 +95,11 @@ def _values(system: str, source: str, login: Login) -> Numbered:
         raise InvalidRequestError(f"{file} cannot be read: {error}") from error
     if len(content) > _BYTES_MAX:
         raise InvalidRequestError(
-            f"{file} has more than {_BYTES_MAX >> 20} MiB, the most that is read; split it"
+            f"{file} has more than {_BYTES_MAX >> 20} MiB, which is the limit; split it"
         )
     if content.startswith(b"SQLite format 3"):
         raise InvalidRequestError(
-            f"{file} is an SQLite file: write its records as lines first (docs/importing.md); "
+            f"{file} is an SQLite file: first write its records as lines (docs/importing.md); "
             "nothing was imported"
         )
     return json_records(content)

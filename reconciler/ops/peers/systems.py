@@ -142,7 +142,7 @@ class Translation:
         if isinstance(value, str | int) and str(value).strip():
             return str(value).strip()
         raise record.error(
-            f"the record has no {self.contact_from}, which would name its contact; name another "
+            f"the record has no {self.contact_from}, the key that names its contact; name another "
             "key with --contact-from, or one contact for all records with --contact"
         )
 
@@ -251,9 +251,9 @@ def _of_agent_memory(record: Record, how: Translation) -> Carried | NotCarried:
         return record.left("a relationship without a description says nothing in words")
     if how.contact_id is None and how.contact_from == _USER and kind != "preference":
         raise record.error(
-            f"a {kind} of neo4j-agent-memory has no user. With --contact-from subject its contact "
-            "is its subject, and a preference keeps its user as contact; with --contact all "
-            "records have one contact"
+            f"a {kind} of neo4j-agent-memory has no user. Use --contact-from subject to take its "
+            "subject as the contact (a preference keeps its user), or --contact to give all "
+            "records one contact"
         )
     return how.carried(
         record,

@@ -298,7 +298,7 @@ def _by_label(pairs: Iterable[MeasuredPair]) -> dict[PairLabel, list[MeasuredPai
     if short := [label for label in PairLabel if len(by_label[label]) < LABEL_COUNT_MIN]:
         counts = ", ".join(f"{len(by_label[label])} {label}" for label in short)
         raise InvalidRequestError(
-            f"{counts} are too few pairs to choose thresholds from; {LABEL_COUNT_MIN} of each "
+            f"{counts} are too few pairs for a choice of thresholds; {LABEL_COUNT_MIN} of each "
             f"label ({', '.join(PairLabel)}) are needed"
         )
     return by_label

@@ -201,7 +201,7 @@ def near_pairs(
 
     Args:
         facts: live ones of one contact.
-        vectors: theirs, float32, shape (len(facts), dimension), unit length.
+        vectors: the facts' vectors, float32, shape (len(facts), dimension), unit length.
         linked: the ids of two facts each that a link joins.
         cosine_min: from which raw cosine two texts are near.
 

@@ -64,8 +64,8 @@ class TopicTerms:
         for term in (*self.terms, *self.exceptions, *self.goods):
             if not _TERM.fullmatch(_one_line(term)):
                 raise ConfigurationError(
-                    f"topics: {term!r} is not a term; write words, each with at most an asterisk "
-                    "at its end"
+                    f"topics: {term!r} is not a term; write words, each of which may end with one "
+                    "asterisk"
                 )
 
     def find(self, folded: str, terms: Iterable[str], names: Iterable[str]) -> str | None:

@@ -584,9 +584,10 @@ def find_more(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_ways(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A word behind the verb that turns it round, in one of two texts of the same words.
+    """A word after the verb that reverses its meaning, if only one of two equal texts has it.
 
-    Who "rents out a flat" does not rent one. With another word in its place it is found as such.
+    Who "rents out a flat" does not rent one. If the other text has another word in this place, the
+    usual comparison finds it.
     """
     here, there = _turning(new), _turning(old)
     apart = here.keys() ^ there.keys()

@@ -63,7 +63,10 @@ class NamedDay:
         return self.first.day == 1 and self.last == _last_of(self.first)
 
     def no_earlier_than(self, day: date) -> NamedDay:
-        """The same days; without a year of their own, in the first year in which they are left."""
+        """The same days.
+
+        If they have no year, they get the first year in which they are still to come.
+        """
         return self if self.has_year else self._in(day.year + (self._in(day.year).last < day))
 
     def no_later_than(self, day: date) -> NamedDay:

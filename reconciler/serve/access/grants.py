@@ -59,7 +59,8 @@ class Grant:
         check_identifier("the name", self.name, InvalidRequestError)
         if self.name.strip().lower() == _CONTACT:
             raise InvalidRequestError(
-                "the name 'contact' is the contact's own; give the name of the operator who answers"
+                "the name 'contact' is reserved for the contact; give the name of the operator "
+                "who answers"
             )
         if self.session_id is not None:
             check_identifier("the session's id", self.session_id, InvalidNoteError)

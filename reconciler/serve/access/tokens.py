@@ -130,13 +130,13 @@ class TokenFile:
         """
         now = self._clock()
         if expires_at is not None and expires_at <= now:
-            raise InvalidRequestError("--expires must lie in the future")
+            raise InvalidRequestError("--expires must be in the future")
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         with self._changing() as contents:
             if len(contents.tokens) >= TOKENS_MAX:
                 raise ConfigurationError(
-                    f"{self.path} holds {TOKENS_MAX} tokens, the most it may hold; name another "
-                    "file with --tokens"
+                    f"{self.path} holds {TOKENS_MAX} tokens, which is the limit; name another file "
+                    "with --tokens"
                 )
             made = AccessToken(
                 token_id=secrets.token_hex(4),

@@ -166,5 +166,7 @@ def job(about: ContactOf, grant: GrantOf, job_id: str) -> Any:
     """How far a conversation that was handed over has got."""
     found = about.job(job_id)
     if not grant.opens(found.session_id):
-        raise NotGrantedError("this token is for one session, and the job is of another")
+        raise NotGrantedError(
+            "this token is for one session, and the job belongs to another session"
+        )
     return found

@@ -60,7 +60,7 @@ def read_place(after: str, id_counts: Collection[int] = (1,)) -> tuple[Any, ...]
             return utc("after", datetime.fromisoformat(at)), *ids
     except (ValueError, OverflowError, InvalidNoteError):
         pass
-    raise InvalidRequestError("`after` must be the `next` of a page of this list")
+    raise InvalidRequestError("`after` must be the `next` value of a page of this list")
 
 
 read_dispute_place = partial(read_place, id_counts=(2,))
@@ -150,8 +150,8 @@ async def operators_only(grant: GrantOf) -> None:
     """
     if grant.profile is not AccessProfile.OPERATOR:
         raise NotGrantedError(
-            "an agent's token does not open this; make one with "
-            "`reconciler token create --profile operator`"
+            "this needs an operator's token; make one with `reconciler token create --profile "
+            "operator`"
         )
 
 
@@ -258,8 +258,8 @@ class Paging:
             return _paged(items, key, self.limit)
         if self.after not in keys:
             raise InvalidRequestError(
-                "the list has changed: the item that `after` names is no longer in it; begin "
-                "again without `after`"
+                "the list has changed: the item that `after` names is no longer in the list; "
+                "start again without `after`"
             )
         return _paged(items[keys.index(self.after) + 1 :], key, self.limit)
 

@@ -182,7 +182,10 @@ class ReversalBody(AnswerBody):
 
 
 class ForgettingBody(AnswerBody):
-    """What is erased: all, or one part. ``dry_run`` only says what would be."""
+    """What is erased: all, or one part.
+
+    With ``dry_run`` nothing is erased; the answer says what would be.
+    """
 
     reason: Reason
     fact_id: str | None = None

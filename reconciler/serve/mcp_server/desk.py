@@ -103,7 +103,7 @@ class Desk:
         agent_id = grant.agent(given.pop("agent_id", None))
         contact_id = grant.contact(given.pop("contact_id", None))
         if contact_id is None and name not in CONTACT_FREE:
-            raise InvalidRequestError("contact_id is missing: say which contact it is about")
+            raise InvalidRequestError("contact_id is missing: name the contact")
         if grant.profile is AccessProfile.OPERATOR:
             return operator_reply(self._memory, grant, agent_id, contact_id, name, given)
         whose = agent_id, contact_id or ""
@@ -155,7 +155,7 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
         InvalidRequestError: what was given cannot be used; nothing was kept.
     """
     if given.keys() - {"messages", "contact_name"}:
-        raise InvalidRequestError(f"{HAND_OVER} takes messages and contact_name alone")
+        raise InvalidRequestError(f"{HAND_OVER} takes only messages and contact_name")
     messages = given.get("messages")
     if not isinstance(messages, list) or not 0 < len(messages) <= MESSAGES_MAX:
         raise InvalidRequestError(f"messages must be a list of 1 to {MESSAGES_MAX:,} messages")

@@ -113,7 +113,7 @@ def settle(visit: Visit) -> Response:
     reason = visit.reason(words.SETTLED)
     choice = visit.text("keep", "")
     if not sides or (choice not in ("both", "neither") and choice not in sides):
-        raise NotDoneError(422, "choose what holds: one of them, both, or neither")
+        raise NotDoneError(422, "choose what holds: one of the two facts, both, or neither")
     _check_open(about, sides)
     holds = {"both": {"keep": sides}, "neither": {"neither": sides}}.get(choice, {"keep": [choice]})
     return visit.to_contact(about.resolve(**holds, by=visit.by, reason=reason))
@@ -150,7 +150,7 @@ def renew(visit: Visit) -> Response:
     if choice == "no":
         return visit.to_contact(about.revoke(fact_id, by=visit.by, reason=visit.reason(words.OVER)))
     if choice != "yes":
-        raise NotDoneError(422, "choose whether it still holds: yes or no")
+        raise NotDoneError(422, "choose yes or no: does the fact still hold?")
     known = about.evidence(fact_id).fact
     if known.has_ended:
         raise NotDoneError(409, "this fact has ended in the meantime; load the contact again")
@@ -161,7 +161,7 @@ def note(visit: Visit) -> Response:
     """Note a declined statement after all, in these or other words, as a person's word."""
     known, text = visit.about.decision(visit.text("decision")), visit.text("text")
     if not words.is_declined(known):
-        raise NotDoneError(409, "the answer to this was not no; load the contact again")
+        raise NotDoneError(409, "the answer to this question was not no; load the contact again")
     slot = known.note.slot if text == known.text else None
     return visit.to_contact(_noted(visit, text, slot))
 
@@ -301,7 +301,7 @@ def receipt(visit: Visit) -> Response:
     asked = visit.text("erasure")
     erasure = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
     if erasure is None:
-        raise NotDoneError(404, "there is no erasure of that id for this contact")
+        raise NotDoneError(404, "this contact has no erasure with that id")
     return visit.page("erasure.html", erasure=erasure)
 
 
@@ -311,7 +311,8 @@ def erase(visit: Visit) -> Response:
     if visit.text("confirm") != about.scope.contact_id:
         raise NotDoneError(
             422,
-            "the contact's id is not what you wrote; nothing was erased. Go back and write it out",
+            "what you wrote is not the contact's id; nothing was erased. Go back and write the "
+            "whole id",
         )
     done = about.forget(by=visit.by, reason=visit.reason(), **_target(visit))  # type: ignore[arg-type]
     return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)

@@ -264,7 +264,7 @@ def decisions(visit: Visit) -> Response:
     became = _one_of(_OUTCOMES, "became", visit)
     since, until = visit.day("since"), visit.day("until", at_its_end=True)
     if since and until and since > until:
-        raise NotDoneError(422, "the first day is after the last; exchange them")
+        raise NotDoneError(422, "the first day is after the last; swap them")
     is_counted = after is None and any(visit.optional(name) for name in _FILTERS[2:])
     read = _whom(visit).decisions(
         disposal=_one_of(Disposal, "disposal", visit),
@@ -338,7 +338,7 @@ def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
     given = visit.optional(name)
     chosen = next((each for each in known if each == given), None)
     if given is not None and chosen is None:
-        raise NotDoneError(422, f"{words.plain(name)} is none of the list; choose one of it")
+        raise NotDoneError(422, f"{words.plain(name)} must be a value from the list; choose one")
     return chosen
 
 

@@ -259,7 +259,10 @@ def act(do: Handler) -> Callable[[Request], Any]:
         visit = _visit(request, given)
         request.state.given = given
         if not (is_from_here(request) and same(given.get(FORM_KEY), visit.form_key)):
-            told = "this form is not from this login; go back, load the page again, and send it"
+            told = (
+                "this form belongs to another login; go back, load the page again, and send "
+                "the form"
+            )
             raise NotDoneError(403, told)
         return await run_in_threadpool(do, visit)
 

@@ -223,7 +223,7 @@ class Damage:
 
         Args:
             kind: the link's type.
-            held: what it holds.
+            held: the link's properties.
             at: what stands for a time that makes no sense (UTC).
         """
         sound = self._sound(kind, held)

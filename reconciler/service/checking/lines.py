@@ -174,7 +174,7 @@ class PropertyTypes:
         if not isinstance(kind, str) or kind not in LINKS:
             raise InvalidArchiveError(f"no kind of link has the name {kind!r}")
         if not all(isinstance(end, str) for end in ends):
-            raise InvalidArchiveError(f"a {kind} needs both its nodes, from and to")
+            raise InvalidArchiveError(f"a {kind} needs two nodes, from and to")
         properties = self.read(kind, line.get("properties", {}))
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
 
@@ -254,7 +254,7 @@ def vector_text(vector: bytes) -> str:
 def _as_json(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
-    raise TypeError(f"{type(value).__name__} has no place in an export")
+    raise TypeError(f"{type(value).__name__} cannot be written to an export")
 
 
 def _vector(text: Any) -> bytes | None:

@@ -242,7 +242,7 @@ class PersonsDecisions:
             )
         check_text("reason", reason, TEXT_LENGTH_MAX)
         if (fact_id is None) is (slot.get("attribute") is None):
-            raise InvalidRequestError("name what to amend: either fact_id or attribute")
+            raise InvalidRequestError("name what to amend: give either fact_id or attribute")
         known = None if fact_id is None else self.fact_store.get_fact(scope, fact_id, _OR_ENDED)
         about = {"said_at": said_at, "lifetime_days": lifetime_days}
         note = self._amended_note(scope, text, slot, known, about)
@@ -282,7 +282,8 @@ class PersonsDecisions:
             }
         if slot.get("attribute") is not None and slot.get("value") is None:
             raise InvalidRequestError(
-                f"the fact has the attribute {slot.get('attribute')}; pass the new value as value"
+                f"the fact has the attribute {slot.get('attribute')}; give its new value with "
+                "value="
             )
         fields = {**slot, "source_kind": SourceKind.OPERATOR, **about}
         note = note_of(scope, text, fields, self.attributes, self.clock())
@@ -417,8 +418,8 @@ class PersonsDecisions:
         submission = self._decided("settled", scope, by, reason)
         if bool(keep) is bool(neither):
             raise InvalidAnswerError(
-                "pass the facts that hold as keep, or, if none holds, all sides as neither; "
-                "`disputes` lists them"
+                "give the facts that hold with keep=; if none holds, give all sides with "
+                "neither=; `disputes` lists the sides"
             )
 
         def plan(seen: Seen) -> Commit | Decision:
@@ -441,8 +442,8 @@ class PersonsDecisions:
             return None
         if more := sorted(disputed_ids - side_ids):
             raise InvalidAnswerError(
-                f"also in dispute with them: {', '.join(more)}; name all sides, or say which to "
-                "keep"
+                f"these facts are in the same dispute: {', '.join(more)}; name all sides, or say "
+                "which to keep"
             )
         return self._revoked(submission, sides, seen)
 
@@ -455,7 +456,7 @@ class PersonsDecisions:
         if gone := next((fact.fact_id for fact in kept if fact.has_ended), None):
             self._check_unsettled(submission.note.scope, {gone})
             raise InvalidAnswerError(
-                f"fact {gone} has ended and cannot be kept; its history says what took its place"
+                f"fact {gone} has ended and cannot be kept; its history shows what replaced it"
             )
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self.fact_store.list_conflicts(scope)
@@ -504,7 +505,8 @@ class PersonsDecisions:
             return earlier
         self._check_unsettled(scope, ids)
         raise InvalidAnswerError(
-            f"{' and '.join(sorted(ids))}: in no open dispute; `disputes` lists those that are"
+            f"{' and '.join(sorted(ids))} is not in an open dispute; `disputes` lists the facts "
+            "that are"
         )
 
     def _check_unsettled(self, scope: Scope, fact_ids: Set[str]) -> None:
@@ -549,7 +551,8 @@ class PersonsDecisions:
         """
         if not self.decision_store.get_decision(scope, decision_id).compared_with:
             raise InvalidRequestError(
-                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
+                f"decision {decision_id} was not compared with a fact, so there is no relation to "
+                "set"
             )
         self.decision_store.record_correction(scope, decision_id, relation, self.clock())
         return self.decision_store.get_decision(scope, decision_id)
@@ -693,7 +696,7 @@ class PersonsDecisions:
             )
         if is_erased(decision):
             raise InvalidAnswerError(
-                f"decision {decision.decision_id} was erased; there is nothing left to answer"
+                f"decision {decision.decision_id} was erased, so it cannot be answered"
             )
         settled_id = settlement_id_of(decision.decision_id)
         earlier = self.decision_store.find_decision(scope, settled_id)
@@ -726,7 +729,7 @@ class PersonsDecisions:
     def _check_may_answer(self, held: Decision, by: str, asked_id: str) -> None:
         self.cleaner.check_ids(by=by)
         if plain_name(by) == CONTACT and by != CONTACT:
-            raise InvalidAnswerError(f"for the contact pass {CONTACT!r} as by, not {by!r}")
+            raise InvalidAnswerError(f"if the contact answered, give by={CONTACT!r}, not by={by!r}")
         is_same = asked_id == held.decision_id
         asked = held if is_same else self.decision_store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
@@ -734,17 +737,17 @@ class PersonsDecisions:
         if plain_name(by) in named or is_agent(by, held.scope):
             raise InvalidAnswerError(
                 f"{by} may not answer: neither an agent nor the proposer of a note may confirm it; "
-                f"pass {CONTACT!r} as by for the contact's own answer, or an operator's name"
+                f"give by={CONTACT!r} if the contact answered, or else by= with an operator's name"
             )
         if held.disposal is Disposal.CONSENT and by != CONTACT:
             raise InvalidAnswerError(
-                f"only the contact may consent: pass {CONTACT!r} as by, with the contact's own "
-                "answer"
+                f"only the contact may consent: ask the contact, and give by={CONTACT!r} with the "
+                "contact's answer"
             )
         if held.judged.reason in FOR_OPERATORS and by == CONTACT:
             raise InvalidAnswerError(
-                f"only an operator may answer this ({held.judged.reason}): pass the operator's "
-                "name as by"
+                f"only an operator may answer this ({held.judged.reason}): give the operator's "
+                "name with by="
             )
 
     def _refused(self, held: Decision, action: Action, by: str, said: str) -> Decision:
@@ -771,8 +774,8 @@ class PersonsDecisions:
         judged = self.gate.judge_whole(candidate, held.door)
         if judged.assessment.disposal is Disposal.REJECT:
             raise InvalidAnswerError(
-                f"the gate refuses this even after the yes: {judged.assessment.detail}; nothing "
-                "was stored, and the question stays open"
+                f"the gate refuses the note even after the yes: {judged.assessment.detail}; "
+                "nothing was stored, and the question stays open"
             )
         assessment = judged.assessment
         if held.judged.is_redacted:  # data was already taken out: the sensitivity stays

@@ -521,14 +521,14 @@ class SessionReader:
         turns, characters = len(session.turns), session.character_count
         if turns > self.policy.session_turns_max:
             raise InvalidSessionError(
-                f"the session has {turns:,} turns, at most {self.policy.session_turns_max:,} are "
-                "taken; hand it over in parts, under ids of their own"
+                f"the session has {turns:,} turns, but at most {self.policy.session_turns_max:,} "
+                "are accepted; hand it over in parts, each under its own id"
             )
         if characters > self.policy.session_characters_max:
             raise InvalidSessionError(
-                f"the session has {characters:,} characters, at most "
-                f"{self.policy.session_characters_max:,} are taken; hand it over in parts, under "
-                "ids of their own"
+                f"the session has {characters:,} characters, but at most "
+                f"{self.policy.session_characters_max:,} are accepted; hand it over in parts, each "
+                "under its own id"
             )
 
     def _known(

@@ -268,7 +268,7 @@ class ExtractionWorker:
 
     def _check(self, lease: _Lease) -> None:
         if lease.is_lost:
-            raise LeaseLostError(f"another worker has job {lease.job.job_id} by now")
+            raise LeaseLostError(f"another worker now has job {lease.job.job_id}")
         if self._stopping.is_set():
             raise _StoppedError
 

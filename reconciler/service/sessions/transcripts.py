@@ -36,7 +36,7 @@ def turns_in(conversation: Conversation) -> list[Turn]:
     """
     turns = conversation.turns()
     if not turns:
-        raise InvalidSessionError("the session is empty: no message in it holds any text")
+        raise InvalidSessionError("the session is empty: none of its messages holds text")
     return turns
 
 
@@ -67,8 +67,8 @@ def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list
 def too_large() -> InvalidSessionError:
     """Message about a transcript that is larger than any accepted file."""
     return InvalidSessionError(
-        f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, at most so many are read; "
-        "hand it over in parts, each with conversations of its own"
+        f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, which is the limit; hand it "
+        "over in parts, each with whole conversations"
     )
 
 

@@ -56,8 +56,8 @@ class BindingStore(Queries):
             return bytes.fromhex(bound["id_key"])
         except ValueError:
             raise SchemaError(
-                "the store's key of ids is damaged: what was handed over before would not be "
-                "recognised. Restore an earlier backup"
+                "the key from which the store makes its ids is damaged, so earlier sessions and "
+                "notes would not be recognised. Restore an earlier backup"
             ) from None
 
     def check_schema_version(self) -> None:
@@ -72,7 +72,8 @@ class BindingStore(Queries):
             remedy = "run `reconciler init` once, with the same settings, to bring it up to date"
         if version != wanted:
             raise SchemaError(
-                f"the store's schema is version {version}, this code works with {wanted}; {remedy}"
+                f"the store's schema is version {version}, but this code needs version {wanted}; "
+                f"{remedy}"
             )
 
     def check_keys(self) -> None:
@@ -85,9 +86,9 @@ class BindingStore(Queries):
         [counted] = self.rows("count_keyless")
         if counted["nodes"]:
             raise SchemaError(
-                f"{counted['nodes']} facts and decisions lack their contact's key, so some pages "
-                "leave them out: a process of an earlier version wrote them. Find it and stop it, "
-                "then run `reconciler init`"
+                f"{counted['nodes']} facts and decisions have no contact key, so some pages leave "
+                "them out: a process of an earlier version wrote them. Find and stop this "
+                "process, then run `reconciler init`"
             )
 
     def check_model(self, embedding_model: str, embedding_dimension: int) -> None:
@@ -145,9 +146,9 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
     ):
         raise SchemaError(
             f"this store holds vectors of {bound['embedding_model']} "
-            f"({bound['embedding_dimension']} numbers each), and the embedder is "
-            f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
-            "store's model, open another store, or move this one with `reconciler reembed`"
+            f"({bound['embedding_dimension']} numbers each), but the embedder is {embedding_model} "
+            f"({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the store's model, open "
+            "another store, or move this one with `reconciler reembed`"
         )
 
 

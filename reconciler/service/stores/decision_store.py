@@ -167,8 +167,8 @@ class DecisionStore(Store):
     ) -> Iterator[Decision]:
         """Held notes that wait for an answer, newest first; each page is read when it is needed.
 
-        With the place of one, only those that come after it are read. Bare ones, without what they
-        were compared with, are read with one query, in no order.
+        If the place of a held note is given, only the notes after it are read. Bare notes, without
+        the facts that they were compared with, are read with one query, in no order.
         """
         run = self.graph.run
         rows = first_rows(run, "list_pending_ids", scopes, {"now": now}, _newest_first)
@@ -235,8 +235,8 @@ class DecisionStore(Store):
                 and (own_id, row["text"], row["source_kind"]) not in told
             ):
                 raise InvalidNoteError(
-                    f"episode {given_id} is stored already, with another text or source; give "
-                    "evidence as it is stored, or under an id of its own"
+                    f"episode {given_id} is already stored with another text or source; give the "
+                    "evidence exactly as it is stored, or give it a new id"
                 )
         return tuple(
             replace(

@@ -1,4 +1,4 @@
-"""Queries and their rows: how a store asks, and makes values of what it gets. Names no query.
+"""Queries and their rows: how a store runs a query, and makes values of the rows. Names no query.
 
 One reader for each kind of record (facts, decisions, evidence, vectors), so that a damaged one is
 told in the same way everywhere. A record may be damaged: cut short, altered by hand, or written by
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Things in their order, so many at a time; the last batch may be smaller."""
+    """Items in their order, so many at a time; the last batch may be smaller."""
     rest = iter(things)
     while batch := list(islice(rest, size)):
         yield batch
@@ -56,7 +56,7 @@ UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, 
 
 @in_order
 class RowReader(Generic[T]):
-    """Makes values of the rows of one kind of record.
+    """Makes values from the rows of one kind of record.
 
     Args:
         label: the kind.
@@ -92,7 +92,7 @@ class RowReader(Generic[T]):
         return [value for _, value in self.pairs(rows)]
 
     def pairs(self, rows: Iterable[Row]) -> list[tuple[Row, T]]:
-        """As ``all``, each value with its row."""
+        """Like ``all``, but each value with its row."""
         read: list[tuple[Row, T]] = []
         damaged: list[Row] = []
         for row in rows:
@@ -122,16 +122,16 @@ def reader_of(
         kind: the record.
         label: as in ``RowReader``.
         key: as in ``RowReader``.
-        also: the fields that are made of a row; they take the place of columns.
+        also: the fields that are computed from a row; they replace columns.
     """
     return RowReader(label, key, lambda row: validated(kind, row | also(row)))
 
 
 def validated(kind: type[T], values: Any) -> T:
-    """A record of these values, after a check of their types.
+    """Make a record of these values, after a check of their types.
 
     Raises:
-        ValueError: one is missing, or of another type; its text quotes the values.
+        ValueError: a value is missing, or has another type; the text quotes the values.
     """
     made: T = adapter_of(kind).validate_python(values)
     return made
@@ -169,7 +169,7 @@ def vectors_in(held: Sequence[bytes | None]) -> Floats:
 
 
 def told_by_contact(kind: type[T], rows: Sequence[Row]) -> dict[str, list[T]]:
-    """What is told of facts in columns, by their contacts' keys; the log names what is damaged.
+    """Read facts from columns, by their contacts' keys; the log names damaged rows.
 
     Args:
         kind: a named tuple of those columns.
@@ -185,7 +185,7 @@ def told_by_contact(kind: type[T], rows: Sequence[Row]) -> dict[str, list[T]]:
 
 
 def rows_in(columns: Row) -> Iterator[Row]:
-    """The rows of columns, which hold a list of values each."""
+    """The rows from columns that each hold a list of values."""
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 
@@ -202,7 +202,7 @@ def _slot(row: Row) -> Row | None:
 
 
 def _of_predecessor(row: Row) -> Row:
-    """How a fact was superseded."""
+    """Read how a fact was superseded."""
     is_known = not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS
     return {
         "slot": _slot(row),
@@ -239,7 +239,7 @@ def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Deci
 
 
 def _cited(row: Row) -> Row:
-    """Cited words of a turn, and where it can be looked up."""
+    """The cited words of a turn, and the place where it can be looked up."""
     spans = row["span"].split(SPANS_JOINED) if row["span"] else ()
     return {"spans": spans, "source_reference": row["source_reference"] or None}
 
@@ -277,7 +277,7 @@ _PAGE = 100
 
 
 class Queries:
-    """What runs queries by their names."""
+    """Runs queries by their names."""
 
     graph: Graph
 
@@ -308,14 +308,14 @@ def first_rows(
     order: Callable[[Row], Any],
     limit: int | None = None,
 ) -> list[Row]:
-    """The first rows of a query about many contacts, which is run for some at a time.
+    """The first rows of a query about many contacts; the query is run for some contacts at a time.
 
     Args:
         run: runs a query.
         query: its name; it takes the contacts' keys.
         scopes: the contacts.
         asked: its other parameters.
-        order: the key that the rows are sorted by.
+        order: the sort key of the rows.
         limit: at most this many; None for all.
     """
     rows: list[Row] = []

@@ -123,8 +123,8 @@ class SessionStore(Store):
         )
         if not rows:
             raise ErasedError(
-                f"session {session_id} was erased, or its contact is being erased, and takes no "
-                "more turns; hand later ones over as another session"
+                f"session {session_id} was erased, or its contact is being erased, so it takes no "
+                "more turns; hand later turns over as another session"
             )
         return int(rows[0]["new_episodes"])
 
@@ -222,7 +222,7 @@ class SessionStore(Store):
         )
 
     def lease_job(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
-        """Lease a job until then, and return it; None if another worker has it.
+        """Lease a job until the given time, and return it; None if another worker has it.
 
         A damaged job becomes dead: no worker can read it.
         """
@@ -329,7 +329,7 @@ class SessionStore(Store):
         self, name: str, job_id: str, lease_id: str, parameters: Mapping[str, Any]
     ) -> None:
         if not self.rows(name, job_id=job_id, lease_id=lease_id, **parameters):
-            raise LeaseLostError(f"another worker has job {job_id} by now")
+            raise LeaseLostError(f"another worker now has job {job_id}")
 
 
 def _cleanings(cleaned: Iterable[Cleaning]) -> dict[str, list[Any]]:
@@ -411,7 +411,7 @@ class TaskStore(Store):
         except UnknownTaskError:
             raise ErasedError(
                 f"contact {scope.contact_id} is being erased, or session {session_id} was erased, "
-                "and takes no task; begin it in another session, or later"
+                "so no task can begin there; begin it in another session, or later"
             ) from None
 
     def find_task(self, scope: Scope, task_id: str) -> Task | None:

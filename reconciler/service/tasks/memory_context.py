@@ -401,7 +401,7 @@ class MemoryContext:
         # The finders find nothing in a folded name, so the name is checked as it was given.
         if self._cleaned(name) != name:
             raise InvalidNoteError(
-                "a procedure's name holds personal data or a secret; leave that out of the name"
+                "the procedure's name holds personal data or a secret; remove that from the name"
             )
         slot = procedure_slot(name, [self._cleaned(step) for step in steps])
         evidence = _evidence(
@@ -457,8 +457,8 @@ class MemoryContext:
         is_ours = candidate.note.scope == kept.scope == self._scope
         if not is_ours or self._gate.judge(candidate).candidate.claim != kept.text:
             raise IllegalMemoryOperationError(
-                f"commit is illegal for decision {kept.decision_id}: it is about another "
-                "candidate than this one"
+                f"commit is illegal for decision {kept.decision_id}: it belongs to another "
+                "candidate"
             )
         if kept.action is not Action.ADMIT:
             why = kept.gate.detail if kept.gate else kept.reason
@@ -556,8 +556,8 @@ class MemoryContext:
         }
         if unknown := sorted(ids - kept.keys()):
             raise InvalidRequestError(
-                f"no episode {unknown[0]} is kept in task {self._run.task_id}; only its own "
-                "episodes are evidence: pass those that episodes() gives"
+                f"no episode {unknown[0]} is kept in task {self._run.task_id}; only the task's own "
+                "episodes are evidence: give the ones that episodes() returns"
             )
         return kept
 
@@ -586,7 +586,7 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
     if len(made) != 1:
         raise InvalidSessionError(
             f"an episode must be one statement, but the message has {len(made)}; log each answer "
-            "of a tool, and the words of the message, as an episode of its own"
+            "of a tool, and the words of the message, as separate episodes"
         )
     return made[0]
 

@@ -204,8 +204,8 @@ class TaskMemory:
             raise InvalidRequestError("decided must be a list of sentences")
         if len(decided) > _DECIDED_COUNT_MAX:
             raise InvalidRequestError(
-                f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are allowed "
-                "at once; give only those that matter"
+                f"decided has {len(decided):,} sentences, but at most {_DECIDED_COUNT_MAX} are "
+                "allowed at once; give only those that matter"
             )
         cleaned = [self._clean(words) for words in decided]
         if not cleaned:

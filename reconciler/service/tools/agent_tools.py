@@ -58,11 +58,11 @@ from reconciler.service.writing.doors import LiveDoor
 from reconciler.service.writing.relating import Relating
 
 BUDGET_TOKENS = 500
-"""What a recall gives at most, unless the builder says otherwise: some fifteen facts."""
+"""The tokens of a recall, unless the builder gives another number: about fifteen facts."""
 
 _AGENTS_SESSION = "agent"
-"""Where the notes of tools without a session are filed: all in one, however many days it works, so
-that an agent's repetitions never count as several conversations."""
+"""The session for the notes of tools without a session: one for all days, so that an agent's
+repetitions never count as several conversations."""
 
 _UNSETTLED_MAX = 100
 _TIMES = ("since", "until", "valid_at", "valid_from", "valid_to")
@@ -77,7 +77,7 @@ _log = logging.getLogger(__name__)
 class AgentTools:
     """The tools that an agent may hold: two to note and relate, and to recall unless denied.
 
-    Facts are shown to its model by handles, and it may name those alone that were shown to it.
+    Facts are shown to the model with handles, and the model may name only facts that it was shown.
 
     ``Memory.agent_tools`` makes one. Safe to share between threads.
 
@@ -104,10 +104,10 @@ class AgentTools:
             agent has no tool for it.
         digest: a keyed digest, as ``ContactMemory.digest`` makes.
         scope: the contact's; nothing that a model sends can choose another.
-        session_id: the conversation that the agent is in; None files all of its notes in one.
-        budget_tokens: how much a recall gives, at about four characters a token.
-        trusted_tools: systems of the builder's own, by name, that are believed as they are.
-        colleague: who of the builder's own people is in the conversation.
+        session_id: the conversation of the agent; None files all of its notes in one session.
+        budget_tokens: the size of a recall, at about four characters a token.
+        trusted_tools: the builder's own systems, by name, that are trusted.
+        colleague: the person of the builder's organisation in the conversation.
 
     Raises:
         InvalidNoteError: the session's id cannot be used.
@@ -179,15 +179,15 @@ class AgentTools:
     def definitions(
         self, style: Style = "anthropic", *, strict: bool = False
     ) -> list[dict[str, Any]]:
-        """Tools as a model is told of them.
+        """The definitions of the tools for a model.
 
         Args:
-            style: for which API: ``anthropic``, ``openai`` (Chat Completions),
-                ``openai-responses``, ``mcp`` (a server's ``tools/list``) or ``gemini``, also for a
-                gateway that takes one type for each value.
-            strict: have the API hold the model to the schema, where the model can be: every
-                property is required then, what is optional may be null, and nothing is bounded.
-                ``call`` checks the same either way. Gemini's format knows no strict mode.
+            style: the API: ``anthropic``, ``openai`` (Chat Completions), ``openai-responses``,
+                ``mcp`` (a server's ``tools/list``) or ``gemini``, also for a gateway that takes one
+                type for each value.
+            strict: let the API enforce the schema, if the model supports it: every property is then
+                required, an optional value may be null, and there are no bounds. ``call`` checks
+                the same in both modes. Gemini's format has no strict mode.
 
         Raises:
             InvalidRequestError: there is no such style.
@@ -205,17 +205,18 @@ class AgentTools:
     ) -> ToolReply:
         """Answer a model's tool call. A mistake of the model never raises.
 
-        Where the memory failed, ``error`` has what went wrong, and the log has it, too; the text
-        says no more of it than whether to call again.
+        If the memory failed, ``error`` and the log say what went wrong; the text only says if the
+        model should call again.
 
-        A call that is made again with its ids and arguments, as when a graph is replayed from a
-        checkpoint, gets the first decision and writes nothing. Without ids each call is a new one.
+        If a call is repeated with the same ids and arguments, for example in a replay from a
+        checkpoint, it returns the first decision and writes nothing. Without ids each call is a new
+        call.
 
         Args:
-            name: which tool, as the model named it.
-            arguments: what the model sent: an object, or JSON as OpenAI sends it.
-            call_id: the id of the call. A mere number, such as ``call_0``, needs ``message_id``
-                beside it: some servers count from zero in every answer.
+            name: the tool, as the model named it.
+            arguments: the arguments from the model: an object, or JSON as OpenAI sends it.
+            call_id: the id of the call. An id that only counts, such as ``call_0``, also needs
+                ``message_id``: some servers count from zero in every answer.
             message_id: the id of the message that made the call, unique in the conversation.
         """
         tool = self._tools.get(name) if isinstance(name, str) else None
@@ -280,7 +281,7 @@ class AgentTools:
         return reply
 
     def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Arguments, with the source as the door knows it, and where it was said."""
+        """The arguments with the door's name of the source, and the place where it was said."""
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
         reference = ": ".join(filter(None, (speaker, given.get("source_reference")))) or None
@@ -320,7 +321,7 @@ class AgentTools:
         )
 
     def _in_handles(self, error: InvalidRequestError) -> str:
-        """An error message that holds no fact's id."""
+        """Replace the ids of facts in an error message with handles."""
         return self._shown.by_handle(str(error))[:_COMPLAINT_LENGTH_MAX].rstrip(".")
 
     def _mistaken(self, name: str, error: InvalidRequestError) -> ToolReply:
@@ -387,7 +388,7 @@ class AgentTools:
         return ToolReply(text=checked.as_prompt(self._shown.show(checked.fact_ids)))
 
     def _tell(self, recalled: Recalled) -> set[str]:
-        """Keep what is told that no budget cuts; gives what the conversation was told before.
+        """Remember which facts that no budget cuts are told; return those that were told before.
 
         Without a session it may be another conversation, which was told nothing.
         """
@@ -397,7 +398,7 @@ class AgentTools:
         return self._shown.tell(safe, self._door.now())
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
-        """Found facts, by handles, within the budget."""
+        """The found facts with handles, within the budget."""
         handles = self._shown.show(shown_ids(recalled))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
@@ -420,7 +421,7 @@ _NOTHING_DONE = {
 
 
 def _told_of(name: str, error: ReconcilerError) -> str:
-    """Reply about a failure that the model did not cause; no path, address or cause."""
+    """A reply about a failure that the model did not cause, without path, address or cause."""
     done = "Nothing was recalled" if name == RECALL_CONTACT else "Not confirmed as stored"
     is_closed = isinstance(error, EmbedderClosedError)
     if error.retryable or (isinstance(error, EmbeddingError) and not is_closed):
@@ -435,10 +436,10 @@ def _told_of(name: str, error: ReconcilerError) -> str:
 
 
 def _as_object(arguments: object) -> Mapping[Any, Any]:
-    """Arguments as an object; none at all is an empty one.
+    """Read the arguments as an object; no arguments give an empty object.
 
     Raises:
-        InvalidRequestError: they are something else.
+        InvalidRequestError: the arguments are something else.
     """
     if arguments is None:
         return {}
@@ -450,7 +451,7 @@ def _as_object(arguments: object) -> Mapping[Any, Any]:
 
 
 def _with_times(given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with instants in place of words for them.
+    """Read the times in the arguments.
 
     Raises:
         InvalidRequestError: one is none.
@@ -459,14 +460,15 @@ def _with_times(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """Arguments with their times; that it is true since the date of today says nothing.
+    """Read the times in the arguments; today's date as a start is ignored.
 
-    The day begins before all that was said today, which the note would then be older than. Nor does
-    that facts end today: they end now.
+    The day began before all other notes of today, so the note would count as older than they are.
+    Today's date as an end is ignored, too: facts end now.
 
     Args:
         given: the arguments.
-        now: when the call was first made (UTC). Made again after midnight, it still means that day.
+        now: when the call was first made (UTC). If the call is repeated after midnight, it still
+            means that day.
     """
     read = _with_times(given)
     is_end = given.get("ends") or given.get("ended")
@@ -478,7 +480,7 @@ def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def _is_date_of(given: str | None, now: datetime) -> bool:
-    """True if it is a date without a time, and that of now (UTC)."""
+    """True if a text is a date without a time, and the date of now (UTC)."""
     try:
         return given is not None and date.fromisoformat(given.strip()) == now.date()
     except ValueError:
@@ -486,7 +488,7 @@ def _is_date_of(given: str | None, now: datetime) -> bool:
 
 
 def _time(name: str, given: str) -> datetime:
-    """Instant that a model wrote down; without an offset it is in UTC.
+    """Read a time that a model wrote; without an offset it is in UTC.
 
     Raises:
         InvalidRequestError: it is none.

@@ -318,7 +318,7 @@ class LiveDoor:
             if told and told.ended_ids:
                 return candidate, True
             raise InvalidNoteError(
-                "ended is said of a value: give the attribute and the value that ended, or name "
+                "ended needs a value: give the attribute and the value that has ended, or name "
                 "the facts in ends"
             )
         live, named = self.live(candidate.note.scope), told.named_ids if told else ()
@@ -347,15 +347,18 @@ class LiveDoor:
 def over_in_words(ends_at: datetime) -> str:
     """Fault of a note that is over by its own words."""
     return (
-        f"the words say that it was over on {ends_at:%Y-%m-%d}; leave it, or give a valid_from "
-        "before that day to keep it as history"
+        f"the words say that the note ended on {ends_at:%Y-%m-%d}; do not send it, or give a "
+        "valid_from before that day to keep it as history"
     )
 
 
 def _never_true(note: Note, ends_at: datetime) -> str:
     """Fault of a note that ends before it begins."""
     if note.valid_from is None:
-        return f"valid_to {ends_at.isoformat()} is over; give valid_from as well, and before it"
+        return (
+            f"valid_to {ends_at.isoformat()} is in the past; give also a valid_from before that "
+            "time"
+        )
     begins_at = note.valid_from.isoformat()
     return (
         f"valid_to {ends_at.isoformat()} is not after valid_from {begins_at}; correct one of them"
@@ -418,8 +421,9 @@ def ending_at(
     is_kept = judged.is_reconciled or (is_committed_later and judged.is_admitted)
     if not is_kept and judged.assessment.disposal is not Disposal.REJECT:
         raise InvalidNoteError(
-            f"it was over on {ends_at:%Y-%m-%d}, and would have to be asked about "
-            f"({judged.assessment.detail}); what is over is not asked about, so leave it"
+            f"the note ended on {ends_at:%Y-%m-%d}, and a person would have to confirm it "
+            f"({judged.assessment.detail}); no one is asked about a note that has ended, so do not "
+            "send it"
         )
     return candidate
 
@@ -468,7 +472,7 @@ def note_of(
     """
     if unknown := sorted(fields.keys() - LineFields.__annotations__):
         known = ", ".join(LineFields.__annotations__)
-        raise TypeError(f"a note takes no {', '.join(unknown)}; beside its text it takes {known}")
+        raise TypeError(f"a note takes no {', '.join(unknown)}; besides its text it takes {known}")
     about = dict(fields)
     said_at, valid_from = about.pop("said_at", None), about.pop("valid_from", None)
     if valid_from is not None:

@@ -152,7 +152,9 @@ class GatheredCommits:
                 each.is_written = each.commit.decision.decision_id in written
         except Exception as error:  # noqa: BLE001 (whose fault it is, each alone finds out)
             failed = type(error).__name__
-            _log.info("%d commits failed together (%s); each is sent alone", len(batch), failed)
+            _log.info(
+                "%d commits failed together (%s); each is sent again alone", len(batch), failed
+            )
         finally:
             self._leave(own, batch)
 

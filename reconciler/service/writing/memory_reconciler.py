@@ -184,7 +184,7 @@ class MemoryReconciler:
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if not submission.is_admitted:
-            raise ValueError("only what the gate admits is reconciled")
+            raise ValueError("only a note that the gate admits is reconciled")
         if earlier := self.ledger.find_earlier(submission):
             return earlier
         return self._reconciled(submission.embedded(self.embed))
@@ -429,8 +429,8 @@ class MemoryReconciler:
         if verdict.is_history and relations and relations.ends and not submission.settles_id:
             newer = handle_of(verdict.targets[0].fact_id)
             raise InvalidRequestError(
-                f"fact {newer} holds from later on than this note, so this note becomes history "
-                "and ends nothing; say what has ended in a note of its own"
+                f"fact {newer} starts later than this note, so this note becomes history and ends "
+                "nothing; say in a separate note what has ended"
             )
         if (ended_at := submission.ended_at) is None:
             return verdict
@@ -459,7 +459,8 @@ class MemoryReconciler:
             raise RelationError(
                 f"fact {handle_of(missing[0])} cannot be compared with this note; leave it out"
                 if seen.neighbours is not None
-                else "this memory has no model to compare texts with; relate no facts here"
+                else "this memory has no model to compare texts with, so facts cannot be "
+                "related here"
             )
         return relations
 

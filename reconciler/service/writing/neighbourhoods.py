@@ -1,15 +1,15 @@
 """Neighbourhoods: the facts of recent contacts with their vectors, in this process's memory.
 
-Those that have ended are not there; those that expired are, for a note is compared with them too.
+Ended facts are not there; expired facts are, because a note is compared with them, too.
 
-A neighbourhood holds at one version of its contact. For a write only the commit proves that it
-still does: where the commit writes nothing, it is dropped and loaded again. So a stale one costs a
-retry and never a wrong decision. A recall asks for the version first. What this process commits is
-applied in place.
+A neighbourhood is valid for one version of its contact. For a write only the commit proves that it
+is still valid: if the commit writes nothing, the neighbourhood is dropped and loaded again. So an
+old one costs a retry and never a wrong decision. A recall asks for the version first. What this
+process commits is applied in place.
 
-Facts are compared here, by exact cosine. The look in the engine was the larger half of a write. A
-vector index is approximate, filters after it has chosen, and does not see what the same
-transaction wrote.
+Facts are compared here, by exact cosine. A search in the engine took the larger half of a write. A
+vector index is approximate, filters after it has chosen, and does not see what the same transaction
+wrote.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 
 _LOOKS_MAX = 3
-"""Looks of a recall at a contact that is being written about, before it loads it again."""
+"""How often a recall looks at a contact during writes, before it loads the contact again."""
 
 _SPARE_ROWS = 16
 _ENDED = np.iinfo(np.int64).min
@@ -65,14 +65,14 @@ _SAME_QUESTION_MAX = 3
 class Neighbourhood:
     """One contact's facts as they were at ``version``, live or expired, for any number of threads.
 
-    Each fact has a row. The row of a fact that ended since is empty: it has no id, and expired long
-    ago.
+    Each fact has a row. If a fact has ended since that version, its row is empty: it has no id, and
+    counts as expired.
 
     Args:
         version: the contact's version.
         facts: its facts that have not ended and can be compared; each is looked at when it is
             needed.
-        vectors: theirs, float32, shape (len(facts), dimension), unit length.
+        vectors: the facts' vectors, float32, shape (len(facts), dimension), unit length.
         conflicts: the pairs of facts in dispute, by id.
         linked_ids: the facts with a link of a dispute, also of one that was settled.
         attributes: gives the book, by which notes are placed.
@@ -80,8 +80,8 @@ class Neighbourhood:
         texts: their search texts, where those are known.
         called: what the contact is called.
 
-    ``forgotten`` has the contact's forgotten words, at that version or since;
-    ``replacing_none`` the facts that are known to have replaced no other.
+    ``forgotten`` has the contact's forgotten words, at that version or a later one.
+    ``replacing_none`` has the facts that are known to have replaced no other fact.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Neighbourhood:
 
     @property
     def linked_ids(self) -> Set[str]:
-        """Facts that may have a link of a dispute, open or settled; no other one has."""
+        """Facts that may be or have been in a dispute; no other fact was."""
         return self._conflicts.linked_ids
 
     def fork(self) -> Neighbourhood:
@@ -146,10 +146,10 @@ class Neighbourhood:
             return copy
 
     def placing(self, called: Iterable[str | None] = ()) -> Placing:
-        """What places a note among the contact's facts, at this version.
+        """Return the part that places a note among the contact's facts, at this version.
 
         Args:
-            called: what else the contact is called.
+            called: further names of the contact.
         """
         names = self._called.union(name for name in called if name)
         with self._lock:
@@ -194,14 +194,14 @@ class Neighbourhood:
         now: datetime,
         make: Callable[[Sequence[Fact]], Any],
     ) -> Any:
-        """What is made of all facts; made again when one begins, ends or expires.
+        """A value computed from all facts; computed again when a fact begins, ends or expires.
 
         Args:
             version: the version at which these are the contact's facts.
-            facts: them.
-            key: what else it is made of.
+            facts: the contact's facts at that version.
+            key: what else the value depends on.
             now: the time now (UTC).
-            make: makes it.
+            make: computes the value.
         """
         made_of, since, until, made = self._made
         if made_of != (version, key) or not since <= now < until:
@@ -249,10 +249,10 @@ class Neighbourhood:
         *,
         is_wide: bool = False,
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
-        """Version, the neighbours that a note is decided on, and their facts by id.
+        """The version, the neighbours of a note, and their facts by id.
 
         Args:
-            note: what is compared, with its slot.
+            note: the note to compare, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
             now: facts that expired by then, or before the note was said, take no place of live
                 facts (UTC).

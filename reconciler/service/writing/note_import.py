@@ -323,7 +323,7 @@ class NoteImport:
         fields.setdefault("session_id", f"import-{fields.get('said_at', now):%Y-%m-%d}")
         fields.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
         if "text" not in values:
-            raise InvalidNoteError("text is missing; give it the fact, in a sentence")
+            raise InvalidNoteError("text is missing; write the fact there, in one sentence")
         if "said_at" in fields:  # its own day, by which words such as "until Friday" are read
             fields["said_at"] = datetime.fromisoformat(str(values["said_at"]))
         note = note_of(scope, values["text"], fields, self.attributes, now)
@@ -379,7 +379,7 @@ def _line_values(line: str) -> dict[str, Any]:
         raise InvalidNoteError(fault)
     if unknown := sorted(values.keys() - set(LINE_KEYS)):
         known = ", ".join(LINE_KEYS)
-        raise InvalidNoteError(f"unknown keys {unknown!r}; a line may have {known}")
+        raise InvalidNoteError(f"unknown keys {unknown!r}; the keys of a line are {known}")
     return values
 
 

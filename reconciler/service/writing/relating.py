@@ -284,9 +284,9 @@ class Relating:
         ):
             return
         raise InvalidRequestError(
-            f"fact {handle_of(firm[0].fact_id)} was confirmed or binds, and ends only by the "
-            "contact's own word in this conversation: note what they said as user_explicit, and "
-            "relate that note"
+            f"fact {handle_of(firm[0].fact_id)} is confirmed or standing, so it ends only by the "
+            "contact's own words in this conversation: add these words as a note with the source "
+            "user_explicit, and relate that note"
         )
 
     def _outcome(
@@ -324,8 +324,9 @@ class Relating:
         if verdict.is_history:
             later = handle_of(verdict.targets[0].fact_id)
             raise InvalidRequestError(
-                f"fact {later} holds from later on, so {handle_of(fact_id)} cannot take its place; "
-                "if it is over all the same, name it in ends"
+                f"fact {later} starts later than fact {handle_of(fact_id)}, so fact "
+                f"{handle_of(fact_id)} cannot replace it; if fact {later} has ended nevertheless, "
+                "name it in ends"
             )
         outcome = replace(_outcome_of(verdict, fact, facts), closed=closed)
         linked = {one.ids for one in open_}
@@ -440,8 +441,8 @@ def _check_own(fact_id: str, outcome: _Outcome, decided_by: DecidedBy) -> None:
     for one in outcome.ended:
         if one.fact_id == fact_id and (binds(one) or one.word is SourceKind.OPERATOR):
             raise InvalidRequestError(
-                f"fact {handle_of(fact_id)} binds or is an operator's, so it ends as no repetition "
-                "of another; relate the other one to it instead"
+                f"fact {handle_of(fact_id)} is standing or an operator's, so another fact that "
+                "repeats it cannot end it; relate the other fact to it instead"
             )
 
 

@@ -72,7 +72,7 @@ class IdCheck:
                 )
                 raise InvalidRequestError(
                     f"{name} holds {held}. Ids and names are stored as they are given, so give one "
-                    "without it"
+                    "without that data"
                 )
 
 
@@ -349,7 +349,9 @@ def fault_of_key(submission: Submission, decision: Decision) -> str | None:
 
 
 def fault_between(candidate: Candidate, decision: Decision) -> str | None:
-    """Why a cleaned note is not the one of a decision under the same key; None if it may be.
+    """What differs between a cleaned note and the note of the decision with the same key.
+
+    None if they may be the same.
 
     What was erased or withheld cannot be compared.
     """

@@ -373,8 +373,8 @@ class WriteGate(Judging):
         proposal = self.decision_store.get_decision(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
-                f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
-                "admitted can be committed"
+                f"decision {decision_id} is {proposal.action}; the gate must admit a proposal "
+                "before it can be committed"
             )
         check_not_erased(proposal)
         proposed = candidate_of(proposal, self.decision_store.list_evidence(decision_id, scope))
