@@ -548,6 +548,36 @@ def given(said: str, slot: tuple[str, str], fact: str, known_as: tuple[str, str]
 @every(
     ("said", "slot", "fact", "known_as"),
     [
+        (
+            "Pallets have to come before 8, since the lift is busy after that",
+            ("pallet_time", "before 8"),
+            "Wants three pallets a month, on Mondays",
+            ("pallet_days", "Mondays"),
+        ),
+        (
+            "Ines at Kellow Print signs the orders from now on",
+            ("order_signer", "Ines"),
+            "Kellow Print moved; from May on parcels go to Dock 9",
+            ("parcel_address", "Dock 9"),
+        ),
+        (
+            "A jar of cashews came as a free gift, in spite of the nut ban; Ines complained",
+            ("complaint", "cashews as a gift"),
+            "Firm rule: nothing with nuts in it, not in jars and not as a free gift",
+            ("banned_food", "nuts"),
+        ),
+    ],
+)
+def test_what_the_caller_filed_under_two_attributes_holds_both(
+    said: str, slot: tuple[str, str], fact: str, known_as: tuple[str, str]
+) -> None:
+    assert not given(said, slot, fact, known_as)
+    assert given(said, ("", ""), fact, known_as)
+
+
+@every(
+    ("said", "slot", "fact", "known_as"),
+    [
         ("Has no dog", ("animals", "none"), "Has a dog", ("pet", "dog")),
         (
             "The pallets come daily now",

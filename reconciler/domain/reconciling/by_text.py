@@ -18,6 +18,7 @@ from reconciler.domain.reconciling.verdicts import (
     kept_apart,
     listed,
     match_of,
+    may_both_hold,
     unlike,
     update,
 )
@@ -30,7 +31,6 @@ from reconciler.reading.findings import Difference
 from reconciler.reading.guard import (
     answers_anew,
     are_in_order,
-    are_two_things,
     denial_in,
     ends,
     find_changes,
@@ -81,8 +81,7 @@ def _filed_apart(note: Note, seen: RuleInput) -> Verdict | None:
         return None
     # One answer to two questions, such as a consent to either, leaves nothing to ask.
     values = {slot.value_key for slot in (note.slot, nearest.slot) if slot}
-    is_two = are_two_things(note.text, nearest.text)
-    is_asked = len(values - {None}) > 1 and not is_two
+    is_asked = len(values - {None}) > 1 and not may_both_hold(note, nearest)
     reason = f"{cosine_of(nearest)}, yet filed under another attribute"
     return _left_open(
         replace(add(DecidedBy.MIDPOINT, reason), conflicts=(nearest,) if is_asked else ())
@@ -145,7 +144,7 @@ def _beside(note: Note, seen: RuleInput, decided_by: DecidedBy, where: str) -> V
         if seen.policy.guard
         and candidate.cosine >= min(LINK_COSINE_MIN, seen.policy.cosine_add_max)
         and (findings := find_changes(note.text, candidate.text))
-        and not are_two_things(note.text, candidate.text)
+        and not may_both_hold(note, candidate)
     }
     findings = next(iter(changes.values()), ())
     reason = f"{cosine_of(seen.nearest)}, {where}{listed(findings)}"

@@ -26,6 +26,7 @@ from reconciler.reading.guard import (
     are_two_things,
     denies_value,
     denies_value_ever,
+    differ_only_in,
     find_changes,
     find_differences,
     find_losses,
@@ -34,7 +35,9 @@ from reconciler.reading.guard import (
     is_english,
     is_repeated_in,
     may_be_asked,
+    names_before,
     says_it_changed,
+    share_a_word,
     shared_words,
     tell_of_other_matters,
     tells_of_change,
@@ -126,8 +129,42 @@ def are_filed_apart(note: Note, fact: Neighbour) -> bool:
 
     Then no cosine makes them the same: "Yes, that is fine." answers any question.
     """
-    named = {slot.attribute for slot in (note.slot, fact.slot) if slot and slot.attribute}
-    return note.slot_read_from is None and len(named) > 1
+    return note.slot_read_from is None and len(_attributes(note, fact)) > 1
+
+
+def _attributes(note: Note, fact: Neighbour) -> tuple[str, ...]:
+    """Attributes of both, the note's first, each once."""
+    named = (slot.attribute for slot in (note.slot, fact.slot) if slot)
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def may_both_hold(note: Note, fact: Neighbour) -> bool:
+    """True if note and fact are about two matters, so that there is nothing to ask."""
+    return _are_two_questions(note, fact) or are_two_things(note.text, fact.text)
+
+
+def _are_two_questions(note: Note, fact: Neighbour) -> bool:
+    """True if the caller gave the note another attribute than the fact's, so that both hold.
+
+    Not if one name is a part of the other ("films", "films_watched"), or only the answer differs
+    ("has a dog", "has no dog"). Nor if the note tells of a change of the fact's attribute, and does
+    not name its own: "the new credit limit, with our terms" changes no terms.
+    """
+    if not are_filed_apart(note, fact):
+        return False
+    here, there = (set(attribute.split("_")) for attribute in _attributes(note, fact))
+    new, old = (slot.value_key for slot in (note.slot, fact.slot) if slot)
+    if here <= there or there <= here or new in (None, old):
+        return False
+    value = (fact.slot and fact.slot.value) or ""
+    if denies_value(note.text, value) or names_before(note.text, value):
+        return False
+    names_its_own = all(share_a_word(note.text, name) for name in here - there)
+    names_the_other = share_a_word(note.text, " ".join(there - here))
+    if names_the_other and not names_its_own and tells_of_change(note.text):
+        return False
+    findings = find_differences(note.text, fact.text)
+    return not differ_only_in(findings, note.text, fact.text)
 
 
 def neighbours_of(
@@ -446,7 +483,7 @@ def kept_apart(note: Note, target: Neighbour, findings: Findings, why: str) -> V
 
 def is_conflict(note: Note, fact: Neighbour, findings: Findings) -> bool:
     """True if a reader of both would ask which one holds."""
-    return may_be_asked(note.text, fact.text, findings) and not are_two_things(note.text, fact.text)
+    return may_be_asked(note.text, fact.text, findings) and not may_both_hold(note, fact)
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
@@ -559,7 +596,7 @@ def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | No
             why = f'it answers the question that "{fact.text}" answers'
         else:
             continue
-        if match_of(note, fact) is not SlotMatch.APART and not are_two_things(note.text, fact.text):
+        if match_of(note, fact) is not SlotMatch.APART and not may_both_hold(note, fact):
             return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
 
