@@ -62,6 +62,16 @@ class AsyncPart(Generic[S]):
         sync: the synchronous part.
     """
 
+    def __init_subclass__(cls, of: type | None = None) -> None:
+        """Give a class the public calls and properties of a synchronous one, if it is of one."""
+        if of is None:
+            return
+        _FORMS[of] = cls
+        for name, held in inspect.getmembers_static(of):
+            is_call = inspect.isfunction(held) or isinstance(held, property)
+            if is_call and not name.startswith("_"):
+                setattr(cls, name, _form_of(held))
+
     def __init__(self, threads: Threads, sync: S) -> None:
         self._threads = threads
         self._sync = sync
@@ -79,20 +89,6 @@ class AsyncPart(Generic[S]):
 
 
 _FORMS: dict[type, type[AsyncPart[Any]]] = {}
-
-
-def awaits(kind: type) -> Callable[[type[AsyncPart[Any]]], type[AsyncPart[Any]]]:
-    """A decorator: gives a class the public calls and properties of a synchronous one."""
-
-    def filled(form: type[AsyncPart[Any]]) -> type[AsyncPart[Any]]:
-        _FORMS[kind] = form
-        for name, held in inspect.getmembers_static(kind):
-            is_call = inspect.isfunction(held) or isinstance(held, property)
-            if is_call and not name.startswith("_"):
-                setattr(form, name, _form_of(held))
-        return form
-
-    return filled
 
 
 def _form_of(held: Any) -> Any:
@@ -131,28 +127,22 @@ if TYPE_CHECKING:  # what a type checker sees, written by tools/export_async.py
     )
 else:
 
-    @awaits(TaskMemory)
-    class AsyncTaskMemory(AsyncPart):
+    class AsyncTaskMemory(AsyncPart, of=TaskMemory):
         """The calls of ``TaskMemory``, awaited."""
 
-    @awaits(MemoryContext)
-    class AsyncMemoryContext(AsyncPart):
+    class AsyncMemoryContext(AsyncPart, of=MemoryContext):
         """The calls of ``MemoryContext``, awaited."""
 
-    @awaits(AgentTools)
-    class AsyncAgentTools(AsyncPart):
+    class AsyncAgentTools(AsyncPart, of=AgentTools):
         """The calls of ``AgentTools``, awaited; ``definitions`` waits for nothing."""
 
-    @awaits(ContactMemory)
-    class AsyncContactMemory(AsyncPart):
+    class AsyncContactMemory(AsyncPart, of=ContactMemory):
         """The calls of ``ContactMemory``, awaited; ``tools`` waits for nothing."""
 
-    @awaits(AgentMemory)
-    class AsyncAgentMemory(AsyncPart):
+    class AsyncAgentMemory(AsyncPart, of=AgentMemory):
         """The calls of ``AgentMemory``, awaited; ``contact`` waits for nothing."""
 
-    @awaits(Memory)
-    class AwaitedMemory(AsyncPart):
+    class AwaitedMemory(AsyncPart, of=Memory):
         """The calls of ``Memory``, awaited; ``AsyncMemory`` opens and closes it."""
 
 
@@ -235,7 +225,7 @@ class Threads:
     ) -> AsyncIterator[R]:
         """Iterate over the call's result, a page at a time, in a thread."""
         iterator = await self.run(call, *args, **kwargs)
-        while page := await self.run(_page_of, iterator):
+        while page := await self.run(list[R], islice(iterator, _PAGE)):
             for item in page:
                 yield item
 
@@ -321,10 +311,6 @@ class Opening(Generic[M]):
             self._give_back(made.result())
 
 
-def _page_of(iterator: Iterator[R]) -> list[R]:
-    return list(islice(iterator, _PAGE))
-
-
 class AsyncMemory(AwaitedMemory):
     """An open memory for a program with an event loop: the calls of ``Memory``, awaited.
 
@@ -405,12 +391,11 @@ class AsyncMemory(AwaitedMemory):
                 raise
             return memory
 
-        made = partial(cls._made, opened, pool, closing_seconds_max)
-        return Opening(pool, made, lambda made: made._sync.close())
-
-    @classmethod
-    def _made(cls, opened: Callable[[], Memory], pool: Threads, seconds_max: float) -> Self:
-        return cls(opened(), threads=pool, closing_seconds_max=seconds_max)
+        return Opening(
+            pool,
+            lambda: cls(opened(), threads=pool, closing_seconds_max=closing_seconds_max),
+            lambda made: made._sync.close(),
+        )
 
     async def __aenter__(self) -> Self:
         return self

@@ -796,10 +796,8 @@ class ContactMemory(BoundMemory):
         Raises:
             InvalidRequestError: attribute or subject cannot be used.
         """
-        if attribute is None:
-            raise InvalidRequestError("name an attribute, for example city")
         asked = self._services.attributes.slot(subject=subject, attribute=attribute)
-        if asked is None:
+        if asked is None or asked.attribute is None:
             raise InvalidRequestError(
                 f"attribute {attribute!r} is not the name of an attribute; give one, for example "
                 "city"

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields, replace
 from functools import cache, cached_property
-from typing import Any, get_type_hints, overload
+from typing import Any, get_type_hints
 
 from reconciler.domain.recalling.ranking import Numbers, numbers_in
 from reconciler.domain.recalling.recallable import search_text
@@ -27,11 +27,8 @@ _FLAGS = ("is_single_valued", "is_known", "is_personal")
 class LazyFacts(Sequence[Fact]):
     """Facts in an order, each looked at when it is asked for."""
 
-    @overload
-    def __getitem__(self, place: int) -> Fact: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Fact]: ...
-    def __getitem__(self, place: int | slice) -> Fact | list[Fact]:
+    def __getitem__(self, place: Any) -> Any:
+        """A fact, or those of a slice in a list."""
         if isinstance(place, slice):
             return [self.at(each) for each in range(len(self))[place]]
         return self.at(place)
