@@ -20,7 +20,6 @@ from reconciler import Memory
 from reconciler.adapters.structured_calls import read_prompt
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
 from reconciler.ops.calibration import read_pairs
-from reconciler.queries import parse_query
 from reconciler.reading.lexicon import Cues, read_lexicon
 from reconciler.resources import resource_path
 from reconciler.serve.access.tokens import TokenFile
@@ -206,13 +205,6 @@ def prompt(seed: int, folder: Path) -> None:
     refusal("prompts", lambda: read_prompt(file))
 
 
-def query(seed: int, _: Path) -> None:
-    chance = random.Random(seed)
-    shipped = chance.choice(sorted(resource_path("cypher").glob("*/*.cypher")))
-    text = bent_text(shipped.read_text("utf-8"), chance)
-    refusal("query files", lambda: parse_query(shipped.stem, text))
-
-
 def tokens(seed: int, folder: Path) -> None:
     chance = random.Random(seed)
     file = folder / "tokens.json"
@@ -244,7 +236,7 @@ def pairs(seed: int, _: Path) -> None:
 
 
 SMALL: dict[str, Callable[[int, Path], None]] = {
-    each.__name__: each for each in (profile, prompt, query, tokens, pairs)
+    each.__name__: each for each in (profile, prompt, tokens, pairs)
 }
 
 
