@@ -103,10 +103,13 @@ def test_a_long_text_shares_words_by_chance() -> None:
         ("Her notice period is two months", "Her firm cut the notice period to one month."),
         ("Has two cars", "Sold both cars."),
         ("On the Silver plan", "Not on the Silver plan any more."),
+        ("Eats no fish", "Eats fish again"),
+        ("I can't swim", "I had lessons, so I can swim now"),
         ("Has a cat called Miso", "Has no cat any more, Miso died"),
         ("She takes the bus to school", "I no longer take the bus to school"),
         ("The ferry is how I get to school", "I no longer take the ferry to school"),
         ("I own a parrot", "Pip flew off, so I own no parrot any more"),
+        ("Write by post, not fax", "Write by fax instead of post"),
         ("The workshop is in Leeds", "Moved the workshop from Leeds to York."),
         ("Consents to calls about offers", "Revoked her consent to calls about offers."),
         ("Opted in to the digest", "Opted out of the digest."),
@@ -391,6 +394,7 @@ def test_the_same_words_in_another_order_say_it_again(fact: str, said: str) -> N
         ("We owe him money", "Owes us money"),
         ("Can sign contracts", "Must sign contracts"),
         ("Had a dog named Rex", "Has a dog named Rex"),
+        ("Her client is a hotel in Bath", "Her client is a brewery in Bath"),
     ],
 )
 def test_what_differs_in_a_state_a_role_or_a_value_is_no_wording(fact: str, said: str) -> None:
@@ -619,14 +623,9 @@ def test_what_only_changed_places_is_no_new_answer(fact: str, said: str) -> None
         ("Ships by sea", "Ships by air these days"),
         ("She travels by coach", "Travels by night train now"),
         ("I come to the yard by tram", "I come to the yard by ferry from now on"),
-        ("Eats no fish", "Eats fish again"),
-        ("I can't swim", "I had lessons, so I can swim now"),
-        ("Write by post, not fax", "Write by fax instead of post"),
     ],
 )
-def test_a_change_that_no_word_of_the_fact_names_as_over_is_asked_about(
-    fact: str, said: str
-) -> None:
+def test_another_way_of_doing_one_thing_is_asked_about(fact: str, said: str) -> None:
     verdict = decide(note(said), [known(fact)], DEFAULT)
     assert (verdict.action, [each.text for each in verdict.conflicts]) == (ADD, [fact])
 

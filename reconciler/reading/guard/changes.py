@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference, Finding
-from reconciler.reading.guard.differences import is_of_another, words_of_its_own
+from reconciler.reading.guard.differences import words_of_its_own
 from reconciler.reading.guard.reading import (
     VALUE_KINDS,
     Denial,
@@ -51,6 +51,9 @@ COSINE_MIN = 0.25
 """Below it two texts that share a word are about different things. Source: as above."""
 
 _FEW = 3
+_PLAIN = 4
+"""Words of content of a sentence that only names who or what something is."""
+
 _SHORT = 6
 """The most words of content in a note that says the same in another order."""
 
@@ -67,6 +70,7 @@ _BEFORE = re.compile(
 _IS = re.compile(
     r"(?P<head>[^,:;]{2,60}?)(?: (?:is|are)(?: now| called)? |: )(?P<value>[^;]{1,60}?)\.?"
 )
+_SEVERAL = re.compile(r",|\band\b|\bis\b.*\bis\b")
 _DEFINITE = re.compile(r"(?:the|our|their|her|his|its|my)\b", re.IGNORECASE)
 _ADVERB = re.compile(r"\b\w{3,20}ly\b")
 _CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
@@ -143,15 +147,13 @@ def ends(note: str, fact: str) -> bool:
     if _tells_a_wish(note) or are_of_other_people(note, fact):
         return False
     old = read(fact)
-    if old.ceased or old.negated or new.subject != old.subject:
+    if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
     left_out = words_of_its_own(old, new) - _reworded(old)
     if any(word in left_out for word in map(stem_of, old.names)):
         return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
-        if is_of_another(new, old):
-            return False
         may_differ = verb if ended.text.split()[0] in words_of("disposing") else set()
         when = words_of("light").union(months(), filter(str.isdecimal, ended.reach))
         what = set(ended.reach) - when - _cues(note)
@@ -237,9 +239,18 @@ def _head(fact: str) -> tuple[Word, ...]:
 
 
 def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
-    if any(token.value in words_of("nominative") for token in tokens):
+    if any(token.value in words_of("nominative") for token in tokens) or _opens_with_verb(tokens):
         return ()
     return tuple(_before_the_verb(content_words(tokens)))
+
+
+def _opens_with_verb(tokens: Sequence[Token]) -> bool:
+    """True if a text such as "Pays by card now" leaves out who does it."""
+    first, *others = tokens or [Token("mark", "", "")]
+    if not others or first.kind != "word" or not may_be_verb(first.text):
+        return False
+    second = others[0]
+    return second.value not in words_of("be", "auxiliary") and not may_be_verb(second.text)
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
@@ -290,6 +301,12 @@ def _key(token: Token) -> str:
     return "a" if token.value in words_of("article") else token.value
 
 
+def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
+    """True if the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
+    denied = {stem for denial in fact.negated for stem in denial.reach}
+    return not fact.negated or bool(before and denied and before.isdisjoint(denied))
+
+
 def is_wording_of(
     fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
 ) -> bool:
@@ -319,7 +336,7 @@ def is_wording_of(
 
 
 def rewords(note: str, fact: str) -> bool:
-    """True if both say the same in the same words, in another order or form.
+    """True if both say the same in the same words, in another order or form, or give one answer.
 
     "Their CRM is HubSpot", "HubSpot is the CRM that they use". If a finding tells them apart, the
     rule asks.
@@ -327,6 +344,8 @@ def rewords(note: str, fact: str) -> bool:
     new, old = read(note), read(fact)
     if new.degrees.keys() != old.degrees.keys():
         return False
+    if _are_one_answer(note, fact):
+        return True
     telling = function_words() - words_of("article", "possessive")
     here, there = (_said(reading) & telling for reading in (new, old))
     # One says "to", "must" or "us", the other "from", "can" or "him"; one left out tells little.
@@ -339,12 +358,12 @@ def rewords(note: str, fact: str) -> bool:
 
 
 def are_in_order(note: str, fact: str) -> bool:
-    """True if both have their words in one order, days aside."""
+    """True if both have their words in one order, days aside, or give one answer."""
     here, there = (
         [word.stem for word in read(text).words if word.kind != "weekday"] for text in (note, fact)
     )
     kept = [stem for stem in here if stem in there]
-    return kept == [stem for stem in there if stem in here]
+    return kept == [stem for stem in there if stem in here] or _are_one_answer(note, fact)
 
 
 def _own(of: Reading, other: Reading) -> set[str]:
@@ -497,6 +516,15 @@ def differ_in_head(note: str, fact: str) -> bool:
     return here is not None and there is not None and here.head != there.head
 
 
+def _are_one_answer(one: str, other: str) -> bool:
+    """True if both give one head one name and say no more: "her lead is Jo", "Jo is her lead"."""
+    here, there = _frame(one), _frame(other)
+    is_plain = max(len(read(text).words) for text in (one, other)) <= _PLAIN
+    is_one = not any(_SEVERAL.search(text) for text in (one, other))
+    has_no_other = not _own(read(one), read(other)) and not _own(read(other), read(one))
+    return is_plain and is_one and has_no_other and here is not None and here == there
+
+
 class Frame(NamedTuple):
     """A plain sentence: the stems before its "is", and those of the names and values behind it."""
 
@@ -536,11 +564,12 @@ def _is_named(words: str) -> bool:
 def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """True if the note tells a change and differs from the fact only in the new part.
 
-    "She has three children now" beside "has two children", "the new boss is Eva".
+    "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
+    again" beside "drinks no coffee".
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact):
+    if answer_one_question(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     new, old = read(note), read(fact)
@@ -562,6 +591,20 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     aside = {token.value for token in tokens_of(said)} | _cues(note) | words_of("measure")
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
+
+
+def _undoes(note: str, fact: str) -> bool:
+    """True if the note affirms, in the same words, what the fact denies."""
+    old = read(fact)
+    if len(old.negated) != 1 or old.ceased:
+        return False
+    for clause in map(read, _CLAUSE.findall(note)):
+        if clause.negated or clause.ceased or clause.subject != old.subject:
+            continue
+        aside = _cues(clause.canonical)
+        if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
+            return True
+    return False
 
 
 @remembered
