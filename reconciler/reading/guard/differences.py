@@ -131,20 +131,17 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
     """Another symbol, as ✅ for ❌, or one more; what only decorates is no difference."""
     only_new, only_old = new.signs - old.signs, old.signs - new.signs
     either = only_new | only_old
-    if not either.keys().isdisjoint(words_of("denying_sign")) and not (only_new and only_old):
-        yield Finding(
-            Difference.NEGATION,
-            " ".join(only_new.elements()),
-            " ".join(only_old.elements()),
-            is_change=_is_same_but_for(new, old, *either),
-        )
-    elif (only_new and only_old) or any(
+    is_other = bool(only_new and only_old)
+    is_denied = not is_other and not either.keys().isdisjoint(words_of("denying_sign"))
+    is_more = any(
         sign in words_of("exact_sign") or (new.signs[sign] and old.signs[sign]) for sign in either
-    ):
+    )
+    if is_denied or is_other or is_more:
         yield Finding(
-            Difference.WORD,
+            Difference.NEGATION if is_denied else Difference.WORD,
             " ".join(only_new.elements()),
             " ".join(only_old.elements()),
+            is_change=is_denied and _is_same_but_for(new, old, *either),
         )
 
 
@@ -588,13 +585,11 @@ def find_ways(new: Reading, old: Reading) -> Iterator[Finding]:
 def find_letters(new: Reading, old: Reading) -> Iterator[Finding]:
     """A letter behind a number that the other text has without: "number 5a", "bus 5X"."""
     here, there = _lettered(new), _lettered(old)
-    for reading, letters, others in ((new, here, old), (old, there, new)):
-        numbers = others.values.get("number", {}).keys()
-        bare = numbers - (there if reading is new else here).keys()
-        if at := next((number for number in letters if number in bare), None):
-            texts = letters[at], others.values["number"][at]
-            in_note, in_fact = texts if reading is new else texts[::-1]
-            yield Finding(Difference.IDENTIFIER, in_note, in_fact)
+    for letters, others, other in ((here, there, old), (there, here, new)):
+        numbers = other.values.get("number", {})
+        if at := next((each for each in letters if each in numbers.keys() - others.keys()), None):
+            texts = letters[at], numbers[at]
+            yield Finding(Difference.IDENTIFIER, *(texts if other is old else texts[::-1]))
             return
 
 
