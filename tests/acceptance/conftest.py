@@ -44,7 +44,7 @@ def engine(
 
 @pytest.fixture
 def own_file() -> None:
-    """For a test that starts a process on its store, or looks into its file."""
+    """For a test that starts a process on its store, looks into its file, or moves it."""
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import Run
+from tests.tables import every
 
+pytestmark = pytest.mark.usefixtures("own_file")  # a store that moves is not one to lend
 WHO = ("--agent", "crm", "--contact", "priya")
 MINILM = "all-MiniLM-L6-v2@53aa5117"
 
@@ -68,7 +70,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@every("case", BAD)
 @pytest.mark.usefixtures("noop_store")
 def test_bad_input_is_told_and_changes_nothing(run: Run, case: str) -> None:
     given, said = BAD[case]

@@ -28,6 +28,7 @@ from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.entrypoints.cli import app
 from tests.command_line import Run, json_of
 from tests.documents import MARKDOWN, ROOT, fenced, prints, prose
+from tests.kept_stores import KeptGraphs
 from tests.tables import every
 
 SHELL = ("sh", "bash", "shell", "console")
@@ -213,7 +214,9 @@ READY: dict[str, Callable[[Run], str]] = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_graphs: KeptGraphs
+) -> Iterator[Path]:
     """An empty folder with the files that the documents read, and a store of its own."""
     here = tmp_path / "here"
     here.mkdir()
@@ -229,7 +232,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (here / name).write_text(block, encoding="utf-8")
     for name, exported in EXPORTS.items():
         shutil.copy(ROOT / "tests" / "peer_exports" / exported, here / name)
-    return here
+    with kept_graphs.lent(tmp_path / "memory.lbug"):
+        yield here
 
 
 def _runnable(path: Path) -> list[list[str]]:

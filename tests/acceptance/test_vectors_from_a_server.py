@@ -55,6 +55,7 @@ def test_the_worker_embeds_what_it_read(run: Run, server: EmbeddingsServer, tmp_
     assert any("peanuts" in text for text in server.texts)
 
 
+@pytest.mark.usefixtures("own_file")
 def test_a_store_moves_to_the_servers_model(
     run: Run, server: EmbeddingsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
