@@ -167,7 +167,7 @@ def test_the_words_tell_the_category(text: str, category: Category) -> None:
                 "She's only reachable on Fridays",
                 "Call me only after six",
                 "You can only text me in the evening",
-                # What is forbidden until somebody agrees is a constraint.
+                # What is forbidden until a person agrees is a constraint.
                 "Do not make purchases without confirmation",
                 "Never refund without asking",
                 "No refactoring unless asked",
