@@ -81,7 +81,7 @@ def test_a_look_back_finds_each_in_its_time(memory: Memory, clock: Clock) -> Non
     assert (suspending.action, suspending.conflicting_ids) == (Action.ADD, ())
     assert suspending.reason.endswith("suspends Ada until 2025-05-10")
     told_why = memory.contact("crm", "ann").explain(suspending.decision_id)
-    assert "suspends Ada until 2025-05-10" in told_why.remarks
+    assert any("suspends Ada until 2025-05-10" in each for each in told_why.rule)
     clock.now = day(20)
     for number, who in ((1, "Ada"), (3, "Bea"), (10, "Ada")):
         assert told(memory, "ann", valid_at=day(number)) == [who]
