@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -28,6 +28,7 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     Tenant,
+    bar,
     of_whom,
     parse_time,
     show,
@@ -87,6 +88,7 @@ class CommandRow:
         options: types by option, with ``typer.Option``, instead of the signature's. An option that
             the call does not take goes to ``view`` and ``plain`` alone.
         defaults: defaults by option, instead of the signature's.
+        counts: the things that the call counts in ``on_progress``, for a bar; empty for no bar.
     """
 
     name: str
@@ -100,6 +102,7 @@ class CommandRow:
     words: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    counts: str = ""
 
     def __post_init__(self) -> None:
         self.__name__ = self.name
@@ -109,8 +112,10 @@ class CommandRow:
     def __call__(self, *, as_json: bool, **given: Any) -> None:
         """Open the memory, make the call and show the result."""
         arguments = dict(_arguments(self._parameters, given))
-        with _opened(self, given) as memory:
-            result = self.call(memory, **arguments)
+        counting = bar(self.counts, None, as_json) if self.counts else nullcontext()
+        with _opened(self, given) as memory, counting as advance:
+            told = {"on_progress": advance} if advance else {}
+            result = self.call(memory, **arguments, **told)
         plain = _drawn(self.plain, result, given) if as_json else None
         if self.nothing:
             show(as_json, plain, lambda _: listed(self.view, result, self.nothing))

@@ -6,7 +6,7 @@ more are in the ``*_commands.py`` modules and in ``cli.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -139,13 +139,20 @@ def _replay_view(replayed: list[Replayed]) -> Group:
     )
 
 
-def _rejudge(memory: BoundMemory) -> list[Rejudged]:
+def _rejudge(
+    memory: BoundMemory, *, on_progress: Callable[[int], None] = lambda _: None
+) -> list[Rejudged]:
     """Ask the judge about the decisions that it did not answer in time, and amend them.
 
     Args:
         memory: the agent's or the contact's.
+        on_progress: called with 1 after each answer.
     """
-    return list(memory.rejudge())
+    answers = []
+    for answer in memory.rejudge():
+        answers.append(answer)
+        on_progress(1)
+    return answers
 
 
 def _rejudged_line(each: Rejudged) -> Text:
@@ -319,6 +326,7 @@ ROWS = (
         erasure_panel,
         is_good=lambda erasure: erasure.receipt.is_clean,
         writes=True,
+        counts="records",
     ),
     CommandRow(
         "archive",
@@ -332,6 +340,7 @@ ROWS = (
         "health",
         ops.health,
         health_view,
+        counts="contacts",
     ),
     _Decides(
         "correct",
@@ -341,7 +350,14 @@ ROWS = (
             "relation": "How the note really relates to the fact that it was compared with.",
         },
     ),
-    CommandRow("rejudge", _rejudge, _rejudged_line, "No decision waits for a judge.", writes=True),
+    CommandRow(
+        "rejudge",
+        _rejudge,
+        _rejudged_line,
+        "No decision waits for a judge.",
+        writes=True,
+        counts="decisions",
+    ),
     CommandRow(
         "replay",
         ops.replay,

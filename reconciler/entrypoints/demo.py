@@ -20,16 +20,19 @@ from reconciler.bootstrap.chosen_models import build_embedder, build_recorded_ar
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
+    contact_line,
     decision_line,
     history_tree,
     listed,
     panel,
+    ranked_facts,
     waiting_panel,
 )
 from reconciler.memory import Memory
 from reconciler.settings import load_settings
 
 DEMO_AGENT = "demo"
+_QUERY = "Does she prefer phone or email?"
 _LAST_DAY = 38
 
 _CLOSING_WORDS = (
@@ -61,7 +64,7 @@ def first_day() -> date:
 
 
 def run_demo(console: Console, path: Path | None) -> list[Decision]:
-    """Add the notes, then show the memory, one chain and one dispute.
+    """Add the notes, then show the memory, one chain, one recall and one dispute.
 
     Args:
         console: where it is shown.
@@ -96,14 +99,18 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
             console.print(day, decision_line(decision))
             decisions.append(decision)
         clock.told_at = None
+        contacts = memory.agent(DEMO_AGENT).contacts(contact_ids=contact_ids)
+        console.print("", *map(contact_line, contacts), sep="\n")
+        live = sum(each.live_facts for each in contacts)
         console.print(
-            f"\n{len(notes)} notes were told; nothing was overwritten, and every refusal is on "
-            "record.\n"
+            f"\n{len(notes)} notes were told, {live} facts are live; nothing was overwritten, and "
+            "every refusal is on record.\n"
         )
         priya = memory.contact(DEMO_AGENT, "priya")
         longest = max(priya.history(), key=lambda chain: len(chain.facts))
         console.print("The longest chain: what superseded what, and why")
         console.print(history_tree(priya.scope.contact_id, [longest]), "")
+        console.print(ranked_facts(f"{_QUERY} (priya)", priya.recall(_QUERY)), "")
         console.print("Two sources differ: both facts stay until a person answers")
         console.print(listed(waiting_panel, memory.agent(DEMO_AGENT).disputes(), ""))
     console.print(panel(_CLOSING_WORDS, title="What to make of it"))

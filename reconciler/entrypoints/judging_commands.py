@@ -5,6 +5,7 @@ The tables of a calibration and of a replay are here too; they compute nothing.
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -129,7 +130,9 @@ def calibrate_thresholds(
     measured_on = visible(pairs.name) if pairs else "recorded decisions"
     text = profile_file(report.profile, provenance_of(report, measured_on))
     try:  # not private: a service of another user reads it
-        made.write_text(text, encoding="utf-8")
+        draft = made.with_name(f".{made.name}.{os.getpid()}")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(made)
     except OSError as error:
         raise InvalidRequestError(f"{made} cannot be written: {error.strerror}") from error
     how = f"Use it with RECONCILER_RECONCILE__PROFILE={made.resolve()}"
