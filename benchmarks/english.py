@@ -150,7 +150,7 @@ def engine_modules() -> Iterator[ModuleType]:
     return (
         module
         for name, module in list(sys.modules.items())
-        if name.startswith("reconciler.domain") and module is not None
+        if name.startswith(("reconciler.domain", "reconciler.reading")) and module is not None
     )
 
 

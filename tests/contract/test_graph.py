@@ -457,8 +457,6 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_contact_decisions": CONTACT,
     "list_conflict_links": CONTACT,
     "list_conflicts": CONTACT,
-    "count_conflicts": {"now": NOON},
-    "count_facts": {"now": NOON},
     "count_keyless": {},
     "list_agents": {},
     "count_states": {"contact_keys": [ALICE.contact_key], "now": NOON},

@@ -25,7 +25,7 @@ from tests.tables import every
 QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {
-    *("count_facts", "count_jobs", "count_conflicts", "list_jobs", "list_due_jobs"),
+    *("count_jobs", "list_jobs", "list_due_jobs"),
     *("find_unfinished_job",),
     *("link_task_session", "list_contact_keys", "count_contacts"),
     *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reconciler.domain.reconciling.limits import LIMITS
-from reconciler.domain.reconciling.rule import RULES, decide, printed
+from reconciler.domain.reconciling.rule import RULES, decide
 from reconciler.domain.reconciling.verdicts import RuleRow
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour, Relations
@@ -185,6 +185,19 @@ def test_the_walk_passes_every_row(row: RuleRow, monkeypatch: pytest.MonkeyPatch
     for texts, cosine, more, _ in WALK:
         outcome(texts, cosine, more)
     assert any(answered)
+
+
+def printed(rows: Iterable[RuleRow]) -> str:
+    """Write the rows for the table of docs/what_decides.md."""
+    head = "| when | what is written | `decided_by` |\n|---|---|---|\n"
+    return head + "".join(
+        f"| {row.when} | {row.what} | {', '.join(map(_code, row.decided_by.split(', ')))} |\n"
+        for row in rows
+    )
+
+
+def _code(word: str) -> str:
+    return word if " " in word else f"`{word}`"
 
 
 def test_the_docs_print_both_tables() -> None:

@@ -30,7 +30,6 @@ from reconciler.domain.reconciling.verdicts import (
     LINKS,
     Rule,
     RuleInput,
-    RuleRow,
     Unread,
     add,
     all_read,
@@ -468,16 +467,3 @@ def dated(note: Note, verdict: Verdict) -> Note:
     """
     related = (*verdict.targets, *verdict.conflicts, *verdict.settled)
     return note.no_earlier_than(fact.valid_from for fact in related if not fact.is_upcoming)
-
-
-def printed(rows: Iterable[RuleRow]) -> str:
-    """Write the rows for the table of docs/what_decides.md and of ``explain --rules``."""
-    head = "| when | what is written | `decided_by` |\n|---|---|---|\n"
-    return head + "".join(
-        f"| {row.when} | {row.what} | {', '.join(map(_code, row.decided_by.split(', ')))} |\n"
-        for row in rows
-    )
-
-
-def _code(word: str) -> str:
-    return word if " " in word else f"`{word}`"

@@ -38,7 +38,6 @@ from reconciler.reading.guard.changes import (
     ends as ends,
     is_event as is_event,
     is_said_of_another as is_said_of_another,
-    is_wording_of as is_wording_of,
     moves_another as moves_another,
     names_before as names_before,
     replaces_a_word as replaces_a_word,

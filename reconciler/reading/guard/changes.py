@@ -307,34 +307,6 @@ def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
     return not fact.negated or bool(before and denied and before.isdisjoint(denied))
 
 
-def is_wording_of(
-    fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
-) -> bool:
-    """True if the fact only words what the note ends in another way, so that it ends too.
-
-    It must name the same and say the same of it: "prefers e-mail to calls" ends with "e-mail is the
-    best way to reach her", but a friend does not end with a boss of the same name. ``is_near``: by
-    its cosine the fact says the same as the note.
-    """
-    if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
-        return False
-    if are_of_other_people(note, fact):
-        return False
-    here, there, new = read(fact), read(ended), read(note)
-    are_both = bool(here.negated) == bool(there.negated) and here.subject == there.subject
-    if not are_both or here.ceased or not there.names.keys() <= here.names.keys():
-        return False
-    values = here.values
-    if any(said.keys() - values.get(kind, {}).keys() for kind, said in there.values.items()):
-        return False
-    named = {stem_of(name) for name in there.names}
-    shared = _content(fact) & _content(ended) - named
-    own = _own(here, there) & _own(here, new)
-    # One more word does not make it another matter if the note contradicts it or nearly equals it.
-    has_all = is_near or (is_contradicted and there.stems <= here.stems)
-    return (bool(shared) or is_near) and len(own) <= has_all
-
-
 def rewords(note: str, fact: str) -> bool:
     """True if both say the same in the same words, in another order or form, or give one answer.
 

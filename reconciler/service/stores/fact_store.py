@@ -20,7 +20,7 @@ from reconciler.domain.records.facts import (
     SaidFact,
     Supersession,
 )
-from reconciler.domain.records.kinds import FAR_AHEAD, FactState
+from reconciler.domain.records.kinds import FAR_AHEAD
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import QueryError, UnknownFactError
 from reconciler.floats import Floats
@@ -325,10 +325,6 @@ class FactStore(Store):
         rows = self.rows_of(scope, "list_conflict_links")
         return CONFLICTS.all(rows)
 
-    def count_conflicts(self, now: datetime) -> int:
-        """Number of open disputes between live facts in the whole store."""
-        return sum(row["conflicts"] for row in self.rows("count_conflicts", now=now))
-
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """Supersessions in scope, with their reasons; in no order."""
         rows = self.rows_of(scope, "list_supersessions")
@@ -363,12 +359,6 @@ class FactStore(Store):
             limit,
         )
         return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
-
-    def count_facts(self, now: datetime) -> dict[FactState, int]:
-        """Number of facts in the store by current state."""
-        counted = self.rows("count_facts", now=now)
-        facts = {row["state"]: int(row["facts"]) for row in counted}
-        return {state: facts.get(state, 0) for state in FactState}
 
     def record_use(self, used: Mapping[str, Use]) -> None:
         """Add recalls to these facts, by id, in one transaction.
