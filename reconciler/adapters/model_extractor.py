@@ -112,7 +112,7 @@ def _day(given: object) -> object:
 
 
 class _Cited(BaseModel):
-    """Some words of one episode, kept exactly: a space counts in a comparison."""
+    """Some words of one episode. They are kept as they came: a space counts in a comparison."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -121,7 +121,7 @@ class _Cited(BaseModel):
 
 
 class _Candidate(BaseModel):
-    """The schema of one candidate; a missing value is null, never left out."""
+    """The schema of one thing worth remembering; what may be missing is null, never left out."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -208,7 +208,7 @@ NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
 
 # Its docstring is a part of the schema that a judge sees.
 class Action(StrEnum):
-    """The action: what the reconciler writes, or how the gate disposed of a candidate."""
+    """What is done: what the reconciler writes, or how the gate disposed of a candidate."""
 
     ADD = "ADD"
     """A new fact."""
@@ -295,7 +295,7 @@ class DecidedBy(StrEnum):
 
 # Its docstring is a part of the schema that a judge sees.
 class Relation(StrEnum):
-    """How a note relates to the fact that it was compared with, in the arbiter's words."""
+    """How a note relates to the fact it was compared with, as the arbiter words it."""
 
     SAME = "same"
     REFINES = "refines"
