@@ -86,6 +86,7 @@ if TYPE_CHECKING:
 
 
 _DAYS_MAX = 36_500
+_ABOUT_MAX = 50
 _NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
@@ -820,13 +821,14 @@ class ContactMemory(BoundMemory):
     ) -> ActCheck:
         """Check before an act whether it may rest on what is known: go, ask or stop, with reasons.
 
-        Ask if a fact is unknown, disputed, unconfirmed, only a tool's word, too old, or changed
-        within the last week, or if a note about it waits for an answer. Stop if a fact has ended,
-        or if a standing limit touches the act. It writes nothing and asks no model.
+        Ask if a fact is unknown, disputed, suspended, unconfirmed, only a tool's word, too old, or
+        changed within the last week, if a note about it waits for an answer, or if several people
+        fit. Stop if a fact has ended, or if a standing limit or an allergy touches the act. It
+        writes nothing and asks no model.
 
         Args:
             about: what the act rests on: attributes by any name that the attribute book knows, and
-                facts by id or handle.
+                facts by id or handle; at most 50.
             act: what is planned, in words, such as "call her on Monday at eight", to find the
                 standing limits; empty to find them by the facts' own words.
             subject: whom the attributes are about; None for the contact.
@@ -840,7 +842,11 @@ class ContactMemory(BoundMemory):
 
         if not isinstance(about, Iterable):
             raise InvalidRequestError("about must be an attribute, a fact's id, or a list of them")
-        names = (about,) if isinstance(about, str) else tuple(about)
+        names = (about,) if isinstance(about, str) else tuple(islice(about, _ABOUT_MAX + 1))
+        if len(names) > _ABOUT_MAX:
+            raise InvalidRequestError(
+                f"about names more than {_ABOUT_MAX} things; check some first"
+            )
         for name in names:
             check_text("about", name, TEXT_LENGTH_MAX)
         if act:
@@ -850,14 +856,10 @@ class ContactMemory(BoundMemory):
         if max_age_days is not None:
             _check_days("max_age_days", max_age_days)
 
-        def subjects(subject: str) -> tuple[str, ...]:
-            meant = self._services.whom(self._scope, subject)
-            return (*meant.subjects, *meant.may_be)
-
         return self._services.made(Acting).check(
             self._scope,
             names,
-            subjects,
+            lambda subject: self._services.whom(self._scope, subject),
             subject=subject,
             act=act,
             max_age=None if max_age_days is None else timedelta(days=max_age_days),

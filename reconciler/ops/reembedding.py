@@ -9,6 +9,7 @@ A run may be interrupted anywhere; the next one continues where it stopped.
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -47,6 +48,7 @@ class Reembedding:
 
     def __init__(self, store: ModelStore) -> None:
         self._store = store
+        self._alone = threading.Lock()
 
     def status(self) -> ModelMove:
         """Store's progress to another model, with the number of facts that have moved."""
@@ -110,11 +112,18 @@ class Reembedding:
             GraphError: the engine is unavailable; run it again.
         """
         positive("batch_size", batch_size)
-        before = self._begun(embedder)
-        embedded = attempts = 0
-        if before.state is MoveState.EMBEDDING:
-            embedded, attempts = self._moved(before, embedder, batch_size, on_progress)
-        self._settle()
+        if not self._alone.acquire(blocking=False):
+            raise InvalidRequestError(
+                "this process is already moving the store; wait until that ends"
+            )
+        try:
+            before = self._begun(embedder)
+            embedded = attempts = 0
+            if before.state is MoveState.EMBEDDING:
+                embedded, attempts = self._moved(before, embedder, batch_size, on_progress)
+            self._settle()
+        finally:
+            self._alone.release()
         return ReembedReport(
             old_model=before.model,
             model=embedder.model_id,

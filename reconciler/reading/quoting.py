@@ -14,7 +14,8 @@ from reconciler.reading.sensitive_data import VALUE_TOKEN
 _SQUARE = str.maketrans("[]\uff3b\uff3d\u27e6\u27e7\u301a\u301b\u2045\u2046", "{}" * 5)
 _ROUND = str.maketrans("()\uff08\uff09\ufe59\ufe5a", "{}" * 3)
 _SAYS_A_MARK = re.compile(
-    r"\w{1,20}.s word\b|\bunconfirmed\b|\bsaid \d+ times|\b(?:since|from|until) \d{4}-\d\d-\d\d",
+    r"\w{1,20}.s word\b|\bunconfirmed\b|\bsaid \d+ times|\b(?:since|from|until) \d{4}-\d\d-\d\d"
+    r"|[(\uff08\ufe59]\s*(?:see\b|\w{1,30}: )",
     re.IGNORECASE,
 )
 _STRAIGHT = str.maketrans('"\uff02', "''")

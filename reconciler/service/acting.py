@@ -1,36 +1,24 @@
-"""Before an act: what is known of what it rests on. Only reads."""
+"""Before an act: what is known of the facts that it rests on. Only reads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from sys import maxsize
 
 from reconciler.domain.recalling.checking import ActCheck, Doubts, check
 from reconciler.domain.recalling.filtering import RecallFilter
-from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX
+from reconciler.domain.recalling.recalled import SlotValue, holds_always, suspended_ids
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.domain.values.placing import Meant
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.service.recall import Known, Recall
+from reconciler.service.recall import Recall, open_disputes
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
-
-
-def attribute_asked(book: AttributeBook, attribute: str, subject: str | None) -> tuple[str, str]:
-    """Canonical name of an attribute, and its subject.
-
-    Raises:
-        InvalidRequestError: either cannot be used.
-    """
-    asked = book.slot(subject=subject, attribute=attribute)
-    if asked is None or asked.attribute is None:
-        raise InvalidRequestError(
-            f"attribute {attribute!r} is not the name of an attribute; give one, for example city"
-        )
-    return asked.attribute, asked.subject
 
 
 @frozen
@@ -55,7 +43,7 @@ class Acting:
         self,
         scope: Scope,
         about: Sequence[str],
-        subjects: Callable[[str], Sequence[str]],
+        whom: Callable[[str], Meant],
         *,
         subject: str | None,
         act: str,
@@ -67,92 +55,99 @@ class Acting:
         Args:
             scope: the contact.
             about: attributes, and facts by id or handle.
-            subjects: gives all subjects of the person or thing that a subject means.
+            whom: gives the known people that a subject means.
             subject: whom the attributes are about; None for the contact.
             act: what is planned, in words; may be empty.
             max_age: the longest time since a fact was last said; None for any.
             confidence_min: facts with less confidence are not known.
         """
         now, known = self.clock(), self.recall.known(scope)
-        own_ids = [use.fact_id for use in known.uses]
-        ids = {
-            name: named_by(name, own_ids) if name.startswith(HANDLE_SIGN) else name
-            for name in about
-        }
-        _, found = self.fact_store.find_facts(scope, [*ids.values()])
-        wanted = {
-            name: self._wanted(name, subject, subjects)
-            for name, fact_id in ids.items()
-            if fact_id not in found
-        }
-        current = self._current(known, wanted, confidence_min)
-        asked = {
-            name: current[name] if name in wanted else [found[ids[name]].as_of(now)]
-            for name in about
-        }
-        held = [*self.records.held([scope])] if wanted else []
         links = self.fact_store.list_supersessions(scope)
-        doubts = Doubts(
-            disputed_ids={fact_id for each in known.conflicts for fact_id in each.pair},
-            replaced_at={each.new_id: each.at for each in links if not each.is_restatement},
-            instead=_instead(links, known.facts),
-            waiting={
-                name
-                for name, filtered in wanted.items()
-                if any(filtered.is_about(each.note.slot, each.text) for each in held)
-            },
-            now=now,
-            max_age=max_age,
-        )
-        facts = [fact for each in asked.values() for fact in each]
-        return check(asked, self._limits(scope, act, facts), doubts)
-
-    def _wanted(
-        self, name: str, subject: str | None, subjects: Callable[[str], Sequence[str]]
-    ) -> RecallFilter:
-        attribute, meant = attribute_asked(self.attributes, name, subject)
-        return RecallFilter(attribute=attribute, subject=tuple(subjects(meant)))
-
-    def _current(
-        self, known: Known, wanted: Mapping[str, RecallFilter], confidence_min: float
-    ) -> dict[str, list[Fact]]:
-        """Facts that give the current values of attributes."""
+        facts = {fact.fact_id: fact.as_of(now) for fact in known.facts}
+        own_ids = [use.fact_id for use in known.uses]
+        ids = {each: named_by(each, own_ids) if each[:1] == HANDLE_SIGN else each for each in about}
+        newer = {link.old_id: link for link in links}
+        ids = {name: _same(fact_id, newer) for name, fact_id in ids.items()}
+        _, found = self.fact_store.find_facts(scope, [*ids.values()])
         values = self.records.values_of(
             known.facts, known.conflicts, confidence_min, self.attributes
         )
-        facts, now = {fact.fact_id: fact for fact in known.facts}, self.clock()
-        return {
-            name: [
-                facts[value.fact_id].as_of(now)
-                for value in values
-                if value.attribute == filtered.attribute
-                and value.subject in (filtered.subject or ())
-            ]
-            for name, filtered in wanted.items()
-        }
+        asked: dict[str, list[Fact]] = {}
+        wanted: dict[str, RecallFilter] = {}
+        unclear = []
+        for name, fact_id in ids.items():
+            if fact_id in found:
+                asked[name] = [facts.get(fact_id, found[fact_id])]
+                if (slot := found[fact_id].slot) and slot.attribute:
+                    wanted[name] = RecallFilter(attribute=slot.attribute, subject=(slot.subject,))
+                continue
+            meant, wanted[name] = self._wanted(name, subject, whom)
+            unclear += [name] if meant.may_be else []
+            asked[name] = [facts[each.fact_id] for each in values if _fits(each, wanted[name])]
+        held = [*self.records.held([scope])] if wanted else []
+        told = [fact for fact in facts.values() if fact.is_told() and not fact.is_upcoming(now)]
+        doubts = Doubts(
+            disputed_ids={fact_id for each in known.conflicts for fact_id in each.pair},
+            outdated_ids={each.fact_id for each in values if each.may_be_outdated},
+            suspended_ids=suspended_ids(told, now, open_disputes(known.conflicts)),
+            replaced_at={each.new_id: each.at for each in links if not each.is_restatement},
+            instead={old: facts[head] for old in newer if (head := _head(old, newer)) in facts},
+            waiting={
+                name
+                for name, each in wanted.items()
+                if any(each.is_about(one.note.slot, one.text) for one in held)
+            },
+            unclear=unclear,
+            now=now,
+            max_age=max_age,
+        )
+        resting = [fact for each in asked.values() for fact in each]
+        return check(asked, self._limits(scope, act, resting), doubts)
 
-    def _limits(self, scope: Scope, act: str, facts: Sequence[Fact]) -> list[Fact]:
-        """Standing constraints that touch the act, or without one the facts."""
-        if not act and not facts:
-            return []
-        query = act or " ".join(fact.text for fact in facts)
-        own = {fact.fact_id for fact in facts}
-        near = self.recall.recall(scope, query, FITTING_MAX).clearest(CLEAREST_SHARE)
+    def _wanted(
+        self, name: str, subject: str | None, whom: Callable[[str], Meant]
+    ) -> tuple[Meant, RecallFilter]:
+        """Person and attribute that a name and a subject mean.
+
+        Raises:
+            InvalidRequestError: either cannot be used.
+        """
+        slot = self.attributes.slot(subject=subject, attribute=name)
+        if slot is None or slot.attribute is None:
+            raise InvalidRequestError(
+                f"{name!r} is not the name of an attribute; give one, for example city"
+            )
+        meant = whom(slot.subject)
+        subjects = (*meant.subjects, *meant.may_be)
+        return meant, RecallFilter(attribute=slot.attribute, subject=subjects)
+
+    def _limits(self, scope: Scope, act: str, resting: Sequence[Fact]) -> list[Fact]:
+        """Limits that touch the act; without an act, those that touch the facts' words."""
+        query = act or " ".join(fact.text for fact in resting)
+        own = () if act else [fact.fact_id for fact in resting]
         return [
-            hit.fact for hit in near if hit.is_standing and hit.fits and hit.fact.fact_id not in own
+            hit.fact
+            for hit in (self.recall.recall(scope, query, maxsize) if query else ())
+            if hit.fits
+            and holds_always(hit)
+            and not hit.is_upcoming
+            and hit.fact.fact_id not in own
         ]
 
 
-def _instead(links: Sequence[Supersession], facts: Sequence[Fact]) -> dict[str, str]:
-    """For each fact that was replaced, the text of the fact that holds in its place."""
-    newer = {link.old_id: link.new_id for link in links}
-    texts = {fact.fact_id: fact.text for fact in facts}
-    found: dict[str, str] = {}
-    for old_id, new_id in newer.items():
-        seen = {old_id}
-        while new_id not in texts and new_id in newer and new_id not in seen:
-            seen.add(new_id)
-            new_id = newer[new_id]
-        if new_id in texts:
-            found[old_id] = texts[new_id]
-    return found
+def _fits(value: SlotValue, wanted: RecallFilter) -> bool:
+    return value.attribute == wanted.attribute and value.subject in (wanted.subject or ())
+
+
+def _same(fact_id: str, newer: Mapping[str, Supersession]) -> str:
+    """Id of the last fact that only says the same again."""
+    while fact_id in newer and newer[fact_id].is_restatement:
+        fact_id = newer[fact_id].new_id
+    return fact_id
+
+
+def _head(fact_id: str, newer: Mapping[str, Supersession]) -> str:
+    """Id of the last fact that replaced it, directly or through others."""
+    while fact_id in newer:
+        fact_id = newer[fact_id].new_id
+    return fact_id

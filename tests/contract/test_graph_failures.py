@@ -693,7 +693,7 @@ def test_a_store_older_than_the_code_names_the_command_that_mends_it(
     opened(engine.settings_arguments).close()
     newer = newest_schema_version("neo4j") + 1
     monkeypatch.setattr(binding_store, "newest_schema_version", lambda _: newer)
-    with pytest.raises(SchemaError, match=f"works with {newer}.*reconciler init"):
+    with pytest.raises(SchemaError, match=f"needs version {newer}.*reconciler init"):
         opened(engine.settings_arguments)
 
 

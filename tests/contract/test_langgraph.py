@@ -302,7 +302,7 @@ def test_the_store_does_not_cross_tenants(store: BaseStore, memory: Memory) -> N
         (lambda store: store.put(PRIYA, "k", {}), "text"),
         (lambda store: store.put(PRIYA, "", CITY), "tag"),
         (lambda store: store.put(PRIYA, "k", 5), "dictionary"),
-        (lambda store: store.put(PRIYA, "k", HOLDS_ITSELF), "holds itself"),
+        (lambda store: store.put(PRIYA, "k", HOLDS_ITSELF), "contains itself"),
         (lambda store: store.batch([PutOp((1, 2), "k", CITY)]), "strings"),
         (lambda store: store.batch([GetOp(None, "k")]), "strings"),
         (lambda store: store.batch([5]), "no operation int"),
@@ -460,7 +460,7 @@ def test_a_context_without_a_contact_is_refused(memory: Memory) -> None:
     built = StateGraph(MessagesState)
     built.add_node("context", langgraph_context(memory))
     built.add_edge(START, "context")
-    with pytest.raises(InvalidScopeError, match="names no agent_id"):
+    with pytest.raises(InvalidScopeError, match="has no agent_id"):
         built.compile().invoke({"messages": [HumanMessage("Hello!")]})
 
 

@@ -722,5 +722,5 @@ def test_a_keyed_note_may_be_sent_again_after_its_end(memory: Memory, clock: Clo
     made = say(memory, "Is on leave.", **sent)
     clock.now = JUNE + DAY
     assert say(memory, "Is on leave.", **sent) == made.as_replay()
-    with pytest.raises(InvalidNoteError, match="is over"):
+    with pytest.raises(InvalidNoteError, match="is in the past"):
         say(memory, "Is on leave.", valid_to=JUNE, idempotency_key="call-2")

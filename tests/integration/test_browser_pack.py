@@ -82,7 +82,7 @@ def test_a_browsers_page_may_read_it_and_another_may_not(
 
 def test_a_taken_port_is_said(pack: str) -> None:
     port = int(pack.rstrip("/").rpartition(":")[2])
-    told = f"port {port} of 127.0.0.1 is taken"
+    told = f"port {port} of 127.0.0.1 is already in use"
     with pytest.raises(ConfigurationError, match=told), serving_pack(port):
         pass
 

@@ -150,7 +150,7 @@ def test_without_an_embedder_nothing_is_measured() -> None:
     def noop(texts: object) -> Any:
         return np.empty((2, 0), dtype=np.float32)
 
-    with pytest.raises(ConfigurationError, match="does not embed"):
+    with pytest.raises(ConfigurationError, match="makes no vectors"):
         measure_pairs(read_pairs(lines(LINE)), noop, lambda _: None)
 
 

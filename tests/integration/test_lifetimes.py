@@ -335,7 +335,7 @@ def test_a_lifetime_that_cannot_be_meant_is_refused(memory: Memory, days: Any) -
 @every(
     ("given", "words"),
     [
-        ({"valid_to": NOON - DAY}, "is over; give valid_from"),
+        ({"valid_to": NOON - DAY}, "in the past; give also a valid_from"),
         ({"valid_to": datetime(2025, 4, 1)}, "has no time zone"),
         ({"valid_from": datetime(2025, 3, 1)}, "has no time zone"),
         ({"valid_from": NOON - DAY, "valid_to": NOON - 2 * DAY}, "is not after valid_from"),

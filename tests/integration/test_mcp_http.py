@@ -413,8 +413,8 @@ def test_wrong_tokens_are_slowed_down_and_a_good_one_still_let_in(server: HttpSe
         ({"messages": ["Hi"]}, "role and content"),
         ({"messages": [{"role": "user", "content": 1}]}, "string"),
         ({"messages": [{"role": "user", "content": "Hi", "id": "x"}]}, "else"),
-        ({"messages": [{"role": "user", "content": "Hi"}], "session_id": "s"}, "alone"),
-        ({"messages": [{"role": "user", "content": "Hi"}], "tenant": "acme"}, "alone"),
+        ({"messages": [{"role": "user", "content": "Hi"}], "session_id": "s"}, "only"),
+        ({"messages": [{"role": "user", "content": "Hi"}], "tenant": "acme"}, "only"),
     ],
 )
 def test_a_conversation_that_cannot_be_taken_is_refused_in_words(

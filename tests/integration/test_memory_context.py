@@ -568,7 +568,7 @@ def test_a_decision_commits_no_other_candidate(open_memory: Open, changed: Any) 
     memory = open_memory(extraction(confidence=1.0))
     task, found = proposed(memory)
     other = replace(found.candidate, note=changed(found.candidate.note))
-    with pytest.raises(IllegalMemoryOperationError, match="about another candidate"):
+    with pytest.raises(IllegalMemoryOperationError, match="belongs to another candidate"):
         task.commit(other, found.decision)
     assert live(memory) == []
 

@@ -347,7 +347,7 @@ def test_history_ends_nothing_and_its_model_is_told(memory: Memory, call: Call) 
         ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house], ends=[rent]
     )
     assert reply.is_error
-    assert f"fact {house} starts later than fact" in reply.text
+    assert f"fact {house} starts later than this note" in reply.text
     assert live(memory) == {HOUSE, RENT}
 
 
@@ -412,7 +412,7 @@ def filled(given: Any, named: dict[str, str]) -> Any:
 @every(
     ("sent", "complaint"),
     [
-        ({}, "say which facts are replaced"),
+        ({}, "say which facts the note replaces"),
         ({"ends": ["#zzzz"]}, "was shown in this conversation"),
         ({"ends": ["#ZZZZ", "not a handle"]}, "was shown in this conversation"),
         ({"ends": [""]}, "was shown in this conversation"),
@@ -423,9 +423,9 @@ def filled(given: Any, named: dict[str, str]) -> Any:
         ({"repeats": ["{flat}"]}, "repeats must be null or a string"),
         ({"ends": ["{flat}", "{flat}"]}, "named twice"),
         ({"ends": ["{flat}"], "replaces": ["{flat}"]}, "named twice"),
-        ({"ends": ["{flat}"], "repeats": "{rent}"}, "ends none"),
+        ({"ends": ["{flat}"], "repeats": "{rent}"}, "cannot end another fact"),
         ({"ends": ["{house}"]}, "cannot be related to itself"),
-        ({"ends": ["{gone}"]}, "has ended already"),
+        ({"ends": ["{gone}"]}, "has already ended"),
         ({"ends": ["{bobs}"]}, "was shown in this conversation"),
         ({"ends": ["{unseen}"]}, "was shown in this conversation"),
         ({"ends": ["{flat}", "{rent}", "{a}", "{b}"]}, "3 facts, not 4"),
@@ -643,7 +643,7 @@ def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:
 @every(
     ("sent", "complaint"),
     [
-        ({"valid_to": "2012-01-01"}, "give valid_from as well"),
+        ({"valid_to": "2012-01-01"}, "give also a valid_from"),
         ({"valid_from": "2013-01-01", "valid_to": "2012-01-01"}, "is not after valid_from 2013"),
         ({"valid_to": "soon"}, "is not a time"),
     ],
@@ -711,7 +711,9 @@ def test_a_wrong_handle_of_a_relation_is_on_record(memory: Memory, call: Call) -
     assert (decision.action, decision.note.session_id) == (Action.REJECT, "chat-1")
     assert "no fact that was shown in this conversation has the handle '#zzzz'" in decision.text
     first, *_ = memory.contact(**ANNS).explain(decision_id=decision.decision_id).sentences()
-    assert first.startswith("What the agent said of facts was refused: '#zzzz' is the handle")
+    assert first.startswith(
+        "What the agent said of facts was refused: no fact that was shown in this conversation has the handle '#zzzz'"
+    )
     assert live(memory) == {HOUSE}
 
 
@@ -729,7 +731,7 @@ def test_a_note_that_is_wrong_itself_is_refused_whatever_it_relates(
 ) -> None:
     reply = call(ADD, text=HOUSE, source_kind=USER, valid_to="2012-01-01", ends=["#zzzz"])
     assert reply.is_error
-    assert "give valid_from as well" in reply.text
+    assert "give also a valid_from" in reply.text
     assert live(memory) == set()
 
 

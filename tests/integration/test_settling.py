@@ -179,7 +179,7 @@ def test_an_id_of_what_was_restated_since_names_the_same_side(opened: Open) -> N
 def test_a_fact_in_no_dispute_is_not_resolved(opened: Open) -> None:
     memory = opened()
     said = say(memory, "Lives in Pune", **city("Pune"))
-    with pytest.raises(InvalidAnswerError, match="no open dispute; `disputes` lists"):
+    with pytest.raises(InvalidAnswerError, match="not in an open dispute; `disputes` lists"):
         memory.contact("crm", "alice").resolve(said.fact_id, by="anna", reason="Checked.")
     with pytest.raises(UnknownFactError):
         memory.contact("crm", "alice").resolve("nobody's", by="anna", reason="Checked.")
@@ -468,7 +468,7 @@ def test_an_amendment_settles_what_was_disputed_in_its_slot(opened: Open) -> Non
         ({}, "either fact_id or attribute"),
         ({"attribute": "allergy", "value": "nuts"}, "holds many values"),
         ({"attribute": "employer", "value": "Acme"}, "no live fact"),
-        ({"fact_id": "PUNE", "value": "Mumbai", "said_at": days(-9)}, "holds from 2025-03-09"),
+        ({"fact_id": "PUNE", "value": "Mumbai", "said_at": days(-9)}, "starts on 2025-03-09"),
     ],
 )
 def test_an_amendment_that_cannot_be_made_says_why(

@@ -214,7 +214,7 @@ def test_a_denial_that_it_ever_was_empties_the_interval_and_says_who(
     [chain] = memory.contact("crm", "alice").history()
     tree = rendered(chain)
     assert re.search(r"Works at Globex\.\n[│ ]+[0-9a-f-]{36}  never held", tree)
-    assert 'user_explicit said on 2025-04-08 "Never worked at Globex."' in tree
+    assert tree.index("Never worked at Globex.") < tree.index("Works at Globex.")
     assert "never true" in denial.answer
 
 

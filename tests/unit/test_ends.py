@@ -300,7 +300,9 @@ def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
 
 def test_what_the_words_say_is_over_is_refused_or_kept_as_history(memory: Memory) -> None:
     contact = memory.contact("crm", "mia")
-    with pytest.raises(InvalidNoteError, match="over on 2026-03-02; leave it, or give a valid"):
+    with pytest.raises(
+        InvalidNoteError, match="ended on 2026-03-02; do not send it, or give a valid"
+    ):
         contact.note("The offer is valid until 1 March 2026.")
     contact.note(
         "The offer is valid until 1 March 2026.", valid_from=datetime(2026, 2, 1, tzinfo=UTC)

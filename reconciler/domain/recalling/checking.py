@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from reconciler.domain.recalling.prompting import quoted
+from reconciler.domain.recalling.prompting import quoted, shown_text
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.frozen import frozen
@@ -31,7 +31,7 @@ class Advice(StrEnum):
     """Ask the contact first."""
 
     STOP = "stop"
-    """Do not act as planned: a fact has ended, or a standing limit applies."""
+    """Do not act as planned: a fact has ended, or a limit applies."""
 
 
 _MEANING = {
@@ -85,13 +85,15 @@ class ActCheck:
         Args:
             handles: of the facts that it names, by id.
         """
-        lines = [_MEANING[self.advice]]
+        if not self.reasons:
+            return _MEANING[self.advice]
+        lines = [_MEANING[self.advice], "<recalled_facts>"]
         for each in self.reasons:
             about = handles.get(each.about, each.about)
             handle = handles.get(each.fact_id or "", "")
             named = about if handle in ("", about) else f"{about} {handle}"
             lines.append(f"- {named}: {each.reason}")
-        return "\n".join(lines)
+        return "\n".join([*lines, "</recalled_facts>"])
 
 
 @frozen
@@ -100,17 +102,23 @@ class Doubts:
 
     Attributes:
         disputed_ids: the facts in an open dispute.
+        outdated_ids: the facts with values that may be outdated.
+        suspended_ids: the facts that a temporary value suspends.
         replaced_at: for each fact that replaced another value, when it did (UTC).
-        instead: for each fact that has ended, the text of the fact that holds in its place.
-        waiting: what was asked about and has held notes that wait for an answer.
+        instead: for each fact that was replaced, the fact that holds in its place.
+        waiting: the names with a held note that waits for an answer.
+        unclear: the names that more than one known person fits.
         now: the time (UTC).
         max_age: the longest time since a fact was last said; None for any.
     """
 
     disputed_ids: Collection[str]
+    outdated_ids: Collection[str]
+    suspended_ids: Collection[str]
     replaced_at: Mapping[str, datetime]
-    instead: Mapping[str, str]
+    instead: Mapping[str, Fact]
     waiting: Collection[str]
+    unclear: Collection[str]
     now: datetime
     max_age: timedelta | None = None
 
@@ -120,7 +128,7 @@ def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: D
 
     Args:
         asked: the facts that the act needs, by the name under which each was asked for.
-        limits: the standing constraints that touch the act.
+        limits: the limits that touch the act.
         doubts: what is known beside the facts.
     """
     reasons = [
@@ -132,7 +140,7 @@ def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: D
         CheckReason(
             about="act",
             advice=Advice.STOP,
-            reason=f"a standing limit applies: {quoted(limit.text)}",
+            reason=f"a limit applies: {_quoted(limit)}",
             fact_id=limit.fact_id,
         )
         for limit in limits
@@ -147,12 +155,14 @@ def _about(
 ) -> Iterator[tuple[Advice, str, str | None]]:
     if not facts:
         yield Advice.ASK, "nothing is known of it", None
+    if about in doubts.unclear:
+        yield Advice.ASK, "more than one known person fits", None
     if about in doubts.waiting:
         yield Advice.ASK, "a note about it waits for an answer", None
     for fact in facts:
         if fact.has_ended:
             newer = doubts.instead.get(fact.fact_id)
-            now = f"; now {quoted(newer)}" if newer else ""
+            now = f"; now {_quoted(newer)}" if newer else ""
             yield Advice.STOP, f"it has ended{now}", fact.fact_id
             continue
         for reason in _doubts(fact, doubts):
@@ -161,16 +171,21 @@ def _about(
 
 def _doubts(fact: Fact, doubts: Doubts) -> Iterator[str]:
     now, age = doubts.now, doubts.now - fact.last_confirmed_at
-    if fact.fact_id in doubts.disputed_ids:
-        yield "it is in dispute"
-    if fact.is_upcoming(now):
-        yield f"it holds only from {fact.valid_from:%Y-%m-%d}"
-    if fact.is_lapsed(now):
-        yield "its lifetime is over"
-    if fact.word in _DOUBTED:
-        yield _DOUBTED[fact.word]
-    if doubts.max_age is not None and age > doubts.max_age:
-        yield f"it was last said {age.days} days ago"
-    changed_at = doubts.replaced_at.get(fact.fact_id)
-    if changed_at is not None and now - changed_at < CHANGED_LATELY:
-        yield f"it changed on {changed_at:%Y-%m-%d}"
+    changed_at = doubts.replaced_at.get(fact.fact_id, fact.recorded_at)
+    is_new = fact.fact_id in doubts.replaced_at and now - changed_at < CHANGED_LATELY
+    told = {
+        "it is in dispute": fact.fact_id in doubts.disputed_ids,
+        "another value holds in its place for now": fact.fact_id in doubts.suspended_ids,
+        f"it holds only from {fact.valid_from:%Y-%m-%d}": fact.is_upcoming(now),
+        "its lifetime is over": fact.is_lapsed(now),
+        "it may be outdated": fact.fact_id in doubts.outdated_ids and not fact.is_lapsed(now),
+        "it changed back and forth": fact.is_contested,
+        _DOUBTED.get(fact.word, ""): fact.word in _DOUBTED,
+        f"it was last said {age.days} days ago": age > (doubts.max_age or age),
+        f"it changed on {changed_at:%Y-%m-%d}": is_new,
+    }
+    return (reason for reason, is_so in told.items() if is_so)
+
+
+def _quoted(fact: Fact) -> str:
+    return quoted(shown_text(fact))

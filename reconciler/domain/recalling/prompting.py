@@ -362,10 +362,10 @@ def _line(
         f"see {_escaped(fact.artefact)}" if fact.artefact and not fact.system else "",
     ]
     told = ", ".join(filter(None, about))
-    return f"{marked}{_text(fact)}{value}{told and f' ({told})'}"
+    return f"{marked}{shown_text(fact)}{value}{told and f' ({told})'}"
 
 
-def _text(fact: Fact) -> str:
+def shown_text(fact: Fact) -> str:
     """The text of a fact; for a removed value, its kind, and whether its slot keeps it."""
     slot = fact.slot
     kept = kind_of_name(slot.attribute) if slot and slot.is_personal and slot.value else None
@@ -396,7 +396,7 @@ def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> It
         yield "holds until settled"
     if others:
         told = (
-            handles.get(other.fact_id) or in_quotes(shortened(_text(other), _QUOTE_LENGTH_MAX))
+            handles.get(other.fact_id) or in_quotes(shortened(shown_text(other), _QUOTE_LENGTH_MAX))
             for other in others
         )
         yield f"disputed: see {', '.join(told)}"

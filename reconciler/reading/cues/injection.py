@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from reconciler.frozen import in_order
@@ -151,7 +152,7 @@ def _shown(cue: str) -> str:
 
 _SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|~| \?| ")
 _WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
-_AS_THEY_STAND = ("mark", "code_line", "states")
+_AS_THEY_STAND = ("mark", "code_line", "told", "ordered", "states")
 """The lists with cues that know no shorthand for a gap and for white space."""
 
 
@@ -180,9 +181,40 @@ def _cues(reading: _FoldedText) -> Iterator[_Span]:
     for name in _SETTLING:
         for cue, match in held.matches(name):
             yield reading.span(Directive(cue.kind or name), *match.span())
+    told = _told_code(reading.folded)
     for name in ("code_shape", "code_line"):
-        for _, match in held.matches(name):
-            yield reading.span(Directive.CODE, *match.span())
+        for _, pattern in held.worth_trying(name):
+            for match in pattern.finditer(reading.folded):
+                if not any(start <= match.start() < end for start, end in told):
+                    yield reading.span(Directive.CODE, *match.span())
+                    break
+
+
+_FENCE = re.compile(r"```|~~~")
+_FENCES_MAX = 20
+
+
+def _told_code(folded: str) -> list[tuple[int, int]]:
+    """Where code stands that is told of: each fence with the plain words that lead to it.
+
+    It may stand on lines of its own or within one: "Deploys with ```make```". Being code, it wants
+    nothing; what it holds of orders, and what destroys, is found all the same. A fence that nothing
+    or an order stands in front of is not told of.
+    """
+    marks = list(islice(_FENCE.finditer(folded), 2 * _FENCES_MAX))
+    told = []
+    for opening, closing in zip(marks[::2], marks[1::2], strict=False):
+        starts = (sentence.start for sentence in read_text(folded).sentences)
+        before = [start for start in starts if start < opening.start()]
+        if before and _is_told(folded[before[-1] : opening.start()]):
+            told.append((before[-1], closing.end()))
+    return told
+
+
+def _is_told(sentence: str) -> bool:
+    cues = _lexicon("told", "ordered")
+    is_ordered = cues.pattern("ordered").search(sentence) is not None
+    return not is_ordered and cues.pattern("told").match(sentence) is not None
 
 
 # What is not said openly

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference, Finding
-from reconciler.reading.guard.differences import words_of_its_own
+from reconciler.reading.guard.differences import is_of_another, words_of_its_own
 from reconciler.reading.guard.reading import (
     VALUE_KINDS,
     Denial,
@@ -154,6 +154,8 @@ def ends(note: str, fact: str) -> bool:
         return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
+        if is_of_another(new, old):
+            return False
         may_differ = verb if ended.text.split()[0] in words_of("disposing") else set()
         when = words_of("light").union(months(), filter(str.isdecimal, ended.reach))
         what = set(ended.reach) - when - _cues(note)

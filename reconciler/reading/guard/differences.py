@@ -189,8 +189,18 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
             Difference.CESSATION,
             ", ".join(word.text for word in new.ceased),
             ", ".join(word.text for word in old.ceased),
-            is_change=_is_denied(new.ceased, old) or _is_denied(old.ceased, new),
+            is_change=(_is_denied(new.ceased, old) and not is_of_another(new, old))
+            or (_is_denied(old.ceased, new) and not is_of_another(old, new)),
         )
+
+
+def is_of_another(of: Reading, other: Reading) -> bool:
+    """True if the end that a text tells is that of a person whom the other does not name.
+
+    "Bob has left Nordlys" ends no job of the contact's.
+    """
+    before = of.canonical.partition(of.ceased[0].text.split()[0].casefold())[0].split()
+    return any(name in before and name not in other.names for name in of.names)
 
 
 def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
