@@ -87,6 +87,15 @@ _COUNTERFACTUALS = {
     Action.UNARCHIVE: "Reverting this decision would archive it again.",
 }
 
+_BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT)
+
+_MEETING = {
+    SlotMatch.EQUAL: "which is the same answer",
+    SlotMatch.CHANGED: "and only one of them can hold",
+    SlotMatch.OPEN: "and nothing says whether both can hold",
+    SlotMatch.APART: "so neither can take the other's place",
+}
+
 
 @frozen
 class Explanation:
@@ -96,8 +105,8 @@ class Explanation:
         outcome: what happened to the note.
         remarks: a to and fro, a person's correction, a replay; often empty.
         neighbours: which fact it was decided on, how similar, and what else was compared.
-        rule: which rule decided, and the reason on record.
-        differences: what the guard found.
+        rule: which rule decided, and how.
+        differences: what the guard found, and what the slots say.
         arbiter: what the arbiter answered, or that none was asked or used.
         counterfactuals: what would have given another outcome, if the gate or a person decided;
             empty if the rule decided, because its sentences name the thresholds.
@@ -150,8 +159,8 @@ def _explained(decision: Decision) -> Explanation:
         outcome=_outcome_sentence(decision),
         remarks=tuple(_remarks(decision)),
         neighbours=tuple(_neighbour_sentences(decision, focus)),
-        rule=tuple(_rule_sentences(decision)),
-        differences=tuple(_difference_sentences(decision)),
+        rule=tuple(_rule_sentences(decision, focus)),
+        differences=tuple(_difference_sentences(decision, focus)),
         arbiter=tuple(_arbiter_sentences(decision)),
     )
 
@@ -288,20 +297,45 @@ def _neighbour_sentences(decision: Decision, focus: Comparison | None) -> Iterat
         yield "The fact that it was decided on is no longer on record."
 
 
-def _rule_sentences(decision: Decision) -> Iterator[str]:
+def _rule_sentences(decision: Decision, focus: Comparison | None) -> Iterator[str]:
     if decision.decided_by is DecidedBy.GUARD and decision.action is Action.SKIP:
         yield _SAYS_MORE
     else:
-        thresholds = f"The thresholds of the profile {_quote(decision.policy.profile)} decided."
-        yield _RULE.get(decision.decided_by) or thresholds
-    yield _stop(f"On record: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}")
+        profile, reason = decision.policy.profile, _one_line(decision.reason, ARGUMENT_LENGTH_MAX)
+        by_thresholds = f"The thresholds of the profile {_quote(profile)} decided: {reason}"
+        yield _RULE.get(decision.decided_by) or _stop(by_thresholds)
+    if decision.decided_by is DecidedBy.ORDER and focus is not None:
+        begins = (decision.note.holds_from, focus.valid_from)
+        note_from, fact_from = (f"{at:%Y-%m-%d %H:%M:%S}" for at in begins)
+        yield f"The note holds from {note_from}, the fact from {fact_from} (UTC)."
+    is_held = decision.decided_by is DecidedBy.TRUST or decision.action is Action.UPDATE
+    yields_to = decision.note.trust.is_trusted_less_than
+    more_trusted = [fact for fact in _met(decision) if fact and yields_to(fact.trust)]
+    for fact in more_trusted[:1] if is_held else ():
+        note_is, fact_is = WHOSE[decision.note.trust], WHOSE[fact.trust]
+        yield f"The note is {note_is}, and {_quote(fact.text)} is {fact_is}, which is trusted more."
 
 
-def _difference_sentences(decision: Decision) -> Iterator[str]:
-    for finding in decision.verdict.findings:
+def _difference_sentences(decision: Decision, focus: Comparison | None) -> Iterator[str]:
+    findings = decision.verdict.findings
+    for finding in findings:
         yield f"The guard found a difference in {_one_line(str(finding), 2 * QUOTE_LENGTH_MAX)}."
+    if focus is None:
+        return
     if not decision.policy.guard:
         yield "The guard was off, so the texts were not compared for differences."
+    elif not findings and decision.action is not Action.ADD and decision.decided_by in _BY_TEXT:
+        yield "The guard found no difference between the texts."
+    yield _slot_sentence(decision.note.slot, focus.slot)
+
+
+def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
+    match = compare_slots(note, fact)
+    if note is None or fact is None or match is SlotMatch.UNKNOWN:
+        return "Their attributes do not decide, so the wording counts."
+    return (
+        f"The note is filed under {_filed(note)}, the fact under {_filed(fact)}, {_MEETING[match]}."
+    )
 
 
 def _filed(slot: Slot) -> str:

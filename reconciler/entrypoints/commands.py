@@ -58,7 +58,7 @@ _CHANGES_SHOWN_MAX = 50
 def _report(
     memory: BoundMemory, *, out: Path, document: bool = False, overwrite: bool = False
 ) -> dict[str, Any]:
-    """Write timelines, disputes, questions, refusals and daily counts into one HTML file.
+    """Write timelines, disputes, questions and refusals into one HTML file.
 
     Args:
         memory: the agent's or the contact's.

@@ -20,6 +20,9 @@ from reconciler.service.recall import Recall, open_disputes
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
 
+_TOUCHES = 0.1
+"""Least similarity of a limit that touches an act; a model without a profile has no floor."""
+
 
 @frozen
 class Acting:
@@ -129,6 +132,7 @@ class Acting:
             hit.fact
             for hit in (self.recall.recall(scope, query, maxsize) if query else ())
             if hit.fits
+            and (hit.similarity or 0.0) >= _TOUCHES
             and holds_always(hit)
             and not hit.is_upcoming
             and hit.fact.fact_id not in own

@@ -111,9 +111,65 @@ def test_a_standing_limit_that_touches_the_act_stops(priya: ContactMemory) -> No
     priya.note("Never call before nine.")
     stop = priya.check(act="Call before nine.")
     assert told(stop) == (
-        "stop", [("act", 'a standing limit applies: "Never call before nine."')]
+        "stop", [("act", 'a limit applies: "Never call before nine."')]
     )  # fmt: skip
     assert told(priya.check("city", act="Send flowers to Pune.")) == ("go", [])
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_an_allergy_and_a_limit_that_is_named_itself_stop_an_act(
+    priya: ContactMemory, named: bool
+) -> None:
+    priya.note("Allergic to peanuts.")
+    call = priya.note("Never call before nine.").fact_id
+    priya.note("Asked to be called on Monday at eight about the invoice.")
+    acts = ("Serve her peanuts.", "Call before nine on Monday about the invoice.")
+    for act in acts:
+        stop = priya.check([call] if named and call else (), act=act)
+        assert told(stop)[0] == "stop", act
+
+
+def test_a_held_note_is_asked_about_if_the_fact_is_named_by_its_id(priya: ContactMemory) -> None:
+    fact_id = lives_in(priya, "Pune")
+    priya.note("Lives in Goa.", source_kind="tool_output", attribute="city", value="Goa")
+    assert told(priya.check(fact_id)) == (
+        "ask", [(fact_id, "a note about it waits for an answer")]
+    )  # fmt: skip
+
+
+def test_a_suspended_value_is_asked_about(priya: ContactMemory, clock: Clock) -> None:
+    fact_id = lives_in(priya, "Pune")
+    clock.now += timedelta(days=10)
+    lives_in(priya, "Goa", valid_to=clock.now + timedelta(days=5))
+    reason = (fact_id, "another value holds in its place for now")
+    assert reason in told(priya.check(fact_id))[1]
+
+
+def test_a_fact_that_was_said_again_is_the_same_fact(priya: ContactMemory, clock: Clock) -> None:
+    fact_id = lives_in(priya, "Pune")
+    clock.now += timedelta(days=1)
+    priya.note("Her city is Pune.", attribute="city", value="Pune")
+    assert told(priya.check(fact_id)) == ("go", [])
+
+
+def test_several_people_of_one_name_are_asked_about(priya: ContactMemory) -> None:
+    for person, city in (("colleague Anna", "Oslo"), ("friend Anna", "Bergen")):
+        priya.note(f"Her {person} lives in {city}.", subject=person, attribute="city", value=city)
+    assert ("city", "more than one known person fits") in told(priya.check("city", subject="Anna"))[
+        1
+    ]
+
+
+def test_what_may_be_outdated_and_a_limit_of_a_later_day_are_told_apart(
+    priya: ContactMemory, clock: Clock
+) -> None:
+    priya.note("Tom prefers email.", subject="Tom", attribute="preferred_channel", value="email")
+    clock.now += timedelta(days=1)
+    priya.note("Tom has left the company.")
+    checked = priya.check("preferred_channel", subject="Tom")
+    assert ("preferred_channel", "it may be outdated") in told(checked)[1]
+    priya.note("Never call before nine.", valid_from=clock.now + timedelta(days=30))
+    assert told(priya.check(act="Call before nine.")) == ("go", [])
 
 
 def test_a_subject_of_ones_own_is_asked_about(priya: ContactMemory) -> None:
@@ -131,6 +187,7 @@ def test_a_subject_of_ones_own_is_asked_about(priya: ContactMemory) -> None:
         ({"about": "city", "max_age_days": 0}, "max_age_days must be a number above 0"),
         ({"about": "city", "act": 7}, "act"),
         ({"about": 7}, "about must be"),
+        ({"about": ["city"] * 51}, "more than 50"),
     ],
 )
 def test_what_cannot_be_checked_is_said(
@@ -159,7 +216,8 @@ def test_an_agent_checks_with_a_tool_of_its_own_if_its_builder_says_so(
     lives_in(priya, "Goa")
     stop = tools.call("check_before_acting", {"about": f"#{handle}", "act": "Send flowers."})
     assert stop.text == (
-        f'Stop: do not do it as planned.\n- #{handle}: it has ended; now "Lives in Goa."'
+        "Stop: do not do it as planned.\n<recalled_facts>\n"
+        f'- #{handle}: it has ended; now "Lives in Goa."\n</recalled_facts>'
     )
     wrong = tools.call("check_before_acting", {"about": ["#zzzz"], "act": "Send flowers."})
     assert wrong.is_error

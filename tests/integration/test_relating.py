@@ -711,9 +711,7 @@ def test_a_wrong_handle_of_a_relation_is_on_record(memory: Memory, call: Call) -
     assert (decision.action, decision.note.session_id) == (Action.REJECT, "chat-1")
     assert "no fact that was shown in this conversation has the handle '#zzzz'" in decision.text
     first, *_ = memory.contact(**ANNS).explain(decision_id=decision.decision_id).sentences()
-    assert first.startswith(
-        "What the agent said of facts was refused: no fact that was shown in this conversation has the handle '#zzzz'"
-    )
+    assert first.startswith("What the agent said of facts was refused: no fact that was shown in")
     assert live(memory) == {HOUSE}
 
 

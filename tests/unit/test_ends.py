@@ -56,6 +56,9 @@ PLAIN = [
     ("Son stage se termine le 30 juin 2026.", "2026-07-01"),
     ("L'offre est valable jusqu'au 30 novembre.", "2026-12-01"),
     ("Elle est absente jusqu'au 1er mai 2026.", "2026-05-02"),
+    ("Is in Porto for a fair until 14 April and home again then.", "2026-04-15"),
+    ("On loan to the Ghent office until 2 September and then back at the old desk.", "2026-09-03"),
+    ("Is away until 9 March and by phone only.", "2026-03-10"),
 ]
 
 RANGES = [

@@ -109,8 +109,8 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
   }
 
   /** Whether an act may rest on what is known: go, ask or stop, with reasons. */
-  check(on: string[], options: Omit<Query<"check">, "on"> = {}) {
-    return this.caller.get(`${CONTACT}/check`, this.ids, { ...options, on });
+  check(about: string[], options: Omit<Query<"check">, "about"> = {}) {
+    return this.caller.get(`${CONTACT}/check`, this.ids, { ...options, about });
   }
 
   /** Hands a conversation over; the job says how far its reading has got. */

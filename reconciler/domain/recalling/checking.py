@@ -10,6 +10,7 @@ from reconciler.domain.recalling.prompting import quoted, shown_text
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.frozen import frozen
+from reconciler.reading.named_secrets import without_secrets
 
 CHANGED_LATELY = timedelta(days=7)
 """How long a fact that replaced another counts as new: an act may have begun before the change."""
@@ -132,7 +133,7 @@ def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: D
         doubts: what is known beside the facts.
     """
     reasons = [
-        CheckReason(about=about, advice=advice, reason=reason, fact_id=fact_id)
+        CheckReason(about=without_secrets(about), advice=advice, reason=reason, fact_id=fact_id)
         for about, facts in asked.items()
         for advice, reason, fact_id in _about(about, facts, doubts)
     ]

@@ -309,6 +309,8 @@ def _told(text: str, said_at: datetime) -> SaidTimes:
         if found is None:
             return SaidTimes()
         first, last, after = found.first, found.last, small[found.stop :]
+        if last:
+            after = _what_follows().sub("", after)
         if not _is_plain(small[: found.start], after, today):
             return SaidTimes()
         is_told = first is not None and (first > today or (last is not None and last < today))
@@ -436,6 +438,16 @@ def _past() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?!{words.any_of('present_in_ed')}\b)\w{{3,}}ed|{words.any_of('past')})\b"
     )
+
+
+@cache
+def _what_follows() -> re.Pattern[str]:
+    """What joins to a last day how it goes on, if no verb is there: "and back home then".
+
+    In doubt a word in "-s" is a verb.
+    """
+    clause = rf"{_COPULA.pattern}|{_past().pattern}|\b(?:\w+[^\Ws]s|{_words('subjects')})\b"
+    return re.compile(rf"\band (?:then )?(?!.*(?:{clause}))|(?<=\w) then(?=[ .]*$)")
 
 
 @cache

@@ -115,15 +115,16 @@ def briefing(
 @routes.answers(_CONTACT + "/check", ActCheck)
 def check(
     about: ContactOf,
-    on: Annotated[
-        list[str] | None, Query(description="What the act rests on: attributes, and facts by id.")
+    grounds: Annotated[
+        list[str] | None,
+        Query(alias="about", description="What the act rests on: attributes, and facts by id."),
     ] = None,
     act: Annotated[str, Query(description="What is planned, in words.")] = "",
     subject: Annotated[str | None, Query(description="Whom the attributes are about.")] = None,
     max_age_days: Annotated[float | None, Query(description="How old a fact may be.")] = None,
 ) -> Any:
     """Whether an act may rest on what is known: go, ask or stop, with reasons."""
-    return about.check(on or (), act=act, subject=subject, max_age_days=max_age_days)
+    return about.check(grounds or (), act=act, subject=subject, max_age_days=max_age_days)
 
 
 @routes.post(_CONTACT + "/sessions", status_code=202, responses=ok(shapes.JobShape, 202))
