@@ -8,30 +8,7 @@ from the module that defines it: errors from ``reconciler.errors``, records and 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
-    from reconciler.async_memory import AsyncMemory as AsyncMemory
-    from reconciler.bound_memory import AgentMemory as AgentMemory, ContactMemory as ContactMemory
-    from reconciler.domain.recalling.prompting import as_prompt as as_prompt
-    from reconciler.domain.recalling.recalled import Recalled as Recalled, SlotValue as SlotValue
-    from reconciler.domain.records.candidates import (
-        Candidate as Candidate,
-        Evidence as Evidence,
-        Turn as Turn,
-    )
-    from reconciler.domain.records.decisions import Decision as Decision
-    from reconciler.domain.records.facts import Dispute as Dispute, Fact as Fact
-    from reconciler.domain.records.kinds import Action as Action, SourceKind as SourceKind
-    from reconciler.domain.records.notes import Note as Note, Scope as Scope
-    from reconciler.domain.tools.replies import ToolReply as ToolReply
-    from reconciler.memory import Memory as Memory
-    from reconciler.ports.arbiter import Arbiter as Arbiter
-    from reconciler.ports.embedder import Embedder as Embedder
-    from reconciler.ports.extractor import Extractor as Extractor
-    from reconciler.service.tasks.memory_context import MemoryContext as MemoryContext
-    from reconciler.service.tools.agent_tools import AgentTools as AgentTools
-    from reconciler.settings import Settings as Settings, load_settings as load_settings
+from typing import Any
 
 _HOMES = {
     "reconciler.async_memory": "AsyncMemory",
@@ -52,8 +29,9 @@ _HOMES = {
     "reconciler.service.tools.agent_tools": "AgentTools",
     "reconciler.settings": "Settings load_settings",
 }
-"""The module that defines each public name. A name is imported when it is first used: importing all
-takes longer than most programs that need one."""
+"""Where each public name is defined. It is imported when it is first asked for: all of them
+together take longer than most programs that need one. Type checkers read ``__init__.pyi``, and a
+test holds that to this."""
 
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -34,7 +34,7 @@ from typing import (
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.errors import ConfigurationError, GraphClosedError, ReconcilerError
 from reconciler.forks import Maker
-from reconciler.memory import Memory, class_call
+from reconciler.memory import Memory
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
@@ -342,7 +342,7 @@ class AsyncMemory(AwaitedMemory):
         super().__init__(threads if isinstance(threads, Threads) else Threads(threads), memory)
         self._closing_seconds_max = closing_seconds_max
 
-    @class_call
+    @classmethod
     def open(
         cls,
         settings: Settings | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
 from reconciler.bound_memory import (
@@ -37,29 +37,6 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import OpenFields, Settings
 
-    class_call = classmethod
-else:
-
-    class class_call(classmethod):  # noqa: N801 - a decorator
-        """A class method that raises ``InvalidRequestError`` when it is called on an object.
-
-        Python allows the call of a class method on an object, but the method does not see the
-        object: ``open`` on an open memory would open the store that the settings name.
-        """
-
-        def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
-            if instance is None:
-                return super().__get__(instance, owner)
-            name, of_class = self.__func__.__name__, type(instance).__name__
-
-            def refused(*_: object, **__: object) -> NoReturn:
-                raise InvalidRequestError(
-                    f"{name} cannot use this open {of_class}; call {of_class}.{name}(...) on the "
-                    "class, with the settings of the store"
-                )
-
-            return refused
-
 
 class Memory:
     """An open memory: the store, its jobs, and the way to each agent and contact.
@@ -80,7 +57,7 @@ class Memory:
         self._workers: WeakSet[ExtractionWorker] = WeakSet()
         self._worker_threads: list[WorkerThread] = []
 
-    @class_call
+    @classmethod
     def open(
         cls,
         settings: Settings | None = None,
@@ -466,17 +443,11 @@ def check_parts(clock: object, **parts: object) -> None:
     Raises:
         ConfigurationError: an object has another class.
     """
-    if any(isinstance(part, dict) for part in parts.values()):
-        raise ConfigurationError(
-            "embedder, arbiter and extractor must be objects here; give their settings as "
-            "Memory.open(load_settings(embedder={...}))"
-        )
-    called = {name: getattr(part, _MUST_HAVE[name], None) for name, part in parts.items()}
     for name, part in parts.items():
-        if part is not None and not callable(called[name]):
+        if part is not None and not callable(getattr(part, _MUST_HAVE[name], None)):
             raise ConfigurationError(
                 f"{name} must be an {name.title()}, not {type(part).__name__}; leave it out for "
-                "the configured one"
+                f"the configured one, and give settings as load_settings({name}={{...}})"
             )
     if clock is not None and not callable(clock):
         raise ConfigurationError(

@@ -152,15 +152,6 @@ def test_lines_that_cannot_be_read_are_refused_in_our_words(memory: Memory, tmp_
         memory.import_notes(lines)
 
 
-def test_what_belongs_to_the_class_is_refused_on_an_open_memory(
-    memory: Memory, tmp_path: Path
-) -> None:
-    with pytest.raises(InvalidRequestError, match=r"call Memory.open\(...\) on the class"):
-        memory.open(tmp_path / "memory.lbug")
-    with pytest.raises(InvalidRequestError, match="on the class"):
-        AsyncMemory(memory).open(tmp_path / "memory.lbug")
-
-
 @every("name", sorted({name for names in OPS.values() for name in names}))
 def test_what_no_function_of_ops_takes_is_refused_in_our_words(memory: Memory, name: str) -> None:
     kinds = [kind for kind in OPS if name in OPS[kind]]
