@@ -840,13 +840,9 @@ class ContactMemory(BoundMemory):
         """
         from reconciler.service.acting import Acting
 
-        if not isinstance(about, Iterable):
-            raise InvalidRequestError("about must be an attribute, a fact's id, or a list of them")
-        names = (about,) if isinstance(about, str) else tuple(islice(about, _ABOUT_MAX + 1))
+        names = _ids("about", about)
         if len(names) > _ABOUT_MAX:
-            raise InvalidRequestError(
-                f"about names more than {_ABOUT_MAX} things; check some first"
-            )
+            raise InvalidRequestError(f"about names more than {_ABOUT_MAX}; check some first")
         for name in names:
             check_text("about", name, TEXT_LENGTH_MAX)
         if act:
@@ -1576,7 +1572,7 @@ def _ids_shown(given: object) -> tuple[str, ...]:
 def _ids(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
     """Return one id or several as a list."""
     if not isinstance(given, Iterable):
-        raise InvalidRequestError(f"{name} must be a fact's id, or a list of ids")
+        raise InvalidRequestError(f"{name} must be a text, such as an id, or a list of them")
     return (given,) if isinstance(given, str) else tuple(given)
 
 

@@ -49,7 +49,7 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
         try:
             answer = shape.model_validate(_encodable(candidate))
         except ValidationError as error:
-            fault = fault or fault_of(error, shape)
+            fault = fault or fault_of(error)
         else:
             answers += [answer] if answer not in answers else []
     if len(answers) > 1:
@@ -61,24 +61,16 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
     return answers[0]
 
 
-def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> str:
-    """Name the first fault and its place, without the answer's words.
+def fault_of(error: ValidationError) -> str:
+    """The first fault and its place, without the answer's words.
 
-    A key may also be the answer's word, so only the names of the shape's fields are repeated. If
-    the shape is unknown, it accepts unknown keys, so the first part of the path is a field's name.
+    A key that was not asked for may be the answer's word, so it is not repeated; no shape has a map
+    of free keys.
     """
     first = error.errors(include_url=False, include_input=False)[0]
-    if shape is None:
-        parts = [str(part) for part in first["loc"][:1]]
-    else:
-        # Of its fields, and of the fields of nested shapes.
-        schema = shape.model_json_schema()
-        nested = (schema, *schema.get("$defs", {}).values())
-        names = {name for part in nested for name in part.get("properties", ())}
-        parts = [
-            str(part) if isinstance(part, int) or part in names else _NOT_ASKED_FOR
-            for part in first["loc"]
-        ]
+    parts = list(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        parts[-1] = _NOT_ASKED_FOR
     return f"{'.'.join(parts) or 'the answer'}: {first['msg']}"
 
 

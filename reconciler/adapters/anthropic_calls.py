@@ -73,7 +73,7 @@ class _Client:
                     "cache_control": {"type": "ephemeral"},
                 }
             ],
-            "messages": [fenced(data)],
+            "messages": [{"role": "user", "content": fenced(data)}],
             "output_config": {"format": {"type": "json_schema", "schema": self._schema}},
         }
 

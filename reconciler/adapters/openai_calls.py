@@ -138,7 +138,7 @@ class _Client:
 
     def _request(self, data: Data) -> dict[str, Any]:
         told = {"role": "system", "content": self._prompt_with_schema()}
-        turns = [told, fenced(data)]
+        turns = [told, {"role": "user", "content": fenced(data)}]
         return {"model": self._model, "messages": turns, **self._dispensable.parts}
 
     def _prompt_with_schema(self) -> str:

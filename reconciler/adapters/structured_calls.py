@@ -23,7 +23,6 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -388,13 +387,10 @@ class ClientThread(Generic[ClientT]):
         self._loop.stop()
 
 
-def fenced(data: Data) -> dict[str, str]:
-    """The turn that follows the prompt, in the words of both chat protocols.
-
-    It has the data as JSON between tags; no text in it can close a string or a tag.
-    """
+def fenced(data: Data) -> str:
+    """Data as JSON between tags; no text in it can close a string or a tag."""
     text = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
-    return {"role": "user", "content": f"<data>\n{text}\n</data>"}
+    return f"<data>\n{text}\n</data>"
 
 
 def filed(slot: Slot | None) -> dict[str, str]:
@@ -493,11 +489,12 @@ def _turned_away(status: int, hint: str) -> str:
 def _wait_seconds(headers: Mapping[str, str]) -> float | None:
     """Seconds that a reply asks to wait; None if it does not ask, or if the value makes no sense.
 
-    Source: RFC 9110, 10.2.3, and the SDKs, which prefer their own header in milliseconds.
+    Source: RFC 9110, 10.2.3, of which no API of models sends the date, and the SDKs, which prefer
+    their own header in milliseconds.
     """
     said = headers.get("retry-after", "")
     milliseconds = _number(headers.get("retry-after-ms", ""))
-    for wait in (milliseconds / 1000, _number(said), _seconds_until(said)):
+    for wait in (milliseconds / 1000, _number(said)):
         if wait > 0:
             return min(wait, WAIT_SECONDS_MAX)
     return None
@@ -510,16 +507,6 @@ def _number(said: str) -> float:
     except ValueError:
         return 0
     return number if math.isfinite(number) else 0
-
-
-def _seconds_until(said: str) -> float:
-    """Seconds from now to the date; 0 if the text is not a date."""
-    try:
-        then = parsedate_to_datetime(said)
-        # A zone of -0000 is UTC, and comes back as none.
-        return (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    except (ValueError, OverflowError):
-        return 0
 
 
 def _is_web_address(url: str) -> bool:

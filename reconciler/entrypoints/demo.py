@@ -101,10 +101,9 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
         clock.told_at = None
         contacts = memory.agent(DEMO_AGENT).contacts(contact_ids=contact_ids)
         console.print("", *map(contact_line, contacts), sep="\n")
-        live = sum(each.live_facts for each in contacts)
         console.print(
-            f"\n{len(notes)} notes were told, {live} facts are live; nothing was overwritten, and "
-            "every refusal is on record.\n"
+            f"\n{len(notes)} notes were told; nothing was overwritten, and every refusal is on "
+            "record.\n"
         )
         priya = memory.contact(DEMO_AGENT, "priya")
         longest = max(priya.history(), key=lambda chain: len(chain.facts))

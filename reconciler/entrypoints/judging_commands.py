@@ -36,8 +36,6 @@ from reconciler.reading.visible_text import visible
 if TYPE_CHECKING:
     from reconciler.ops.review.calibration import MeasuredPair
 
-_CHANGES_SHOWN_MAX = 50
-
 
 def doctor(
     as_json: AsJson = False,

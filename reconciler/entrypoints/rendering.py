@@ -265,7 +265,7 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
             why = branches[link.new_id].add(lines(f"SUPERSEDES {how}: {link.reason}"))
             branches[fact.fact_id] = why.add(_fact_label(fact))
         for event in history.events:
-            done = _DONE.get(event.action, str(event.action).lower())
+            done = _DONE.get(event.action, event.action)
             told = f"{done} by {event.by}, {_day(event.at)}: {event.reason}"
             branches[event.fact_id].add(lines(told))
         for conflict in history.conflicts:

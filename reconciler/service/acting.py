@@ -8,8 +8,8 @@ from sys import maxsize
 
 from reconciler.domain.recalling.checking import ActCheck, Doubts, check
 from reconciler.domain.recalling.filtering import RecallFilter
-from reconciler.domain.recalling.recalled import SlotValue, holds_always, suspended_ids
-from reconciler.domain.records.facts import Fact, Supersession
+from reconciler.domain.recalling.recalled import holds_always, suspended_ids
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.values.attributes import AttributeBook
@@ -69,8 +69,9 @@ class Acting:
         facts = {fact.fact_id: fact.as_of(now) for fact in known.facts}
         own_ids = [use.fact_id for use in known.uses]
         ids = {each: named_by(each, own_ids) if each[:1] == HANDLE_SIGN else each for each in about}
-        newer = {link.old_id: link for link in links}
-        ids = {name: _same(fact_id, newer) for name, fact_id in ids.items()}
+        newer = {link.old_id: link.new_id for link in links}
+        same = {link.old_id: link.new_id for link in links if link.is_restatement}
+        ids = {name: _last(fact_id, same) for name, fact_id in ids.items()}
         _, found = self.fact_store.find_facts(scope, [*ids.values()])
         values = self.records.values_of(
             known.facts, known.conflicts, confidence_min, self.attributes
@@ -86,7 +87,10 @@ class Acting:
                 continue
             meant, wanted[name] = self._wanted(name, subject, whom)
             unclear += [name] if meant.may_be else []
-            asked[name] = [facts[each.fact_id] for each in values if _fits(each, wanted[name])]
+            slots = {(wanted[name].attribute, each) for each in wanted[name].subject or ()}
+            asked[name] = [
+                facts[each.fact_id] for each in values if (each.attribute, each.subject) in slots
+            ]
         held = [*self.records.held([scope])] if wanted else []
         told = [fact for fact in facts.values() if fact.is_told() and not fact.is_upcoming(now)]
         doubts = Doubts(
@@ -94,7 +98,7 @@ class Acting:
             outdated_ids={each.fact_id for each in values if each.may_be_outdated},
             suspended_ids=suspended_ids(told, now, open_disputes(known.conflicts)),
             replaced_at={each.new_id: each.at for each in links if not each.is_restatement},
-            instead={old: facts[head] for old in newer if (head := _head(old, newer)) in facts},
+            instead={old: facts[head] for old in newer if (head := _last(old, newer)) in facts},
             waiting={
                 name
                 for name, each in wanted.items()
@@ -139,19 +143,8 @@ class Acting:
         ]
 
 
-def _fits(value: SlotValue, wanted: RecallFilter) -> bool:
-    return value.attribute == wanted.attribute and value.subject in (wanted.subject or ())
-
-
-def _same(fact_id: str, newer: Mapping[str, Supersession]) -> str:
-    """Id of the last fact that only says the same again."""
-    while fact_id in newer and newer[fact_id].is_restatement:
-        fact_id = newer[fact_id].new_id
-    return fact_id
-
-
-def _head(fact_id: str, newer: Mapping[str, Supersession]) -> str:
-    """Id of the last fact that replaced it, directly or through others."""
+def _last(fact_id: str, newer: Mapping[str, str]) -> str:
+    """Id of the last fact of a chain, in which each fact has a newer one."""
     while fact_id in newer:
-        fact_id = newer[fact_id].new_id
+        fact_id = newer[fact_id]
     return fact_id

@@ -877,7 +877,7 @@ export interface components {
         };
         /**
          * Action
-         * @description The action: what the reconciler writes, or how the gate disposed of a candidate.
+         * @description What is done: what the reconciler writes, or how the gate disposed of a candidate.
          * @enum {string}
          */
         Action: "ADD" | "UPDATE" | "SKIP" | "ADMIT" | "HOLD" | "REJECT" | "DECLINE" | "WITHDRAW" | "REVOKE" | "RESOLVE" | "REVERT" | "ARCHIVE" | "UNARCHIVE";
@@ -1703,8 +1703,8 @@ export interface components {
          *         outcome: what happened to the note.
          *         remarks: a to and fro, a person's correction, a replay; often empty.
          *         neighbours: which fact it was decided on, how similar, and what else was compared.
-         *         rule: which rule decided, and the reason on record.
-         *         differences: what the guard found.
+         *         rule: which rule decided, and how.
+         *         differences: what the guard found, and what the slots say.
          *         arbiter: what the arbiter answered, or that none was asked or used.
          *         counterfactuals: what would have given another outcome, if the gate or a person decided;
          *             empty if the rule decided, because its sentences name the thresholds.
@@ -2677,7 +2677,7 @@ export interface components {
         };
         /**
          * Relation
-         * @description How a note relates to the fact that it was compared with, in the arbiter's words.
+         * @description How a note relates to the fact it was compared with, as the arbiter words it.
          * @enum {string}
          */
         Relation: "same" | "refines" | "replaces" | "coexists" | "unrelated" | "unsure";
@@ -3589,7 +3589,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What the act rests on: attributes, and facts by id. */
-                on?: string[] | null;
+                about?: string[] | null;
                 /** @description What is planned, in words. */
                 act?: string;
                 /** @description Whom the attributes are about. */

@@ -77,8 +77,8 @@ class ActCheck:
     @property
     def fact_ids(self) -> tuple[str, ...]:
         """Ids of the facts that the answer names."""
-        of_reasons = (each.fact_id for each in self.reasons if each.fact_id)
-        return (*dict.fromkeys((*(fact.fact_id for fact in self.facts), *of_reasons)),)
+        own = (fact.fact_id for fact in self.facts)
+        return (*own, *(each.fact_id for each in self.reasons if each.fact_id))
 
     def as_prompt(self, handles: Mapping[str, str]) -> str:
         """The answer in lines for a model.
