@@ -1,6 +1,6 @@
 """The command that serves Neo4j Browser the pack: style and guide.
 
-The parts lie in ``browser/``. The server listens on the loopback only and serves only these files:
+The parts are in ``browser/``. The server listens on the loopback only and serves only these files:
 Neo4j Browser fetches them from the page that it runs in.
 """
 
@@ -55,7 +55,7 @@ def browser(
 
 
 def _links(base_url: str) -> dict[str, Any]:
-    """The address to open, the commands to type there, and server settings that replace them."""
+    """Return the address to open, the commands to type, and server settings that replace them."""
     from reconciler.settings import load_settings
 
     server = load_settings().neo4j
@@ -90,7 +90,7 @@ class SavedQuery:
 
     Attributes:
         name: its file's name, less the suffix; the files are in the order of the guide.
-        title: what it is called.
+        title: its title.
         says: what it shows, in a sentence.
         shows: ``graph`` or ``table``.
         text: the Cypher, with ``$tenant``, ``$agent_id`` and ``$contact_id``.
@@ -104,7 +104,7 @@ class SavedQuery:
 
 
 def saved_queries() -> list[SavedQuery]:
-    """The pack's queries, in the order of the guide.
+    """Read the pack's queries, in the order of the guide.
 
     Raises:
         ConfigurationError: the installation lacks them.
@@ -118,13 +118,13 @@ def saved_queries() -> list[SavedQuery]:
 def pack_files(
     base_url: str, agent_id: str = "demo", contact_id: str = "dana", tenant: str = "default"
 ) -> dict[str, bytes]:
-    """Every file of the pack by its path.
+    """Read every file of the pack, by its path.
 
     Args:
         base_url: where they will be found, with a slash at the end; the guide names the style.
         agent_id: the guide asks about this agent's memory, until a reader puts another name in.
-        contact_id: the contact, likewise.
-        tenant: the deployment, likewise.
+        contact_id: the contact that the guide asks about, likewise.
+        tenant: the tenant that the guide asks about, likewise.
 
     Raises:
         ConfigurationError: the installation lacks them.
@@ -156,7 +156,7 @@ def pack_files(
 
 
 def server_settings(base_url: str) -> dict[str, str]:
-    """The settings that make a Neo4j server's Browser open with style, guide and a graph."""
+    """List the settings that make a Neo4j server's Browser open with style, guide and a graph."""
     first = " ".join(_body(resource_path("browser") / "first_graph.cypher").split())
     commands = [f"style {base_url}style.grass", f"play {base_url}guide.html", f"auto {first}"]
     return {
@@ -168,7 +168,7 @@ def server_settings(base_url: str) -> dict[str, str]:
 
 
 def docker_name(setting: str) -> str:
-    """The environment variable by which the Docker image reads a server's setting."""
+    """Return the environment variable by which the Docker image reads a server's setting."""
     return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
 
 
@@ -177,7 +177,7 @@ def serving_pack(port: int = 0, *whose: str) -> Iterator[str]:
     """Serve the pack on the loopback while the block runs; gives the address of its folder.
 
     Args:
-        port: 0 for any that is free.
+        port: the port; 0 picks a free one.
         *whose: agent, contact and tenant, as for ``pack_files``.
 
     Raises:
@@ -220,7 +220,7 @@ def _answer(
 
 
 def _permissions(origin: str) -> dict[str, str]:
-    """The headers that let a Browser's page read the answer, and no other page."""
+    """Return the headers that let a Browser's page read the answer, and no other page."""
     if not _TRUSTED_HOSTS.fullmatch(_host_of(origin)):
         return {}
     return {
@@ -253,7 +253,7 @@ def _read_query(path: Path) -> SavedQuery:
 
 
 def _body(path: Path) -> str:
-    """The text without the comments above it."""
+    """Return the text without the comments above it."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.startswith("//")).strip()
 

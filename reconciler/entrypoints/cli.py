@@ -56,7 +56,8 @@ _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
     EmbeddingError: 6,
     ReconcilerError: 1,
 }
-"""The first class that fits the error decides. Wrong usage also gives 2."""
+"""The exit codes by class of error; the first class that fits the error decides. Wrong usage also
+gives 2."""
 
 
 @contextmanager
@@ -161,7 +162,7 @@ def _all_printed() -> Iterator[None]:
 
 
 def _app_of(called: Sequence[str]) -> typer.Typer:
-    """Only the called command: to read the options of all, typer takes longer than the command.
+    """Load only the called command: typer needs longer to read all options than the command runs.
 
     Anything else, such as ``--help``, gets all commands, those of other packages included.
     """

@@ -39,13 +39,13 @@ from reconciler.serve.descriptions import capital, descriptions, field_descripti
 from reconciler.service.writing.doors import NoteFields
 
 _FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
-"""The calls name these types in their signatures, but do not import them at run time."""
+"""Types that the calls name in their signatures, but do not import at run time."""
 
 _CONTACT: Mapping[str, tuple[Any, ...]] = {
     "ContactMemory": (ContactId,),
     "BoundMemory": (MaybeContactId, None),
 }
-"""Type and default of ``--contact``, by the class of the call."""
+"""The type and default of ``--contact``, by the class of the call."""
 
 _IDS = {
     "decision_id": "The decision's id, as `reconciler decisions` prints it.",
@@ -54,7 +54,8 @@ _IDS = {
 }
 _DECLARED = {"single_valued": "--single-valued/--many-valued", "tags": "--tag"}
 _OPTIONS_BY_POSITION = ("by", "profile")
-"""Options, although the calls take them by position: two bare words would be mixed up."""
+"""Parameters that the calls take by position, but that are options here: users would mix up two
+bare words."""
 
 _COUNTS = ("limit", "budget_tokens")
 _TEXTS = ("query", "text")
@@ -78,7 +79,7 @@ class CommandRow:
         call: a method of ``ContactMemory``, ``BoundMemory`` or ``AgentMemory``, or a function that
             takes one of them first. It decides whether ``--contact`` is required, optional or none.
         view: draws the result. Its other parameters are options of the command.
-        nothing: what is said of an empty list; ``view`` then draws each item.
+        nothing: the text for an empty list; ``view`` then draws each item.
         help: the command's help; by default the first sentence of the call's docstring.
         plain: turns the result into values or records for ``--json``; takes options as ``view``
             does.
@@ -163,7 +164,7 @@ class _Parameter:
 
     @property
     def option(self) -> str:
-        """The name of the option: ``--fact`` gives ``fact_id``."""
+        """Return the name of the option: ``--fact`` gives ``fact_id``."""
         return self.name if self.is_argument else self.name.removesuffix("_id")
 
     @property
@@ -173,7 +174,7 @@ class _Parameter:
 
     @property
     def _kind(self) -> Any:
-        """The type on the command line, where a time is a text and a sequence is a list."""
+        """Return the type on the command line, where a time is a text and a sequence is a list."""
         if datetime in self._kinds:
             return str
         if any(get_origin(kind) in (Sequence, list, tuple) for kind in self._kinds):
@@ -182,7 +183,7 @@ class _Parameter:
         return next(enums, str if str in self._kinds else self._kinds[0])
 
     def as_option(self, row: CommandRow) -> inspect.Parameter:
-        """The option, as typer reads it from a function's signature."""
+        """Return the option, as typer reads it from a function's signature."""
         default = row.defaults.get(self.option, None if self.default == () else self.default)
         if self.option in row.options:
             return _option(self.option, row.options[self.option], default)
@@ -199,13 +200,13 @@ class _Parameter:
         return _option(self.option, Annotated[kind, option], default)
 
     def value(self, given: Any) -> Any:
-        """The value for the call."""
+        """Return the value for the call."""
         if datetime in self._kinds:
             return parse_time(f"--{self.option.replace('_', '-')}", given)
         return given or () if self.default == () else given
 
     def _words(self) -> str:
-        """The help: the first sentence of the description, as it reads on the command line."""
+        """Return the help: the description's first sentence, as it reads on the command line."""
         if not self.text:
             return ""  # Python -OO has no docstrings
         text = _first_sentence(capital(self.text)).removesuffix(".")
@@ -218,7 +219,7 @@ class _Parameter:
 
 
 def _parameters(row: CommandRow) -> Iterator[_Parameter]:
-    """The parameters that the command gives, without the contact and callbacks."""
+    """List the parameters that the command gives, without the contact and callbacks."""
     signature = inspect.signature(row.call)
     given = [each for each in list(signature.parameters.values())[1:] if not _is_left_out(each)]
     texts = descriptions(row.call)
@@ -238,7 +239,7 @@ def _parameters(row: CommandRow) -> Iterator[_Parameter]:
 
 
 def _fields(fields: Any) -> Iterator[_Parameter]:
-    """The fields of a ``TypedDict``."""
+    """List the fields of a ``TypedDict``."""
     texts = field_descriptions(fields)
     for name, hint in get_type_hints(fields).items():
         text = texts.get(name, "")
@@ -246,7 +247,7 @@ def _fields(fields: Any) -> Iterator[_Parameter]:
 
 
 def _is_left_out(parameter: inspect.Parameter) -> bool:
-    """True if it gets no option: the contact, a callback, a place in a list."""
+    """True if the parameter gets no option: the contact, a callback, or a place in a list."""
     if parameter.name == "contact_id" or "tuple[datetime" in str(parameter.annotation):
         return True
     return parameter.default is not parameter.empty and callable(parameter.default)
@@ -257,7 +258,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _owner(call: Callable[..., Any]) -> str:
-    """The class of a method, or of a function's first parameter."""
+    """Return the class of a method, or of a function's first parameter."""
     first = next(iter(inspect.signature(call).parameters.values()))
     return call.__qualname__.rpartition(".")[0] or str(first.annotation)
 
@@ -268,7 +269,7 @@ def _option(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> ins
 
 @contextmanager
 def _opened(row: CommandRow, given: Given) -> Iterator[AgentMemory | ContactMemory]:
-    """The memory of the agent or the contact. A command that only reads creates no store.
+    """Open the memory of the agent or the contact. A command that only reads creates no store.
 
     Raises:
         UnknownContactError: the command reads, and nothing is known of the contact, or of any of
@@ -291,7 +292,7 @@ def _arguments(parameters: Iterable[_Parameter], given: Given) -> Iterator[tuple
 
 
 def _drawn(draw: Callable[..., Any], result: Any, given: Given) -> Any:
-    """The result, drawn with the options that the function asks for by name."""
+    """Draw the result, with the options that the function asks for by name."""
     asked = list(inspect.signature(draw).parameters.values())[1:]
     if any(each.kind is each.VAR_KEYWORD for each in asked):
         return draw(result, **given)

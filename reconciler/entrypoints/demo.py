@@ -50,7 +50,7 @@ _CLOSING_WORDS = (
 
 
 class _Clock:
-    """The time at which a note is added; after the last one, the present."""
+    """A clock that shows the time at which a note is added; after the last note, the present."""
 
     told_at: datetime | None = None
 
@@ -59,7 +59,7 @@ class _Clock:
 
 
 def first_day() -> date:
-    """Day 0 of the notes; the last ones are from yesterday."""
+    """Return day 0 of the notes; the last notes are from yesterday."""
     return datetime.now(UTC).date() - timedelta(days=_LAST_DAY + 1)
 
 
@@ -67,7 +67,7 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
     """Add the notes, then show the memory, one chain, one recall and one dispute.
 
     Args:
-        console: where it is shown.
+        console: the console that shows the demo.
         path: the file of the store; None for the store that the settings name.
 
     Returns:

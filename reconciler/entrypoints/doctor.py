@@ -61,7 +61,7 @@ from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
 
 _TRIES_TO_REACH = 2
-"""A local model may load during the first call."""
+"""The number of tries to reach the judge: a local model may load during the first call."""
 
 _SCOPE = Scope(tenant="doctor", agent_id="doctor", contact_id="doctor")
 _SAID_AT = datetime(2026, 6, 1, tzinfo=UTC)
@@ -81,7 +81,7 @@ class _JudgeRun:
 
     @property
     def otherwise(self) -> str:
-        """The answer, if it was not the expected one; else nothing."""
+        """Return the answer, if it was not the expected one; else an empty text."""
         expected, made = self.question, self.answer
         if isinstance(made, ArbiterError):
             return f"{expected.about}: {made}"
@@ -91,7 +91,7 @@ class _JudgeRun:
 
 
 def check_judge(settings: Settings) -> DoctorCheck:
-    """Asks the configured arbiter ten questions; the check fails without any usable answer."""
+    """Ask the arbiter ten questions; the check fails if no answer is usable."""
     try:
         arbiter = build_arbiter(settings)
         questions = load_judge_questions()
@@ -176,7 +176,7 @@ _SAMPLES = {
 
 
 def checkup(settings: Settings, *, asks_judge: bool = False) -> list[DoctorCheck]:
-    """Checks every part that a note passes; writes no note, schema or file.
+    """Check every part that a note passes; write no note, schema or file.
 
     Args:
         settings: the settings to check.
@@ -203,7 +203,7 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
 
 
 def checks_view(checks: list[DoctorCheck]) -> Text:
-    """The checks for a person."""
+    """Show the checks to a person."""
     return lines(
         *(
             f"{'ok     ' if check.is_ok else 'wrong  '}{check.name:<12}{check.finding}"
@@ -213,7 +213,7 @@ def checks_view(checks: list[DoctorCheck]) -> Text:
 
 
 def describe_extractor(settings: Settings) -> str:
-    """The extractor that reads sessions, and the reason for it. It is not called."""
+    """Say which extractor reads sessions, and why. It is not called."""
     chosen = settings.extractor
     attributes = load_attribute_book(settings.reconcile.attributes_file)
     with closing(build_extractor(settings, attributes)) as extractor:
@@ -256,7 +256,7 @@ def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]
 
 
 def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck]:
-    """The checks of the parts besides the store."""
+    """Check the parts besides the store."""
     return [
         _check("model", lambda: _model(settings, embedder)),
         _check("gate", lambda: _gate(settings)),
@@ -268,7 +268,7 @@ def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck
 def _check(
     name: str, look: Callable[[], str | DoctorCheck], kept_in: Graph | None = None
 ) -> DoctorCheck:
-    """The check of a part; there is nothing to look at in a store without a schema."""
+    """Check a part; in a store without a schema there is nothing to check."""
     try:
         found = look() if kept_in is None or _has_schema(kept_in) else _NONE_YET
     except ReconcilerError as error:
@@ -282,7 +282,7 @@ def _engine(graph: Graph) -> str:
 
 
 def _folder(store: Path) -> list[DoctorCheck]:
-    """The check of a store's folder, if it fails: all other checks only read, and pass."""
+    """Check a store's folder; return the check if it fails: all other checks only read."""
     try:
         check_folder_is_writable(store)
     except ReconcilerError as error:
@@ -369,7 +369,7 @@ def _has_schema(graph: Graph) -> bool:
 
 
 def _erasures(erasures: ErasureStore) -> DoctorCheck:
-    """The number of erasures that were interrupted."""
+    """Count the erasures that were interrupted."""
     count = len(erasures.list_erasures(is_unfinished=True))
     cut_off = f"{count} cut off; `reconciler erasures --finish` finishes them"
     finding, numbers = cut_off if count else "all finished", {"unfinished_erasures": count}

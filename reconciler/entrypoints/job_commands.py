@@ -157,7 +157,7 @@ def _hand_over_all(
     hand_over: Callable[[Memory, str, list[Turn]], list[Job]],
     as_json: bool,
 ) -> None:
-    """Hand over all that say something; a refused one stops no other, but sets the exit code."""
+    """Hand over all conversations with words; a refusal stops no other, but sets the exit code."""
     refused: dict[str, str] = {}
     made: list[dict[str, object]] = []
     with Memory.open() as memory:
@@ -315,7 +315,7 @@ def _retried(memory: Memory, dead: Job) -> Job:
 
 
 def _drain(memory: Memory, asked: StopSignals, is_quiet: bool) -> list[Job]:
-    """The processed jobs; in a thread, so that a signal finds this one free."""
+    """Process the waiting jobs in a thread, so that this thread is free for a signal."""
     report = memory.queue()
     unfinished = report.jobs[JobState.WAITING] + report.jobs[JobState.RUNNING]
     with (
@@ -348,7 +348,7 @@ def _report(ended: Job, as_json: bool) -> None:
 
 
 def _lines(file: Path) -> list[str]:
-    """The file's lines; bytes that are not UTF-8 become half surrogates."""
+    """Return the file's lines; bytes that are not UTF-8 become half surrogates."""
     from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, too_large
 
     with sys.stdin.buffer if file == STANDARD_INPUT else opened(file) as stream:
@@ -368,21 +368,21 @@ _TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 
 def _outcomes(outcomes: Mapping[str, int]) -> str:
-    """The outcomes of candidates, without zeros."""
+    """Return the outcomes of candidates, without zeros."""
     return ", ".join(f"{count} {name}" for name, count in outcomes.items() if count) or (
         "no candidates"
     )
 
 
 def job_words(job: Job) -> str:
-    """One job in a line of a log: no words of the contact, and none of the extractor."""
+    """Describe one job in a line of a log: no words of the contact, and none of the extractor."""
     if job.state is JobState.DONE:
         return f"job {job.job_id} is done: {_outcomes(asdict(job.outcomes))}"
     return f"job {job.job_id} is {job.state} after {counted(job.attempts, 'attempt')}"
 
 
 def jobs_view(jobs: Sequence[Job], nothing: str = "There is no job.") -> Text:
-    """Each job with its session, its last error, and how a dead one is started again."""
+    """Show each job with its session, its last error, and how to start a dead job again."""
     told: list[str] = []
     for job in jobs:
         whose = f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}"
@@ -394,17 +394,17 @@ def jobs_view(jobs: Sequence[Job], nothing: str = "There is no job.") -> Text:
 
 
 def _begun_view(jobs: Sequence[Job], nothing: str = "") -> Text:
-    """Each job as it is now, and what to do if one waits."""
+    """Show each job as it is now, and what to do if one waits."""
     waits = any(job.state is JobState.WAITING for job in jobs)
     return lines(jobs_view(jobs, nothing), _TO_READ if waits else None)
 
 
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
-    """The result of a drain: jobs by state, outcomes of candidates, and why jobs are dead.
+    """Show the result of a drain: jobs by state, outcomes of candidates, and why jobs are dead.
 
     Args:
-        jobs: those of the drain, as they stand after it.
-        extractor: who read, in words.
+        jobs: the jobs of the drain, in their state after it.
+        extractor: the extractor that read, in words.
     """
     if not jobs:
         return Group("Nothing waited.")

@@ -81,7 +81,7 @@ def _with_help(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _described(parameter: inspect.Parameter, texts: Mapping[str, str]) -> inspect.Parameter:
-    """The parameter with its option or argument, and its text as help."""
+    """Return the parameter with its option or argument, and its text as help."""
     text = capital(" ".join(texts.get(parameter.name, "").split())) or None
     kind, taken = parameter.annotation, None
     if get_origin(kind) is Annotated:
@@ -97,7 +97,7 @@ def _described(parameter: inspect.Parameter, texts: Mapping[str, str]) -> inspec
 
 
 def opened(file: Path) -> BinaryIO:
-    """The file, open to be read.
+    """Open a file to read it.
 
     Raises:
         InvalidRequestError: it cannot be opened.
@@ -110,7 +110,7 @@ def opened(file: Path) -> BinaryIO:
 
 @contextmanager
 def reading(agent: str | None, contact: str | None, tenant: str | None) -> Iterator[Memory]:
-    """A memory to read from, in which a contact is known under these names.
+    """Open a memory to read from, in which a contact is known under these names.
 
     This is checked when the block ends without an error: errors about wrong input come first.
 
@@ -126,7 +126,7 @@ def reading(agent: str | None, contact: str | None, tenant: str | None) -> Itera
 
 @contextmanager
 def or_by_its_holder(call: str) -> Iterator[None]:
-    """Where another process has the store open, the error says that it can make the call.
+    """If another process has the store open, the error says that this process can make the call.
 
     Raises:
         GraphLockedError: another process has it open.
@@ -142,7 +142,7 @@ def or_by_its_holder(call: str) -> Iterator[None]:
 def of_whom(
     memory: Memory, agent: str, contact: str | None, tenant: str | None
 ) -> AgentMemory | ContactMemory:
-    """The memory of a contact, or that of the agent if no contact is named."""
+    """Return the memory of a contact, or that of the agent if no contact is named."""
     whole = memory.agent(agent, tenant=tenant)
     return whole if contact is None else whole.contact(contact)
 
@@ -154,7 +154,7 @@ def bound_to(
     contact: str | None,
     tenant: str | None,
 ) -> Callable[..., R]:
-    """A call about a contact, about an agent, or about the store if no agent is named.
+    """Return a call about a contact, an agent, or the store if no agent is named.
 
     Raises:
         InvalidScopeError: a contact is named without an agent.
@@ -185,7 +185,7 @@ def print_json(plain: Any) -> None:
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:
-    """The time that an option gives; None without one. A day alone begins in UTC.
+    """Read the time that an option gives; None without one. A day alone begins in UTC.
 
     Raises:
         InvalidNoteError: it is not an ISO 8601 time, or has no zone.
@@ -210,12 +210,12 @@ def parse_time(option: str, value: str | None) -> datetime | None:
 def progress(
     name: str, is_quiet: bool, total: int | None = None
 ) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar; call what it gives with the done part and the total, or None.
+    """Show a bar; call the given function with the done part and the total, or None.
 
     Args:
         name: the counted things.
         is_quiet: show nothing.
-        total: how many there are; None while unknown.
+        total: the number of things; None while unknown.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -232,11 +232,11 @@ def progress(
 
 @contextmanager
 def bar(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A bar; call what it gives with how many more are done.
+    """Show a bar; call the given function with how many more things are done.
 
     Args:
         name: the counted things.
-        total: how many there are; None while unknown.
+        total: the number of things; None while unknown.
         is_quiet: show nothing.
     """
     done = 0

@@ -58,7 +58,7 @@ _STYLES = {
     Action.REJECT: "red",
     Action.DECLINE: "red",
 }
-"""Of the other actions, which change what is known: yellow."""
+"""The colour of the other actions, which change facts."""
 
 _DISPOSALS = {
     Disposal.ADMIT: "✓ pass",
@@ -81,11 +81,11 @@ _DONE = {
 
 
 class Verbatim(str):
-    """A text that is printed letter by letter, without wrapping: a model may be given it."""
+    """A text that is printed letter by letter, without wrapping: it may be meant for a model."""
 
 
 def as_it_is(text: str) -> Verbatim:
-    """A text with lines to be pasted, so none is wrapped; controls are escaped."""
+    """Return a text with lines to be pasted: no line is wrapped, and controls are escaped."""
     return Verbatim("\n".join(map(visible, text.split("\n"))))
 
 
@@ -93,13 +93,13 @@ class _Terminal(Console):
     """A console on which no string has an effect: neither markup, emoji names nor controls."""
 
     def render_str(self, text: str, **given: Any) -> Text:
-        """The string literally; its lines stay lines."""
+        """Draw the string literally; its lines stay lines."""
         lines = "\n".join(map(visible, text.split("\n")))
         return super().render_str(lines, **given | {"markup": False, "emoji": False})
 
 
 def terminal(*, stderr: bool = False, is_quiet: bool = False) -> Console:
-    """The console for everything that a person reads."""
+    """Return the console for everything that a person reads."""
     return _Terminal(stderr=stderr, quiet=is_quiet, highlight=False, markup=False, emoji=False)
 
 
@@ -111,29 +111,29 @@ def make_printable() -> None:
 
 
 def lines(*texts: str | Text | None) -> Text:
-    """The texts beneath each other, each on a line of its own; None is left out."""
+    """Put the texts below each other, each on a line of its own; None is left out."""
     return Text("\n").join(
         Text(visible(text)) if isinstance(text, str) else text for text in texts if text is not None
     )
 
 
 def listed(draw: Callable[[T], Panel | Text], items: Iterable[T], nothing: str) -> Group:
-    """Each item as it is drawn; without any, the words for nothing."""
+    """Draw each item; if there is none, return the words for an empty list."""
     return Group(*(map(draw, items) if items else [nothing]))
 
 
 def panel(*texts: str | Text | None, title: str, subtitle: str | None = None) -> Panel:
-    """Texts beneath each other in a frame, between its names: an id is never cut."""
+    """Put texts below each other in a frame, between its names; an id is never cut."""
     return Panel(lines(title, *texts, subtitle))
 
 
 def record_panel(record: Any, title: str) -> Panel:
-    """A record with all its fields, as its JSON has them."""
+    """Show a record with all its fields, as its JSON has them."""
     return panel(*field_lines(record), title=title)
 
 
 def decision_line(decision: Decision) -> Text:
-    """One decision in a line or two: action, cosine, rule and text."""
+    """Show one decision in a line or two: action, cosine, rule and text."""
     replayed = "  (replayed)" if decision.replayed else ""
     how = f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}"
     touched = (f"{verb}: {_text_of(each, decision)}" for verb, each in _touched(decision))
@@ -146,7 +146,7 @@ def decision_line(decision: Decision) -> Text:
 
 
 def decision_made(decision: Decision) -> Text:
-    """One decision, with its id and the id of its fact."""
+    """Show one decision, with its id and the id of its fact."""
     return lines(
         decision_line(decision),
         f"{'':<25}decision {decision.decision_id}",
@@ -155,7 +155,7 @@ def decision_made(decision: Decision) -> Text:
 
 
 def decision_panel(decision: Decision) -> Panel:
-    """A decision with its reason, when it was made, and about whom."""
+    """Show a decision with its reason, its time and its contact."""
     when = f"{decision.scope.contact_id}, {_day(decision.note.said_at)}"
     # Of what the gate kept out the line itself has the reason.
     reason = _reason(decision) if decision.action.is_reconciled else None
@@ -163,13 +163,13 @@ def decision_panel(decision: Decision) -> Panel:
 
 
 def waiting_panel(item: Decision | Dispute) -> Panel:
-    """A held note or a dispute: the question, the ids, the reason and since when."""
+    """Show a held note or a dispute: the question, the ids, the reason and since when it waits."""
     scope = item.scope
     return panel(*waiting_lines(item), scope.as_options(), title=scope.contact_id)
 
 
 def expiring_panel(expiring: ExpiringFact) -> Panel:
-    """A fact that expires soon: the day, the question, and how to answer no."""
+    """Show a fact that expires soon: the day, the question, and how to answer no."""
     until = f" · until {_day(expiring.fact.expires_at)}" if expiring.fact.expires_at else ""
     return panel(
         expiring.question,
@@ -180,12 +180,12 @@ def expiring_panel(expiring: ExpiringFact) -> Panel:
 
 
 def refusal_line(count: RefusalCount) -> Text:
-    """Refusals of a contact for one reason."""
+    """Show a contact's refusals for one reason."""
     return lines(f"{count.refusals:>4} × {count.reason}, contact {count.contact_id}")
 
 
 def assessment_view(assessment: Assessment) -> Text:
-    """The finding of each check, the parts of the score, and the result."""
+    """Show the finding of each check, the parts of the score, and the result."""
     findings = (
         f"{each.check.replace('_', ' '):<15} {_DISPOSALS[each.disposal]}: {each.detail}"
         for each in assessment.findings
@@ -205,13 +205,13 @@ def assessment_view(assessment: Assessment) -> Text:
 
 
 def explanation_panel(explanation: Explanation) -> Panel:
-    """A decision in plain words, in reading order."""
+    """Show a decision in plain words, in reading order."""
     told = [line for sentence in explanation.sentences() for line in ("", sentence)]
     return panel(*told, "", title="Why")
 
 
 def ranked_facts(query: str, ranked: Sequence[RankedFact]) -> Group:
-    """Recalled facts with their score, and what it is made of."""
+    """Show recalled facts with their score and the parts of the score."""
     heading = f"Recall: {query}" if query else "All live facts"
     return Group(lines(heading), *map(_ranked_panel, ranked))
 
@@ -228,7 +228,7 @@ def _ranked_panel(hit: RankedFact) -> Panel:
 
 
 def _marks(hit: RankedFact) -> Iterator[str]:
-    """Marks of a recalled fact: standing, disputed, not yet or no longer true."""
+    """Return the marks of a recalled fact: standing, disputed, not yet or no longer true."""
     from reconciler.domain.recalling.recalled import holds_until_settled
 
     fact = hit.fact
@@ -245,7 +245,7 @@ def _marks(hit: RankedFact) -> Iterator[str]:
 
 
 def fact_panel(fact: Fact, *texts: str, subtitle: str) -> Panel:
-    """A fact under the id that commands take, with what it points to."""
+    """Show a fact under the id that commands take, with the facts that it points to."""
     return panel(fact.text, _pointer(fact), *texts, title=fact.fact_id, subtitle=subtitle)
 
 
@@ -254,7 +254,7 @@ def _pointer(fact: Fact) -> str | None:
 
 
 def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
-    """Each history as a branch: the last fact on top, what it superseded beneath, and why."""
+    """Show each history as a branch: the last fact on top, the superseded facts below, and why."""
     tree = Tree(lines(contact))
     texts = {fact.fact_id: fact.text for history in histories for fact in history.facts}
     for history in histories:
@@ -276,7 +276,7 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 
 def contact_line(contact: Contact) -> Text:
-    """A contact with its name, and how many of its facts are in which state."""
+    """Show a contact with its name, and the number of its facts by state."""
     # An unnamed contact has its id as its name.
     names = dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
     states = ("expired", "archived", "superseded", "revoked", "erased")
@@ -295,7 +295,7 @@ def _fact_label(fact: Fact) -> Text:
 
 
 def _held(fact: Fact) -> str:
-    """When it held, and how often it was said."""
+    """Return when the fact held, and how often it was said."""
     if fact.is_void:
         return f" never held, said {fact.observations}×"
     until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
@@ -307,7 +307,7 @@ def _held(fact: Fact) -> str:
 
 
 def _gate_remarks(decision: Decision) -> Iterator[str]:
-    """Why the gate stopped it, and the id under which it waits."""
+    """Return why the gate stopped the note, and the id under which it waits."""
     if not decision.action.is_reconciled:
         yield decision.reason
     if decision.action is Action.HOLD:
@@ -317,7 +317,7 @@ def _gate_remarks(decision: Decision) -> Iterator[str]:
 
 
 def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
-    """Other facts that the decision changed: a word and an id each."""
+    """List the other facts that the decision changed: a word and an id for each."""
     verb = "revokes fact" if decision.action is Action.REVOKE else "supersedes"
     yield from ((verb, fact_id) for fact_id in decision.superseded_ids)
     if decision.undo:
@@ -353,7 +353,7 @@ def _day(at: datetime) -> str:
 def recall_view(
     ranked: Recalled, *, query: str, agent: str, contact: str, prompt: bool
 ) -> Group | Verbatim:
-    """The recalled facts, which kind of answer they are, and how long they are as a prompt."""
+    """Show the recalled facts, the kind of the answer, and their length as a prompt."""
     from reconciler.domain.recalling.prompting import as_prompt, token_count
 
     told = as_prompt(ranked)
@@ -371,7 +371,7 @@ def recall_view(
 
 
 def recall_plain(ranked: Recalled, prompt: bool) -> Any:
-    """The recalled facts as plain values; with ``--prompt`` also as a model gets them."""
+    """Return the recalled facts as plain values; with ``--prompt`` also as a model gets them."""
     from reconciler.domain.recalling.prompting import as_prompt, token_count
 
     if not prompt:
@@ -381,19 +381,19 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
 
 
 def found_panel(hit: FoundFact) -> Panel:
-    """A fact of any contact: how it was found, and when it was said last."""
+    """Show a fact of any contact: how it was found, and when it was last said."""
     how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
     said = f"{how}, said last {hit.fact.last_confirmed_at:%Y-%m-%d}, {hit.fact.word}"
     return fact_panel(hit.fact, said, subtitle=hit.contact_id)
 
 
 def value_shown(value: SlotValue) -> Text:
-    """A current value of an attribute."""
+    """Show a current value of an attribute."""
     return lines(value_line(value))
 
 
 def check_view(checked: ActCheck) -> Verbatim:
-    """The answer to a check before an act, and the facts that the act rests on."""
+    """Show the answer to a check before an act, and the facts that the answer rests on."""
     answer = checked.as_prompt({fact.fact_id: fact.handle for fact in checked.facts})
     return Verbatim(
         "\n".join([answer, *(f"  {fact.handle} {fact.text}" for fact in checked.facts)])
@@ -401,12 +401,12 @@ def check_view(checked: ActCheck) -> Verbatim:
 
 
 def briefing_view(briefing: Briefing) -> Verbatim:
-    """The briefing, exactly as a model gets it."""
+    """Show the briefing, exactly as a model gets it."""
     return Verbatim(briefing.as_prompt())
 
 
 def archived_panel(archived: Archived) -> Panel:
-    """The archived facts of a contact, with the decision that archived them."""
+    """Show the archived facts of a contact, with the decision that archived them."""
     done = (
         "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
     )
@@ -415,7 +415,7 @@ def archived_panel(archived: Archived) -> Panel:
 
 
 def evidence_panel(evidence: FactEvidence) -> Panel:
-    """A fact with the turns that it rests on."""
+    """Show a fact with the turns that it rests on."""
     return panel(
         evidence.fact.text,
         *evidence_lines(evidence),
@@ -425,7 +425,7 @@ def evidence_panel(evidence: FactEvidence) -> Panel:
 
 
 def erasure_panel(erasure: Erasure) -> Panel:
-    """An erasure with its receipt, and what to do about it; of a dry run what would be done."""
+    """Show an erasure with its receipt and the next step; for a dry run, what it would erase."""
     told, title = [*field_lines(erasure)], str(erasure.state)
     if erasure.receipt.is_dry_run:
         told = [line for line in told if not line.endswith((": 0", f"state: {title}"))]
@@ -446,6 +446,6 @@ def _advice(receipt: ErasureReceipt) -> Iterator[str]:
 
 
 def health_view(report: HealthReport) -> Text:
-    """The numbers of all contacts together; JSON has those of each."""
+    """Show the numbers of all contacts together; the JSON has those of each contact."""
     totals = (f"{name:<14}{now:>6}  {meaning}" for name, now, meaning in health_rows(report))
     return lines(f"Health of {report.agent_id}", *totals)

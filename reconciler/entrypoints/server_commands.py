@@ -213,7 +213,7 @@ def _grant(
 
 
 def _expiry(given: str | None) -> datetime | None:
-    """The time when a token expires.
+    """Return the time when a token expires.
 
     Raises:
         InvalidNoteError: it cannot be read.

@@ -1,8 +1,8 @@
-"""Common parts of the commands that run on: options, the address, the memory, the log, the stop.
+"""Common parts of the commands that keep running: options, address, memory, log and stop.
 
-Turns arguments into an address. The caller gives the application; the web server is imported when
-one starts. A command that runs until SIGTERM or Ctrl-C ends at its own moment. The log is that of
-the commands' own processes; the library itself sets nothing up.
+Turns arguments into an address. The caller gives the application; the web server is imported when a
+server starts. A command that runs until SIGTERM or Ctrl-C chooses the moment at which it ends. Only
+the commands set up a log; the library itself never does.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ Worker = Annotated[
 def address_of(
     host: str, port: int, names: list[str] | None, certificate: Path | None, key: Path | None
 ) -> Address:
-    """The address to listen on.
+    """Return the address to listen on.
 
     Raises:
-        InvalidRequestError: a certificate without a key, or the other way around.
+        InvalidRequestError: there is a certificate without a key, or a key without a certificate.
     """
     from reconciler.serve.access.http_door import Address
 
@@ -68,7 +68,7 @@ def address_of(
 
 
 def token_file(path: Path | None) -> TokenFile:
-    """The file of tokens; None for the user's."""
+    """Return the file of tokens; None for the user's."""
     from reconciler.resources import user_data_folder
     from reconciler.serve.access.tokens import TokenFile
 
@@ -77,7 +77,7 @@ def token_file(path: Path | None) -> TokenFile:
 
 @contextmanager
 def open_memory(worker: bool | None) -> Iterator[Memory]:
-    """The memory, with a thread that reads handed-over sessions if one is wanted."""
+    """Open the memory, with a thread that reads handed-over sessions if one is wanted."""
     with Memory.open(warm_up=True) as memory:
         if memory.settings.graph == "embedded" if worker is None else worker:
             memory.start_worker()
@@ -99,13 +99,13 @@ def serve(
 
     Args:
         app_of: makes the application of an open memory.
-        address: where to listen.
+        address: the address to listen on.
         tokens: the tokens that let clients in.
         worker: whether this process reads handed-over sessions; None for what the engine needs.
         path: the path after the address in the message.
-        has_page: whether a person finds a page at /, so that its address is told too.
+        has_page: whether there is a page for a person at /; then its address is printed too.
         bounds: the resources of a client without a good token; None for the usual ones.
-        as_json: tell the address as JSON.
+        as_json: print the address as JSON.
     """
     from reconciler.serve.access.http_door import is_loopback, listen, serve_http, tls_of
 
@@ -138,7 +138,7 @@ def check_installed(needed: str, *modules: str) -> None:
     """Check that the libraries of a server are installed.
 
     Raises:
-        ConfigurationError: one is not; ``needed`` says what to do.
+        ConfigurationError: a library is missing; ``needed`` says what to do.
     """
     try:
         for module in modules:
@@ -184,7 +184,7 @@ class StopSignals:
 
 @contextmanager
 def stop_signals() -> Iterator[StopSignals]:
-    """Signals to stop are kept instead of ending the process, while the block runs."""
+    """Keep signals to stop, instead of ending the process, while the block runs."""
     asked = StopSignals()
     before = {number: signal.signal(number, asked.take) for number in _SIGNALS}
     try:
@@ -197,7 +197,7 @@ def stop_signals() -> Iterator[StopSignals]:
 def quiet_the_driver() -> None:
     """Leave out the driver's messages about an unavailable server, one for each attempt.
 
-    Our own error says it once, with the remedy. A level that is set for the driver counts.
+    Our own error says it once, with the remedy. A level that is set for the driver is kept.
     """
     logger = logging.getLogger("neo4j")
     if logger.level == logging.NOTSET:
