@@ -1,4 +1,4 @@
-"""Memory for the Claude Agent SDK, bound to one contact: tools, and what a reply needs to know."""
+"""Memory for the Claude Agent SDK, bound to one contact: tools, and context for replies."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _SESSIONS_MAX = 1_000
 
 
 def claude_agent_server(tools: AgentTools, name: str = "memory") -> McpSdkServerConfig:
-    """A server for ``ClaudeAgentOptions(mcp_servers={"memory": …})``; calls run in threads.
+    """Make a server for ``ClaudeAgentOptions(mcp_servers={"memory": …})``; calls run in threads.
 
-    The SDK checks arguments against the schemas first, and tells the model of a mistake.
+    The SDK checks arguments against the schemas first, and reports a mistake to the model.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.
-        name: of the server; its tools are called ``mcp__memory__add_contact_note`` and so on.
+        name: the server's name; its tools are named ``mcp__memory__add_contact_note`` and so on.
     """
     return create_sdk_mcp_server(
         name,
@@ -60,16 +60,16 @@ def claude_agent_context(
     budget_tokens: int | None = None,
     kept: MutableMapping[str, Sequence[str]] | None = None,
 ) -> dict[Any, list[HookMatcher]]:
-    """What each reply needs to know, for ``ClaudeAgentOptions(hooks=…)``: no model has to ask.
+    """Add context to each prompt, for ``ClaudeAgentOptions(hooks=…)``: no model has to ask.
 
-    ``ContactMemory.context`` is added to each prompt, as data. Claude Code keeps it in its session,
-    and is shown all again once it has compacted that. If the memory cannot be read, the prompt is
-    blocked.
+    ``ContactMemory.context`` is added to each prompt, as data. Claude Code keeps this context in
+    its session; after it has compacted the session, all facts are shown again. If the memory cannot
+    be read, the prompt is blocked.
 
     Args:
         contact: the contact; the opener of the memory closes it.
         budget_tokens: as ``ContactMemory.context`` takes it.
-        kept: by Claude's session id the ids of the facts that it was shown. Give your own mapping,
+        kept: the ids of the facts that were shown, by Claude's session id. Give your own mapping,
             such as a ``shelve``, if sessions are resumed after a restart; None keeps the last 1,000
             in this process.
     """

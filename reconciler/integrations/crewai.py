@@ -21,7 +21,7 @@ __all__ = ["CrewTool", "crewai_tools"]
 
 
 class CrewTool(BaseTool):  # type: ignore[misc]  # CrewAI is not there where types are checked
-    """One of an agent's tools. A mistake of a model's is answered in words, like anything else."""
+    """One of an agent's tools. A model's mistake is answered in words, like any other call."""
 
     agent_tools: Any
     cache_function: Callable[..., bool] = lambda *_: False  # else a second recall is the first
@@ -32,7 +32,7 @@ class CrewTool(BaseTool):  # type: ignore[misc]  # CrewAI is not there where typ
 
 
 def crewai_tools(tools: AgentTools) -> list[CrewTool]:
-    """An agent's tools for ``Agent(tools=…)``.
+    """Make an agent's tools for ``Agent(tools=…)``.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.

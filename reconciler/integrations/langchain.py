@@ -20,24 +20,25 @@ if TYPE_CHECKING:
 __all__ = ["CallableTool", "ContactTool", "langchain_tools", "sent_back"]
 
 _RUNTIME = "runtime"
-"""Where LangGraph's ``ToolNode`` hands a tool the state of the graph and the call's id."""
+"""The argument in which LangGraph's ``ToolNode`` gives a tool the state of the graph and the id of
+the call."""
 
 
 def _takes_runtime(runtime: Any) -> None:
-    """The signature by which ``ToolNode`` finds out that a tool takes its runtime."""
+    """Has the signature by which ``ToolNode`` sees that a tool takes its runtime."""
 
 
 class CallableTool(BaseTool):
-    """A tool that learns which call of which message it answers.
+    """A tool that is given the message and the call that it answers.
 
-    A mistake of a model's is a message with the status ``error``.
+    A model's mistake becomes a message with the status ``error``.
     """
 
     handle_tool_error: Any = True
 
     @property
     def func(self) -> Callable[..., None]:
-        """What ``ToolNode`` reads to see what to hand over."""
+        """Return the function that ``ToolNode`` reads to see which arguments the tool takes."""
         return _takes_runtime
 
     @property
@@ -62,7 +63,7 @@ class ContactTool(CallableTool):
 
 
 def langchain_tools(tools: AgentTools) -> list[BaseTool]:
-    """An agent's tools for ``model.bind_tools`` and an agent's ``tools``.
+    """Make an agent's tools for ``model.bind_tools`` and an agent's ``tools``.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.
@@ -81,12 +82,12 @@ def langchain_tools(tools: AgentTools) -> list[BaseTool]:
 def sent_back(
     tools: AgentTools, name: str, arguments: Mapping[str, Any], ids: Mapping[str, str]
 ) -> str:
-    """The words of a reply; an error's words are raised, so that LangChain marks them.
+    """Return the words of a reply; an error's words are raised, so that LangChain marks them.
 
     Args:
-        tools: the contact's.
-        name: of the tool.
-        arguments: what the model sent.
+        tools: the contact's tools.
+        name: the tool's name.
+        arguments: the arguments that the model sent.
         ids: ``call_id`` and ``message_id``, as ``AgentTools.call`` takes them.
 
     Raises:
@@ -99,9 +100,9 @@ def sent_back(
 
 
 def _ids_of(runtime: Any, tool_call_id: str | None) -> dict[str, str]:
-    """The ids of a call: its place behind the person's message that it answers.
+    """Make the ids of a call: its place after the person's message that it answers.
 
-    A model that is asked again from a checkpoint gives its message and call new ids, and many
+    If a model is asked again from a checkpoint, its message and its call get new ids, and many
     servers number calls from zero. The place in the thread stays the same.
     """
     state = getattr(runtime, "state", None)
@@ -111,7 +112,7 @@ def _ids_of(runtime: Any, tool_call_id: str | None) -> dict[str, str]:
 
 
 def _place_of(messages: Iterable[Any], tool_call_id: str | None) -> dict[str, str] | None:
-    """The last person's message, and which call after it this is; None if it is not among them."""
+    """Find the last person's message, and the call's number after it; None if it is not found."""
     since: list[tuple[Any, Any]] = []
     asked = None
     for message in messages:

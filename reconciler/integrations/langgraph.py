@@ -63,7 +63,7 @@ Namespace = tuple[str, ...]
 
 _RUNS_MAX = 1_000
 _SHOWN = "reconciler_shown"
-"""Where a message of facts keeps their ids; it is sent to no model."""
+"""The key under which a message of facts keeps their ids; no model sees it."""
 _NAMESPACE_LABELS = 2
 _VALUE_KEYS = (
     *("text", "source_kind", "subject", "attribute", "value", "single_valued", "importance"),
@@ -73,7 +73,7 @@ _FILTERS = ("attribute", "category", "topic", "subject")
 
 
 def _tools_of_runs(memory: Memory, **bound: Any) -> Callable[[Mapping[str, Any]], AgentTools]:
-    """The tools of a run, bound by its configuration; those of recent runs are kept."""
+    """Makes the tools of a run, bound by its configuration; keeps those of recent runs."""
     kept: LRUCache[Any, AgentTools] = LRUCache(_RUNS_MAX)
     tools_of = cached(kept, lock=Lock())(partial(memory.agent_tools, **bound))
 
@@ -111,23 +111,22 @@ def langgraph_tools(
     trusted_tools: Sequence[str] | None = None,
     with_colleague: bool = False,
 ) -> list[BaseTool]:
-    """Tools for all runs of a graph; each run names its contact.
+    """Make tools for all runs of a graph; each run names its contact.
 
     A run names ``agent_id``, ``contact_id`` and ``thread_id`` in ``config={"configurable": {…}}``.
-    The thread is the conversation under which notes are filed; all notes without a thread are filed
-    under one. A run that names no contact fails with ``InvalidScopeError``, and its model is told
-    nothing.
+    The thread is the notes' conversation; all notes without a thread share one conversation. A run
+    that names no contact fails with ``InvalidScopeError``, and its model gets no answer.
 
     Args:
         memory: the memory; its opener closes it.
         tenant: the tenant; None for the configured one.
-        can_recall: whether there is ``recall_contact``.
-        can_check: whether there is ``check_before_acting``.
+        can_recall: whether the tools include ``recall_contact``.
+        can_check: whether the tools include ``check_before_acting``.
         budget_tokens: the size of one recall; None for 500.
         trusted_tools: as ``Memory.agent_tools`` takes it.
-        with_colleague: whether the model is told that it may note a colleague's word. If one of
-            your own people takes part in a run, the run names this person as ``colleague``, beside
-            the contact; in any other run a colleague's word is refused.
+        with_colleague: whether the tool's description says that the model may note a colleague's
+            word. If one of your own people takes part in a run, the run names this person as
+            ``colleague``, beside the contact; in any other run a colleague's word is refused.
     """
     runs = _tools_of_runs(
         memory,
@@ -160,12 +159,12 @@ def langgraph_tools(
 def langgraph_context(
     memory: Memory, *, tenant: str | None = None, budget_tokens: int | None = None
 ) -> Callable[[Mapping[str, Any], RunnableConfig], dict[str, list[HumanMessage]]]:
-    """What each reply needs to know: a node before the model's, or a ``pre_model_hook``.
+    """Make a node before the model's, or a ``pre_model_hook``, that adds context to replies.
 
     It adds ``ContactMemory.context`` to the ``messages``, as data, once for each of the person's
-    turns. The message keeps which facts it shows, and so does the checkpoint of the thread; what is
-    removed from the state counts as not shown. The run names agent and contact as for
-    ``langgraph_tools``.
+    turns. The message and the checkpoint of the thread keep the ids of the shown facts. Facts of a
+    message that is removed from the state count as not shown. The run names agent and contact as
+    for ``langgraph_tools``.
 
     Args:
         memory: the memory; its opener closes it.
@@ -203,7 +202,7 @@ def langgraph_context(
 
 
 def contact_namespace(agent_id: str, contact_id: str) -> tuple[str, str]:
-    """The namespace of a contact in a ``ReconcilerStore``.
+    """Return the namespace of a contact in a ``ReconcilerStore``.
 
     LangGraph forbids dots in a namespace; they are escaped, as in a URL, and so is ``%``.
     """
@@ -215,15 +214,14 @@ class ReconcilerStore(BaseStore):
 
     A namespace is an agent and a contact. A value that is put goes through the write gate and the
     reconciler, as every note does: it may be held or refused, or replace a value that was put under
-    another key. So an item is the fact that holds now, and there may be none.
+    another key. So an item is the present fact, and a key may have none.
 
     ``put``: the value has ``text``, and may have ``source_kind``, ``subject``, ``attribute``,
-        ``value``, ``single_valued``, ``importance``, ``category`` and ``topic``. The same value
-        put again under the same key, while it holds, is written once; put after another value it
-        is said again. It reads the contact's whole history. ``index`` is
-        ignored.
-    ``get``: the present value under the key, or of the fact with that id; None if it ended, waits
-        for a yes, or was said before under another key. It reads the contact's whole history.
+        ``value``, ``single_valued``, ``importance``, ``category`` and ``topic``. If the same value
+        is put again under the same key, while it holds, it is written once; after another value it
+        is a new note. It reads the contact's whole history. ``index`` is ignored.
+    ``get``: the present value under the key, or the fact with that id; None if the value ended,
+        waits for a yes, or was put earlier under another key. It reads the contact's whole history.
     ``search``: recalls, within one namespace. Keys are ids of facts. Standing constraints come with
         the first page, beyond the limit. A filter compares ``attribute``, ``category``, ``topic``
         and ``subject`` with one value each.
@@ -258,11 +256,11 @@ class ReconcilerStore(BaseStore):
         self._on_decision = on_decision
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out the operations in order; if one fails, those before it stand.
+        """Carry out the operations in order; if one fails, the operations before it are kept.
 
         Raises:
             InvalidRequestError: a namespace, a value or a filter cannot be used.
-            ReconcilerError: what the memory's calls raise.
+            ReconcilerError: a call of the memory failed.
         """
         if not isinstance(ops, Iterable):
             raise InvalidRequestError(f"ops must be a list, not {type(ops).__name__}")
@@ -324,7 +322,7 @@ class ReconcilerStore(BaseStore):
         )
 
     def _fact(self, namespace: Namespace, key: str) -> Fact | None:
-        """The present fact of the value that was put under a key last; None without one."""
+        """Return the present fact of the value that was last put under a key; None without one."""
         chains = self._about(namespace).history()
         hides_expired = self._memory.settings.life.expired == "hidden"
         facts = [
@@ -370,10 +368,10 @@ def _label(identifier: str) -> str:
 
 
 def _contact(namespace: Namespace) -> tuple[str, str]:
-    """Agent and contact of a namespace.
+    """Return the agent and the contact of a namespace.
 
     Raises:
-        InvalidRequestError: it is none.
+        InvalidRequestError: it is not a namespace of a contact.
     """
     is_path = isinstance(namespace, tuple | list) and all(isinstance(a, str) for a in namespace)
     if not is_path:
@@ -387,10 +385,10 @@ def _contact(namespace: Namespace) -> tuple[str, str]:
 
 
 def _key(about: ContactMemory, op: PutOp, value: Mapping[str, Any]) -> str:
-    """The idempotency key of a value: made of the value, its key and its occasion.
+    """Make the idempotency key of a value: from the value, its key and its occasion.
 
-    The occasion is the value put under the key before: Basic after Premium differs from Basic at
-    first. A live fact that this value itself wrote does not count, so that a retry finds its own
+    The occasion is the previous value under the key: "Basic" after "Premium" differs from a first
+    "Basic". A live fact that this value itself wrote does not count, so that a retry finds its own
     decision. Texts cannot be compared: the gate redacts them.
     """
     put = [fact for chain in about.history() for fact in chain.facts if op.key in fact.tags]
@@ -405,7 +403,7 @@ def _key(about: ContactMemory, op: PutOp, value: Mapping[str, Any]) -> str:
 
 
 def _key_after(about: ContactMemory, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
-    """The idempotency key of a value that is put under its key after this fact."""
+    """Make the idempotency key of a value that is put under its key after this fact."""
     try:
         said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Memory for the OpenAI Agents SDK, bound to one contact: tools, and what a reply needs to know."""
+"""Memory for the OpenAI Agents SDK, bound to one contact: tools, and context for replies."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["openai_agents_context", "openai_agents_tools"]
 
 _TURNS_MAX = 4
-"""The person's latest turns that are given their facts again in each call of the model."""
+"""The number of the person's latest turns that get their facts again in each call of the model."""
 
 
 def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
-    """An agent's tools for ``Agent(tools=…)``, with strict schemas; calls run in threads.
+    """Make an agent's tools for ``Agent(tools=…)``, with strict schemas; calls run in threads.
 
     A model's mistake is answered in words, like any other call.
 
@@ -57,16 +57,16 @@ def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
 def openai_agents_context(
     contact: ContactMemory, *, budget_tokens: int | None = None
 ) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
-    """What each reply needs to know, for ``RunConfig(call_model_input_filter=…)``.
+    """Make a filter that adds context, for ``RunConfig(call_model_input_filter=…)``.
 
     ``ContactMemory.context`` is put before the person's latest four turns, as data: the briefing
-    before the first of them. The SDK keeps nothing that a filter adds, so each call of the model is
-    given the facts as they are then, each once, and there is nothing to keep. A conversation that
-    OpenAI's server keeps is not for it: call ``ContactMemory.context`` yourself there.
+    before the first of them. The SDK keeps nothing that a filter adds, so each call of the model
+    gets the present facts, each once. Do not use this filter for a conversation that OpenAI's
+    server keeps; call ``ContactMemory.context`` yourself.
 
     Args:
         contact: the contact; the opener of the memory closes it.
-        budget_tokens: as ``ContactMemory.context`` takes it, a turn.
+        budget_tokens: as ``ContactMemory.context`` takes it, for each turn.
     """
 
     def with_context(items: Sequence[Any]) -> list[Any]:
@@ -103,6 +103,6 @@ async def _invoke(tools: AgentTools, name: str, called: ToolContext[Any], argume
 
 
 def _heard(called: ToolContext[Any]) -> str:
-    """The conversation up to the call, as its message: the SDK names no message of its own."""
+    """Return the conversation up to the call as its message: the SDK names no message."""
     told = json.dumps(called.turn_input, default=str, sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Memory for Pydantic AI, bound to one contact: tools, and what a reply needs to know."""
+"""Memory for Pydantic AI, bound to one contact: tools, and context for replies."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _SHOWN = "reconciler_shown"
 """The key of a request's metadata that keeps the ids of the facts that it shows."""
 
 _AN_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
-"""``from_schema`` accepts a list as arguments, which would end the run."""
+"""A tool's arguments as an object: ``from_schema`` also accepts a list, which would end the run."""
 
 
 def pydantic_ai_tools(tools: AgentTools) -> list[Tool[Any]]:
-    """An agent's tools for ``Agent(tools=…)``; Pydantic AI calls them in threads.
+    """Make an agent's tools for ``Agent(tools=…)``; Pydantic AI calls them in threads.
 
     A model's mistake is a failed result that says so. It uses up no retry of the run.
 
@@ -55,12 +55,12 @@ def pydantic_ai_tools(tools: AgentTools) -> list[Tool[Any]]:
 def pydantic_ai_context(
     contact: ContactMemory, *, budget_tokens: int | None = None
 ) -> ProcessHistory[Any]:
-    """What each reply needs to know, for ``Agent(capabilities=[…])``: no model has to ask.
+    """Add context to each prompt, for ``Agent(capabilities=[…])``: no model has to ask.
 
     ``ContactMemory.context`` is put before each new prompt, as data, and stays in the run's
-    messages. A request's ``metadata`` keeps which facts were shown, so pass the messages of a
-    conversation on as ``message_history``, also from a file. Messages that are dropped from it
-    count as not shown.
+    messages. A request's ``metadata`` keeps the ids of the shown facts. So pass on the messages of
+    a conversation as ``message_history``, also from a file. Messages that are dropped from it count
+    as not shown.
 
     Args:
         contact: the contact; the opener of the memory closes it.
@@ -96,7 +96,7 @@ def pydantic_ai_context(
 
 
 def _prompt_place(message: ModelMessage) -> int | None:
-    """The place of the first words of the person in a request; None without any."""
+    """Find the person's first words in a request; None without any."""
     places = (at for at, part in enumerate(message.parts) if isinstance(part, UserPromptPart))
     return next(places, None)
 
@@ -106,7 +106,7 @@ def _kept(message: ModelMessage) -> dict[str, Any]:
 
 
 def _words(content: Any) -> str:
-    """The words of a prompt; pictures and other files have none."""
+    """Return the words of a prompt; pictures and other files have none."""
     if isinstance(content, str):
         return content
     texts = (getattr(part, "content", part) for part in content)

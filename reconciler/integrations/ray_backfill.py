@@ -1,4 +1,4 @@
-"""A large import on a Ray cluster: all notes of a contact in one task, each task through the door.
+"""A large import on a Ray cluster: one task imports all notes of a contact, through the door.
 
 Here: how lines are divided, and how the reports are put together. Never here: a decision about a
 note. Each task calls ``Memory.import_notes``, so a run that was killed continues where it stopped
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 __all__ = ["import_on_ray"]
 
 _LINES_A_BLOCK = 2_000
-"""Lines that are sent to the cluster together, of 128 KiB at most each."""
+"""The number of lines that are sent to the cluster together, of 128 KiB at most each."""
 
 _PARTITIONS_A_WRITER = 8
-"""Parts for each writer, so that one that is done early finds work."""
+"""The number of parts for each writer, so that a writer that finishes early finds work."""
 
 
 def import_on_ray(
@@ -63,24 +63,25 @@ def import_on_ray(
 
     All notes of a contact are written by one task, in the order of time; undated ones come last, in
     the lines' order. Writers that are killed are started again, by Ray or by another run; no line
-    takes effect twice. What a killed task wrote counts as ``resumed``.
+    takes effect twice. The notes of a killed task count as ``resumed``.
 
     Args:
-        memory: its store is written to, by processes that are given its settings.
+        memory: the memory to write to; processes with its settings do so.
         lines: as ``Memory.import_notes`` takes them.
-        address: of the cluster; None for one on this machine, unless Ray is connected already.
-        partitions: into how many parts the contacts are divided; a part is held in memory, and is
-            what a killed writer reads again. None for eight a core.
-        tenant: for lines that name none; None for the configured one.
-        agent_id: for lines that name none.
-        contact_id: for lines that name none.
+        address: the cluster's address; None for a cluster on this machine, unless Ray is connected
+            already.
+        partitions: the number of parts into which the contacts are divided. A part is held in
+            memory, and a killed writer reads its part again. None for eight for each core.
+        tenant: the tenant of lines that name none; None for the configured one.
+        agent_id: the agent of lines that name none.
+        contact_id: the contact of lines that name none.
         source: as ``Memory.import_notes`` takes it.
         on_progress: called with how many more lines were processed, a part at a time.
 
     Raises:
         ConfigurationError: the engine serves one process, there is no such cluster, or a node has
             other files or another hash key than this process.
-        GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
+        GraphUnavailableError, EmbeddingError: notes written until then are kept; run again.
         InvalidScopeError: one of the three cannot be used.
     """
     if memory.settings.graph == "embedded":
@@ -109,7 +110,7 @@ def import_on_ray(
 
 
 def _parted(lines: Iterable[str], defaults: Mapping[str, str], partitions: int) -> Dataset:
-    """All lines, those of a contact in one block; ready before a writer takes its core."""
+    """Divide all lines, those of a contact into one block, before a writer takes its core."""
     sent = ray.data.from_arrow_refs([ray.put(table) for table in _tables(lines)])
     sent.context.enable_progress_bars = False
     placed = sent.map_batches(_placed, fn_args=(defaults,), batch_format="pyarrow", batch_size=None)
@@ -117,7 +118,7 @@ def _parted(lines: Iterable[str], defaults: Mapping[str, str], partitions: int) 
 
 
 def _tables(lines: Iterable[str]) -> Iterator[pa.Table]:
-    """The lines with their numbers; as bytes, because not every line is UTF-8."""
+    """Make tables of the lines with their numbers; as bytes, because not every line is UTF-8."""
     numbered = enumerate(lines, start=1)
     while some := list(islice(numbered, _LINES_A_BLOCK)):
         numbers, texts = zip(*some, strict=True)
@@ -126,7 +127,7 @@ def _tables(lines: Iterable[str]) -> Iterator[pa.Table]:
 
 
 def _placed(table: pa.Table, defaults: Mapping[str, str]) -> pa.Table:
-    """The lines with their contact and the time from which they hold."""
+    """Add to the lines their contact and the time from which they hold."""
     contacts, times = [], []
     for number, line in zip(table["number"].to_pylist(), _texts(table), strict=True):
         try:
@@ -150,7 +151,7 @@ class _Writer:
         self._settings, self._given = settings, given
 
     def __call__(self, part: pa.Table) -> dict[str, Any]:
-        """The report of a part. An error is returned: Ray would hide it in one of its own."""
+        """Return the report of a part, or its error: Ray would hide a raised one in its own."""
         try:
             outcome: ImportReport | ReconcilerError = self._imported(part)
         except ReconcilerError as error:
@@ -183,7 +184,7 @@ def _together(outcomes: Dataset, on_progress: Callable[[int], None]) -> ImportRe
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """A connection to the cluster; it is closed here if it was opened here."""
+    """Connect to the cluster; the connection is closed here if it was opened here."""
     is_ours = not ray.is_initialized()
     try:
         if is_ours:
