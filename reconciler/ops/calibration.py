@@ -1,8 +1,8 @@
 """Calibration: labelled pairs from a file or from the graph's own decisions, measured and reported.
 
-Here: reading and checking the pairs, embedding them, and writing the profile that comes of it. What
-a rule makes of a pair, and which thresholds are chosen, is the matter of
-``reconciler.ops.review.calibration``; nothing here writes to a graph.
+Here: reading and checking the pairs, embedding them, and writing the resulting profile.
+``reconciler.ops.review.calibration`` applies the rules to the pairs and chooses the thresholds;
+nothing here writes to a graph.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Measurement:
     Attributes:
         name: ``seed, no guard``, ``seed``, or the calibrated profile's.
         policy: its thresholds and guard.
-        scores: by source, all of them last.
+        scores: the scores by source, those of all sources last.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Measurement:
     scores: tuple[DecisionScores, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a rate as count, of, share and its 95 % interval."""
+        """Return plain values for JSON; a rate as count, of, share and its 95 % interval."""
         return {
             "name": self.name,
             "cosine_update_min": self.policy.cosine_update_min,
@@ -85,8 +85,8 @@ class CalibrationReport:
 
     Attributes:
         profile: the thresholds that keep the bound, for the model that was measured.
-        bound: on the share of false supersessions.
-        basis: what the bound was held against.
+        bound: the bound on the share of false supersessions.
+        basis: the figure that was compared with the bound.
         pairs: how many pairs were measured.
         measurements: seed without the guard, seed, and the profile; no arbiter is asked.
     """
@@ -98,7 +98,7 @@ class CalibrationReport:
     measurements: tuple[Measurement, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; no text of a pair is in it."""
+        """Return plain values for JSON; no text of a pair is in them."""
         return {
             "profile": asdict(self.profile),
             "bound": self.bound,
@@ -109,17 +109,17 @@ class CalibrationReport:
 
 
 def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
-    """Labelled pairs of a file of JSON lines, in its order.
+    """Read labelled pairs from a file of JSON lines, in its order.
 
-    A line has ``fact`` (or ``a``), ``note`` (or ``b``) and ``label``, and may have ``source``
-    and ``id``. Other keys are left alone, blank lines too.
+    A line has ``fact`` (or ``a``), ``note`` (or ``b``) and ``label``, and may have ``source`` and
+    ``id``. Other keys and blank lines are ignored.
 
     Args:
         lines: JSON objects, one a line.
 
     Raises:
-        InvalidRequestError: a line cannot be used, or there is none; the text has every faulty
-            line by its number, up to ten. A pair left out would change what is measured.
+        InvalidRequestError: a line cannot be used, or there is no line; the text has every faulty
+            line by its number, up to ten. No pair is skipped, because that would change the result.
     """
     pairs: list[LabelledPair] = []
     errors: list[str] = []
@@ -143,12 +143,12 @@ def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
 def measure_pairs(
     pairs: Sequence[LabelledPair], embed: Embed, on_progress: Callable[[int], None]
 ) -> list[MeasuredPair]:
-    """Pairs with their cosines, in their order.
+    """Measure the pairs' cosines, in their order.
 
     Args:
-        pairs: what to measure.
+        pairs: the pairs to measure.
         embed: texts to vectors of unit length, shape (n, dimension).
-        on_progress: told how many more pairs are dealt with.
+        on_progress: called with how many more pairs are done.
 
     Raises:
         EmbeddingError: the model failed.
@@ -168,14 +168,14 @@ def measure_pairs(
 def pairs_from_decisions(
     decisions: Iterable[Decision], embedding_model: str | None = None
 ) -> list[MeasuredPair]:
-    """Pairs that the graph's own decisions label: by a person's correction, else the arbiter.
+    """Find pairs that the graph's own decisions label: by a person's correction, else the arbiter.
 
-    A pair of the same two texts counts once, and a correction wins. The cosine is the recorded
-    one. An arbiter is asked in the band only, so these pairs say little about what lies outside
-    it: thresholds that are chosen from them alone do not widen it well.
+    A pair of the same two texts counts once, and a correction wins. The cosine is the recorded one.
+    An arbiter is asked in the band only, so these pairs say little about cosines outside it.
+    Thresholds that are chosen from these pairs alone do not widen the band well.
 
     Args:
-        decisions: with what each was compared with.
+        decisions: the decisions, each with the facts that it was compared with.
         embedding_model: only decisions made with this model; None for all.
     """
     labelled: dict[tuple[str, str], MeasuredPair] = {}
@@ -190,12 +190,12 @@ def pairs_from_decisions(
 
 
 COSINE_CUT_FLOOR = 0.4
-"""Below it no cosine says that two texts are one fact. Source: of the labelled pairs, the lowest
-that says the same lies at 0.69."""
+"""Two texts with a lower cosine are never taken for one fact. Source: the lowest labelled pair with
+one meaning has 0.69."""
 
 
 def check_profile_name(name: str) -> None:
-    """Let a name through that can be a file's.
+    """Check that a name can be a file's name.
 
     Raises:
         InvalidRequestError: it holds other characters, or more than 100.
@@ -217,10 +217,10 @@ def calibrate(
     """Measure the rules on the pairs, and choose a profile that keeps the bound.
 
     Args:
-        pairs: with their cosines under the model; 20 or more of each label.
+        pairs: the pairs with their cosines under the model; 20 or more of each label.
         embedding_model: the model's id, which the profile will name.
-        bound: on the share of distinct pairs with a superseded fact.
-        name: what the profile is called: letters, digits, hyphens and underscores.
+        bound: the bound on the share of distinct pairs with a superseded fact.
+        name: the profile's name: letters, digits, hyphens and underscores.
 
     Raises:
         InvalidRequestError: too few pairs of a label, an unusable name, or a bound that no
@@ -258,7 +258,7 @@ def calibrate(
 
 
 def provenance_of(report: CalibrationReport, measured_on: str) -> list[str]:
-    """What a profile's file says about where its thresholds come from, line by line.
+    """List what a profile's file says about the source of its thresholds, line by line.
 
     Args:
         report: the calibration.
@@ -296,7 +296,10 @@ def _listed(errors: Sequence[str]) -> str:
 
 
 def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> Floats:
-    """Raw cosines, float32 of shape (n,), in [-1, 1] also where rounding has them a hair beyond."""
+    """Return raw cosines, float32 of shape (n,), in [-1, 1].
+
+    Rounding may put a cosine a little outside; it is then cut to the range.
+    """
     texts = [pair.fact_text for pair in pairs] + [pair.note_text for pair in pairs]
     vectors = embed(texts)
     if vectors.shape[1] == 0:
@@ -328,14 +331,14 @@ def _labelled_by(decision: Decision) -> MeasuredPair | None:
 
 
 def _distance(decision: Decision, fact: Comparison) -> tuple[bool, bool, bool, int]:
-    """The fact that the arbiter named comes first, then what was touched, then the nearest."""
+    """Return the fact that the arbiter named, else a touched fact, else the nearest fact."""
     is_named = decision.opinion.error is None and fact.rank == decision.opinion.target
     is_touched = fact.fact_id in (decision.verdict.target, decision.fact_id)
     return not is_named, not is_touched, fact.fact_id not in decision.conflicting_ids, fact.rank
 
 
 def profile_file(profile: Profile, provenance: Sequence[str]) -> str:
-    """The text of a profile's file, which ``RECONCILER_RECONCILE__PROFILE`` can name.
+    """Return the text of a profile's file, which ``RECONCILER_RECONCILE__PROFILE`` can name.
 
     Args:
         profile: the profile.
@@ -349,7 +352,7 @@ def profile_file(profile: Profile, provenance: Sequence[str]) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A comment ends where its line does, so that nothing in it can become a setting."""
+    """Put a comment on one line, so that nothing in it can become a setting."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 

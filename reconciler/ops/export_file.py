@@ -37,7 +37,7 @@ from reconciler.service.json_lines import loads
 from reconciler.service.stores.rows import UNREADABLE
 
 _LINE_BYTES_MAX = 64 << 20
-"""A job's proposals and a decision's record are lines of their own; none comes near to this."""
+"""The longest line; even a job's proposals and a decision's record are much shorter."""
 
 _FAULTS_MAX = 5
 _WHY_LENGTH_MAX = 300
@@ -49,7 +49,7 @@ _HEADER: Mapping[str, type] = {
     "with_vectors": bool,
     "export_id": str,
 }
-"""The values that the first line must have, and the type of each."""
+"""The keys of the first line, and the type of each value."""
 
 
 @frozen
@@ -83,7 +83,7 @@ class ExportFile:
 
     Args:
         path: the file.
-        engine: the engine that it is to be restored into.
+        engine: the engine to restore it into.
     """
 
     def __init__(self, path: Path, engine: str) -> None:
@@ -98,7 +98,7 @@ class ExportFile:
         """Read the whole file, and check it against its own last line.
 
         Raises:
-            InvalidArchiveError: it is no export, is cut off, damaged, or of a newer version.
+            InvalidArchiveError: the file is no export, is cut off, damaged, or of a newer version.
         """
         header = self.header()
         counted: Counter[str] = Counter()
@@ -133,10 +133,10 @@ class ExportFile:
         return CheckedExport(header=header, contacts=contacts, vectors=self._vectors)
 
     def header(self) -> Mapping[str, Any]:
-        """The first line.
+        """Read the first line.
 
         Raises:
-            InvalidArchiveError: it does not begin an export that this version reads.
+            InvalidArchiveError: this line does not begin an export that this version reads.
         """
         with self._open() as file:
             line = file.readline(_LINE_BYTES_MAX)
@@ -164,7 +164,7 @@ class ExportFile:
         return header
 
     def contacts(self) -> Iterator[tuple[Node, Iterator[Node | Link]]]:
-        """Each contact with the lines that follow it."""
+        """Read each contact with the lines that follow it."""
         current = 0
 
         def number(line: Node | Link) -> int:
@@ -179,7 +179,7 @@ class ExportFile:
             yield contact, lines  # noqa: B031  each group is read before the next
 
     def _lines(self) -> Iterator[Node | Link]:
-        """Lines between the first and the last; what the last one tells is kept."""
+        """Read the lines between the first and the last; keep what the last line says."""
         with self._open() as file:
             line = file.readline(_LINE_BYTES_MAX)
             digest, number = hashlib.sha256(line), 1
@@ -277,7 +277,7 @@ class _ContactCheck:
         return scope
 
     def _node(self, node: Node, scope: Scope) -> None:
-        """Check that a node is new, and as far as its properties tell, this contact's."""
+        """Check that a node is new, and this contact's, as far as its properties show."""
         ids = self._ids[node.label]
         told = scope.columns.items()
         is_own = all(node.properties.get(name, value) == value for name, value in told)
@@ -328,7 +328,7 @@ class _ContactCheck:
 
 
 def _why(error: Exception) -> str:
-    """Why something cannot be read, without its words."""
+    """Say why something cannot be read, without its words."""
     if not isinstance(error, ValidationError):
         return " ".join(str(error).split())[:_WHY_LENGTH_MAX]
     faults = error.errors(include_url=False, include_context=False, include_input=False)
@@ -337,7 +337,7 @@ def _why(error: Exception) -> str:
 
 
 def _json(line: bytes) -> Any:
-    """A line's value; None if it is not JSON."""
+    """Return a line's value; None if it is not JSON."""
     try:
         return loads(line.decode("utf-8", "surrogatepass"))
     except (ValueError, InvalidRequestError):

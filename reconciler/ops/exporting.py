@@ -1,6 +1,6 @@
 """Exporting: contacts with all that belongs to them, as lines of JSON, a page at a time.
 
-It writes what is kept. It decides nothing, and reads only what the caller asked for.
+It writes the stored records as they are, decides nothing, and reads only what the caller asked for.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ from reconciler.service.stores.commits import taken
 from reconciler.service.stores.contact_store import ArchiveStore, ContactFilter
 
 _SPOOL_BYTES = 8 << 20
-"""Bytes of one contact that are kept in memory; a longer one goes to an unnamed file."""
+"""The bytes of one contact that are kept in memory; a larger contact goes to an unnamed file."""
 
 _ATTEMPTS_MAX = 5
 _KEY_BYTES = 32
-"""A shorter key is a setting, which the operator sets again for the restored store."""
+"""The length of a key that the store made; a shorter key is a setting, which the operator sets
+again for the restored store."""
 
 _CHUNK_BYTES = 1 << 20
 
@@ -51,8 +52,8 @@ class Exporter:
 
     Args:
         archive_store: the store to export.
-        damage: gives the remains of damaged records.
-        hash_key: gives this host's hash key; None if it has none.
+        damage: finds the remains of damaged records.
+        hash_key: returns this host's hash key; None if it has none.
         clock: the time now, UTC-aware.
     """
 
@@ -218,10 +219,10 @@ class _ContactExport:
 
 
 def _scope_of(contact_key: str, held: Row) -> Scope:
-    """Owner of the contact.
+    """Return the owner of the contact.
 
     Raises:
-        DamagedRecordError: it does not say.
+        DamagedRecordError: the contact does not name its owner.
     """
     try:
         return Scope(*(held[name] for name in ("tenant", "agent_id", "contact_id")))

@@ -1,4 +1,4 @@
-"""The worker's metrics for Prometheus: the queue in numbers, and whether it lives and is ready.
+"""The worker's metrics for Prometheus: the numbers of the queue, and the state of the process.
 
 Numbers only: a contact's id or text is never a label; tenant and agent are. It listens on this
 machine alone, unless another address is given, as in a container. The process that writes decisions
@@ -38,7 +38,7 @@ CountQueue = Callable[[], QueueReport]
 
 
 def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
-    """Queue by name: jobs by state, attempts, candidates by outcome, the oldest job's age.
+    """Describe the queue by name: jobs by state, attempts, candidates by outcome, oldest job's age.
 
     Args:
         report: the queue.
@@ -62,7 +62,7 @@ def _metric(
     values: Mapping[Any, float],
     labels: Sequence[str] = (),
 ) -> Metric:
-    """A metric of this package, with its values by its labels' values."""
+    """Make a metric of this package, with its values by its labels' values."""
     made = kind(f"reconciler_{name}", about, labels=labels)
     for of, value in values.items():
         made.add_metric(of, float(value))
@@ -74,7 +74,7 @@ gauge = partial(_metric, GaugeMetricFamily)
 
 
 class QueueCollector(Collector):
-    """The queue at the moment of a scrape; if the graph is unavailable, only that.
+    """Collects the queue at the moment of a scrape; if the graph is unavailable, only that.
 
     Args:
         report: counts the queue.
@@ -85,11 +85,11 @@ class QueueCollector(Collector):
         self._attempts_max = 0
 
     def describe(self) -> list[Metric]:
-        """No metrics in advance: the registry would count the queue only to learn the names."""
+        """Return no metrics in advance: else the registry would count the queue for the names."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics of the moment; never an error of ours."""
+        """Collect all metrics of the moment; never raise an error of ours."""
         try:
             report = self._report()
         except ReconcilerError:
@@ -207,7 +207,7 @@ def counting_decisions(registry: CollectorRegistry) -> Iterator[None]:
 
 
 class _DecisionCounter(logging.Handler):
-    """Counts from records; never fails a write."""
+    """Counts decisions from log records; never makes a write fail."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         super().__init__(logging.INFO)
@@ -240,7 +240,7 @@ class _DecisionCounter(logging.Handler):
         )
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count one."""
+        """Count one decision."""
         try:
             self._count(vars(record))
         except Exception:  # noqa: BLE001 - a metric is no reason to fail a write
@@ -290,7 +290,7 @@ _AGES = {
     "oldest_question_age_seconds": "total.questions.oldest_at",
 }
 Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
-"""Reads the health of all agents, and reports its progress after each contact."""
+"""A call that reads the health of all agents, and reports its progress after each contact."""
 
 
 @frozen
@@ -303,11 +303,12 @@ class _HealthReading:
 
 
 class HealthCollector(Collector):
-    """The last reading of the health; if it failed, only that it failed.
+    """Collects the last reading of the health; if it failed, only that it failed.
 
     Args:
-        read: reads it, from the thread that ``run`` runs in.
-        every_seconds: how long to wait after a reading, above 0; at least as long as that took.
+        read: reads the health, in the thread of ``run``.
+        every_seconds: how long to wait after a reading, above 0; at least the duration of that
+            reading.
     """
 
     def __init__(self, read: Read, every_seconds: float) -> None:
@@ -317,7 +318,7 @@ class HealthCollector(Collector):
         self._last: _HealthReading | None = None
 
     def run(self) -> None:
-        """Read now and then, until ``stop``."""
+        """Read the health now and then, until ``stop``."""
         pause = 0.0
         while not self._closing.wait(pause):
             began, reports = time.monotonic(), None
@@ -334,15 +335,15 @@ class HealthCollector(Collector):
             pause = max(self._every_seconds, took)
 
     def stop(self) -> None:
-        """Let ``run`` return after its present contact."""
+        """Make ``run`` return after its present contact."""
         self._closing.set()
 
     def describe(self) -> list[Metric]:
-        """No metrics in advance: there may be no reading yet."""
+        """Return no metrics in advance: there may be no reading yet."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Last reading; nothing before the first one has ended."""
+        """Collect the last reading; nothing before the first reading has ended."""
         last = self._last
         if last is None:
             return
@@ -365,7 +366,7 @@ class _ReadingStoppedError(Exception):
 def health_of_all(
     memory: Memory, on_progress: Callable[[int], None] = lambda _: None
 ) -> list[HealthReport]:
-    """Health of every agent of the store, of all tenants.
+    """Read the health of every agent of the store, of all tenants.
 
     Args:
         memory: the store's memory.
@@ -379,7 +380,7 @@ def health_of_all(
 
 @contextmanager
 def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]]:
-    """Read the health while the block runs; gives its collector, or none for 0 seconds."""
+    """Read the health while the block runs; gives its collector, or None for 0 seconds."""
     if not every_seconds:
         yield []
         return
@@ -394,7 +395,7 @@ def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]
 
 
 def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric]:
-    """All metrics of a reading, each with a value for every agent; a share of nothing has none."""
+    """Make all metrics of a reading, each with a value for every agent; a share of 0 has none."""
 
     def each(path: str) -> dict[tuple[str, str], Any]:
         read = attrgetter(path)

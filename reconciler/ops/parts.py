@@ -1,4 +1,4 @@
-"""What a function of ``ops`` is given: an open memory, or an agent's or a contact's part of it."""
+"""The first argument of a function of ``ops``: an open memory, or a part of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GIVEN = {
 
 
 def parts_of(memory: object, *kinds: type[Memory | BoundMemory]) -> Services:
-    """Parts of an open memory, if it is of one of these kinds.
+    """Return the parts of an open memory, if it is of one of these kinds.
 
     Raises:
         InvalidRequestError: it is something else.

@@ -33,8 +33,8 @@ _PAGE = 10_000
 """Facts that one query returns; each query reads all facts of the store."""
 
 _SWITCHES_MAX = 500
-"""How often the switch is tried. It fails if another writer added a fact meanwhile; at 50 writes a
-second one try in three succeeds."""
+"""The number of tries to switch. A try fails if another writer has just added a fact; at 50 writes
+a second one try in three succeeds."""
 
 _PAUSE_SECONDS_MAX = 0.02
 
@@ -51,7 +51,7 @@ class Reembedding:
         self._alone = threading.Lock()
 
     def status(self) -> ModelMove:
-        """Store's progress to another model, with the number of facts that have moved."""
+        """Return the store's progress to another model, with the number of moved facts."""
         return self._store.move()
 
     def check(self, embedder: Embedder) -> None:
@@ -134,7 +134,7 @@ class Reembedding:
         )
 
     def _begun(self, embedder: Embedder) -> ModelMove:
-        """Move to this model; it begins now unless it has begun."""
+        """Start the move to this model, or continue it."""
         self.check(embedder)
         model = embedder.model_id
         move = self._store.move()
@@ -154,7 +154,7 @@ class Reembedding:
         batch_size: int,
         on_progress: Callable[[int, int], None],
     ) -> tuple[int, int]:
-        """Numbers of facts that were embedded, and of tries to switch."""
+        """Embed the facts, and return the numbers of embedded facts and of tries to switch."""
         embedded, next_model = 0, embedder.model_id
         for attempt in range(1, _SWITCHES_MAX + 1):
             while page := self._store.list_unmoved(move.model, next_model, _PAGE):
@@ -197,7 +197,7 @@ class Reembedding:
             raise InvalidRequestError(f"the move to {move.next_model} was cancelled meanwhile")
 
     def _settle(self) -> None:
-        """End a move after its switch: next vectors become vectors, if the engine left any."""
+        """End a move after its switch: make next vectors the vectors, if the engine left any."""
         now = self._store.move(counted=False)
         if now.state is not MoveState.SETTLING:
             return
@@ -206,7 +206,7 @@ class Reembedding:
         self._store.end()
 
     def _next_ids(self) -> Iterator[list[str]]:
-        """Ids of facts with a next vector, until there are none."""
+        """Find the ids of facts with a next vector, until there are none."""
         while ids := self._store.list_next_ids(_PAGE):
             yield from batches(ids, BATCH_SIZE)
 
@@ -215,7 +215,7 @@ def _check_move(move: ModelMove, embedder: Embedder) -> None:
     """Check that the store moves to this embedder's model.
 
     Raises:
-        InvalidRequestError: it moves to another one, or does not move.
+        InvalidRequestError: the store moves to another model, or does not move.
     """
     model = embedder.model_id
     if move.state is MoveState.NONE:

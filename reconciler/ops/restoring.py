@@ -1,7 +1,7 @@
 """Restoring an export: writes a checked file into a store, contact by contact.
 
-A contact is written page by page, and is complete only with its last page. The graph keeps which
-page comes next, so a restore that was killed continues when it is run again.
+A contact is written page by page, and is complete only with its last page. The graph keeps the
+number of the next page, so a restore that was killed continues when it is run again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def check_vectors(checked: CheckedExport, embedder: Embedder) -> None:
     """Check that the vectors of the embedder's model have the embedder's dimension.
 
     Raises:
-        InvalidArchiveError: they have another.
+        InvalidArchiveError: they have another dimension.
     """
     model, own = embedder.model_id, embedder.dimension
     told = checked.vectors.get(str(model))
@@ -103,7 +103,7 @@ class Restoring:
 
     @property
     def _mark(self) -> str:
-        """The name of a contact until it is complete."""
+        """Return the name of a contact until it is complete."""
         return f"(being restored from export {self.checked.header['export_id']})"
 
     def _write(self, contact: Node, lines: Iterator[Node | Link]) -> None:
@@ -134,7 +134,7 @@ class Restoring:
         self.report.contacts += 1
 
     def _already_there(self) -> set[str]:
-        """Contacts that an earlier run has written.
+        """Find the contacts that an earlier run has written.
 
         Raises:
             InvalidArchiveError: the store has contacts of the file with other content.
@@ -159,7 +159,7 @@ class Restoring:
         return there
 
     def _check_not_erased(self, scope: Scope) -> None:
-        """Refuse a contact that was erased here, wholly or in part: no file may bring that back.
+        """Refuse a contact if any part of it was erased here: no file may restore erased data.
 
         Raises:
             InvalidArchiveError: something of the contact was erased here.
@@ -223,7 +223,7 @@ class Restoring:
         self.report.keeps_hashes = own is not None and told == key_check(own)
 
     def _is_going_on(self) -> bool:
-        """True if a killed run goes on: all contacts of the store come from this file."""
+        """True if a killed run continues: all contacts of the store come from this file."""
         there = [self.store.find_contact(key) for key in self.checked.contacts]
         return self.store.count_contacts() == len(there) - there.count(None)
 
@@ -268,7 +268,7 @@ class Restoring:
         return list(self._facts(nodes))
 
     def _facts(self, nodes: Sequence[Node]) -> Iterator[tuple[Row, Any]]:
-        """Facts with vectors of the store's model: those of the file, or new ones.
+        """Make facts with vectors of the store's model: those of the file, or new ones.
 
         Raw words and erased facts have none.
         """
@@ -304,13 +304,13 @@ class Restoring:
 
 
 def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:
-    """Lines in pages, each of one label or link type; a file always gives the same pages."""
+    """Divide lines into pages of one label or link type; a file always gives the same pages."""
     for (size, _), alike in groupby(lines, _page_of):
         yield from batches(alike, size)
 
 
 def _page_of(line: Node | Link) -> tuple[int, str]:
-    """Size of a page with such a line, and the label or link type of all its lines."""
+    """Return the size of a page with such a line, and the label or link type of all its lines."""
     if isinstance(line, Node):
         return NODES_A_PAGE, line.label
     return LINKS_A_PAGE, line.kind

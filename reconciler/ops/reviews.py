@@ -182,9 +182,9 @@ def import_from(
 
 
 def _is_replayable(decision: Decision) -> bool:
-    """True if the rule decided it, on texts that are still there.
+    """True if the rule decided it, and its texts are still stored.
 
-    Thresholds change no decision of the gate, and none about a note that was over already.
+    Thresholds change no decision of the gate, and none about a note that had already ended.
     """
     from reconciler.domain.records.erasures import ERASED
 

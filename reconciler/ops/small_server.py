@@ -17,10 +17,10 @@ _REQUESTS_AT_ONCE_MAX = 32
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A thread for each request, so that a slow scrape keeps no probe waiting.
+    """Starts a thread for each request, so that a slow scrape does not delay a probe.
 
-    Their number is bounded: the oldest client makes room for a newcomer, so that idle clients
-    neither take all threads of the process nor keep a probe out.
+    The number of threads is bounded, and the oldest client makes room for a new one. So idle
+    clients cannot take all threads of the process, or keep a probe out.
     """
 
     daemon_threads = True
@@ -41,7 +41,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """End with a client."""
+        """Finish with a client."""
         self._under_way.pop(request, None)
         super().shutdown_request(request)
 
@@ -52,11 +52,11 @@ class _QuietHandler(WSGIRequestHandler):
     timeout = 30
 
     def log_message(self, *_: Any) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 def listening(host: str, port: int, answer: Answer) -> WSGIServer:
-    """A server that listens; 0 takes a free port.
+    """Make a server that listens; 0 takes a free port.
 
     Raises:
         OSError: the port cannot be used.

@@ -39,7 +39,7 @@ _CHUNK_BYTES = 1 << 20
 _OF_OWNER = 0o600
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _UNREADABLE = (KeyError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
-"""Errors of an archive that was not made here; RuntimeError if it is encrypted, or nested too
+"""The errors when a foreign archive is read; RuntimeError if it is encrypted, or nested too
 deeply."""
 
 _TOLD = {"version": int, "schema_version": int, "members": dict, "made_at": str, "hash_key": str}
@@ -50,7 +50,7 @@ def is_backup(path: Path) -> bool:
     """True if a file is an archive; ``restore_backup`` checks the rest.
 
     Raises:
-        InvalidArchiveError: it cannot be read.
+        InvalidArchiveError: the file cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -61,10 +61,11 @@ def is_backup(path: Path) -> bool:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A private file that gets its name only when it is completely written.
+    """Make a private file that gets its name only when it is completely written.
 
     Raises:
-        ConfigurationError: it exists already, cannot be written, or is a file of an open memory.
+        ConfigurationError: the file exists already, cannot be written, or belongs to an open
+            memory.
     """
     if open_stores.is_open(path):
         raise ConfigurationError(f"{path} is a file of the open memory itself; name another file")
@@ -135,7 +136,7 @@ def write_backup(
 
 
 def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
-    """Restore a store and its key to the place of a memory, if none is there yet.
+    """Restore a store and its key to the place of a memory, if no memory is there yet.
 
     Args:
         path: the archive.
@@ -184,7 +185,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> _Manifest:
-    """Archive's manifest, after a check that this version can read it."""
+    """Read the archive's manifest, after a check that this version can read it."""
     if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
             f"{path} is not a backup of this program, because it is packed differently; nothing "
@@ -321,7 +322,7 @@ def write_new(path: Path, content: bytes, *, overwrite: bool) -> None:
     """Write a file that only its owner can read. It gets its name when it is complete.
 
     Raises:
-        ConfigurationError: it cannot be written, or exists already.
+        ConfigurationError: the file cannot be written, or exists already.
     """
     with new_file(path, overwrite=overwrite) as file:
         file.write(content)

@@ -212,7 +212,7 @@ def restore(
 
 @contextmanager
 def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
-    """The mover of an existing store to another model. Opening loads no model.
+    """Return the mover of an existing store to another model. Opening loads no model.
 
     Raises:
         ConfigurationError: there is no store.
@@ -337,7 +337,7 @@ def reembed_store(
 
 
 def _moved_to(chosen: EmbedderSettings, model: str) -> EmbedderSettings:
-    """The settings with another model, without the old one's server and prefixes."""
+    """Return the settings with another model, without the old model's server and prefixes."""
     from reconciler.settings import PROVIDERS_OF_NAMES, EmbedderSettings
 
     if provider := PROVIDERS_OF_NAMES.get(model):
@@ -354,11 +354,11 @@ def _moved_to(chosen: EmbedderSettings, model: str) -> EmbedderSettings:
 def _profile_for(
     embedder: Embedder, asked: str | None, configured: str, *, uncalibrated: bool
 ) -> tuple[str, bool]:
-    """The profile to set for a model, and whether it was calibrated on that model.
+    """Find the profile to set for a model, and whether it was calibrated on that model.
 
     Raises:
-        ConfigurationError: it was calibrated on another model, or on none, and the settings do not
-            accept that.
+        ConfigurationError: the profile was calibrated on another model, or on none, and the
+            settings do not accept that.
     """
     model = embedder.model_id
     if asked is not None:
@@ -382,5 +382,5 @@ def _profile_for(
 
 
 def _embeds(model: object) -> bool:
-    """True if it has an ``Embedder``'s methods; their results are checked at use."""
+    """True if the object has the methods of an ``Embedder``; their results are checked at use."""
     return all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close"))

@@ -1,1 +1,1 @@
-"""Pages: what is kept, as HTML documents that a person can read, print and pass on."""
+"""Pages: stored facts and decisions as HTML documents that a person can read, print and pass on."""

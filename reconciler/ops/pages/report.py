@@ -1,11 +1,11 @@
 """The pages: an analyst's report, a contact's page, and the templates and words that both use.
 
-The report shows how an agent's facts followed each other over time, what is open, and what was
-refused. It is bounded, and says what it left out.
+The report shows how an agent's facts changed over time, the open questions, and the refused notes.
+Its size is bounded, and it says how much it left out.
 
-A contact's page is all that is kept of one person, as one document that can be read and printed. It
-is an answer to "what do you know of me": facts now and before, the words that they rest on, what
-was decided, and the conversations.
+A contact's page has all that is stored about one person, as one document to read and print. It
+answers "what do you know about me": present and past facts, the words that they rest on, the
+decisions, and the conversations.
 
 Templates escape every text, and are in the folder of this module. A page needs no other file: no
 network, no script.
@@ -63,17 +63,17 @@ _STANDINGS = {
 
 
 def render(template: str, **values: object) -> str:
-    """A page: every text in it is escaped, and what cannot be seen stands there as an escape."""
+    """Render a page: every text is escaped, and an invisible character is shown as an escape."""
     return _templates().get_template(template).render(values)
 
 
 def moment(at: datetime | None) -> str:
-    """A time for a reader, in UTC."""
+    """Show a time to a reader, in UTC."""
     return f"{at:%Y-%m-%d %H:%M} UTC" if at else "an unknown time"
 
 
 def standing_of(fact: Fact) -> str:
-    """A fact's state, in a word or two."""
+    """Return a fact's state, in a word or two."""
     return "never held" if fact.is_void else _STANDINGS.get(str(fact.state), str(fact.state))
 
 
@@ -83,10 +83,10 @@ def _templates() -> Environment:
 
 
 def environment(*folders: Path) -> Environment:
-    """Templates that escape every text, and show what is hidden in it.
+    """Make templates that escape every text, and show hidden characters in it.
 
     Args:
-        folders: where they lie, beside those of this module.
+        folders: the folders of the templates, besides the folder of this module.
     """
     made = Environment(
         autoescape=True,
@@ -102,15 +102,15 @@ def environment(*folders: Path) -> Environment:
 
 
 def _shown(value: object) -> object:
-    """A value with nothing hidden in it; what a macro made went through here by its parts."""
+    """Show the hidden characters of a value; a macro's output has been treated in its parts."""
     return visible(str(value)) if not isinstance(value, Markup) else value
 
 
 FACTS_MAX = 2_000
-"""Facts in a report, over all of its contacts; the page then has about 4 MB."""
+"""The most facts in a report, over all of its contacts; the page then has about 4 MB."""
 
 CONTACTS_MAX = 100
-"""Contacts that are told of; the others are only listed."""
+"""The number of contacts that the report describes; the others are only listed."""
 
 _FACTS_OF_CONTACT_MIN = 20
 _REFUSED_MAX = 50
@@ -147,7 +147,7 @@ class _ContactSection:
 
     @property
     def worded_again(self) -> int:
-        """How many of the superseded facts say what another one says now."""
+        """Count the superseded facts that say the same as a present fact."""
         bars = (bar for strand in self.timeline.strands for bar in strand.bars)
         older = (fact for bar in bars for fact in bar.facts[1:])
         return sum(fact.state is FactState.SUPERSEDED for fact in older)
@@ -158,9 +158,9 @@ class Report:
     """Writes the report.
 
     Args:
-        records: facts, and what waits.
+        records: facts and open questions.
         decision_store: decisions.
-        fact_store: where what facts rest on is kept.
+        fact_store: the evidence of facts.
         clock: the time now, UTC-aware.
     """
 
@@ -170,11 +170,11 @@ class Report:
     clock: Callable[[], datetime]
 
     def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
-        """Document; every remembered text is escaped, and invisible characters are named.
+        """Write the document; every remembered text is escaped, and invisible characters are named.
 
         Args:
             whose: tenant and agent, with one of the contacts or with any.
-            contacts: whom it tells of, at least one.
+            contacts: the contacts to describe, at least one.
         """
         last_first = sorted(
             contacts,
@@ -223,9 +223,9 @@ class Report:
 def _turns_beside(
     fact_store: FactStore, fact_ids: Iterable[str], links: Sequence[Supersession]
 ) -> dict[str, list[Said]]:
-    """Turns that stand beside each fact, each once, the oldest first.
+    """Find the turns that each fact cites, each turn once, the oldest first.
 
-    Of a turn that several facts cite, the words that the nearest of them cites.
+    If several facts cite a turn, it has the words that the nearest of them cites.
     """
     beside = told_beside(fact_ids, links)
     asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
@@ -258,7 +258,7 @@ class ContactPage:
     """Writes the page of a contact.
 
     Args:
-        archive_store: what is kept, as it is kept.
+        archive_store: the stored records, as they are.
         records: facts, as they are shown elsewhere.
         fact_store: the turns that facts rest on.
         decision_store: decisions.
@@ -272,10 +272,10 @@ class ContactPage:
     clock: Callable[[], datetime]
 
     def html(self, scope: Scope) -> str:
-        """Document; every remembered text is escaped, and invisible characters are named.
+        """Write the document; every remembered text is escaped, and invisible characters are named.
 
         Raises:
-            InvalidRequestError: nothing is known of the contact.
+            InvalidRequestError: nothing is stored about the contact.
         """
         chains = self.records.history(scope)
         contact = self.archive_store.find_contact(scope.contact_key)
@@ -304,7 +304,7 @@ class ContactPage:
         )
 
     def _conversations(self, scope: Scope) -> list[tuple[Row, list[Row]]]:
-        """Each session with its turns, as they are kept."""
+        """Return each session with its turns, as they are stored."""
         turns: dict[str, list[Row]] = {}
         episodes = self._nodes(scope, "Episode")
         for episode_id, session_key, _ in self.archive_store.list_links(
@@ -322,7 +322,7 @@ class ContactPage:
 
 
 def _before(chains: Iterable[FactHistory]) -> Iterator[tuple[Fact, Sequence[FactEvent]]]:
-    """What ended, with what persons decided about a chain beside the newest of it."""
+    """Return the ended facts; the newest of a chain has persons' decisions about the chain."""
     for chain in chains:
         ended = [fact for fact in chain.facts if fact.has_ended]
         yield from ((fact, chain.events if fact is ended[0] else ()) for fact in ended)

@@ -1,6 +1,6 @@
 """Imports the records of another memory system, oldest first, through gate and reconciler.
 
-Here are the readers of each system: a file, its database, or either.
+The readers of each system are here: of a file, of its database, or of both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Numbered = Iterator[tuple[int, dict[str, Any]]]
 
 @frozen
 class Login:
-    """The login of a Neo4j that is read."""
+    """The login of the Neo4j to read from."""
 
     username: str = "neo4j"
     password: str = ""
@@ -47,7 +47,7 @@ class Login:
 def peer_records(
     system: str, source: str, how: Translation, login: Login
 ) -> Iterator[Carried | NotCarried]:
-    """The records of another memory system, in any order, one at a time.
+    """Read the records of another memory system, in any order, one at a time.
 
     Args:
         system: one of ``SYSTEMS``.
@@ -56,8 +56,8 @@ def peer_records(
         login: the login for its Neo4j.
 
     Raises:
-        InvalidRequestError: no such system is known, the source is no export of that system, is
-            cut off, or a record does not name its owner; the message says which record.
+        InvalidRequestError: the system is unknown, the source is no export of that system or is cut
+            off, or a record does not name its owner; the message says which record.
         ConfigurationError: the database cannot be reached.
     """
     if not isinstance(system, str) or system not in SYSTEMS:
@@ -106,13 +106,13 @@ def _values(system: str, source: str, login: Login) -> Numbered:
 
 
 def json_records(content: bytes) -> Numbered:
-    """Each record with its number, counted from 1.
+    """Read each record with its number, counted from 1.
 
     Args:
         content: UTF-8, with or without a byte order mark.
 
     Raises:
-        InvalidRequestError: it is not JSON, is cut off, or a record is no object.
+        InvalidRequestError: the content is not JSON, is cut off, or a record is no object.
     """
     number = 0
     try:
@@ -139,11 +139,11 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
 
 
 def neo4j_records(uri: str, login: Login, query: Path) -> Numbered:
-    """Each row's ``record`` with its number, counted from 1; times as ISO 8601.
+    """Read each row's ``record`` with its number, counted from 1; times as ISO 8601.
 
     Raises:
         GraphUnavailableError: the server cannot be reached.
-        ConfigurationError: it rejects the user name or password, or cannot be read.
+        ConfigurationError: the server rejects the user name or password, or cannot be read.
     """
     import neo4j
     from neo4j.exceptions import (
@@ -193,19 +193,19 @@ def import_records(
 ) -> ImportReport:
     """Import the records of another memory system; run again, it adds only new ones.
 
-    A record names its occasion by its id there and its time. The export that holds it does not
-    count, so that the next day's export adds only new records.
+    A record is recognised by its id in the other system and its time, not by the export that holds
+    it. So the next day's export adds only new records.
 
     Args:
         note_import: imports every note.
-        records: those of the other system.
+        records: the records of the other system.
         defaults: ``tenant`` and ``agent_id`` of all notes.
-        on_progress: told how many more records are processed.
+        on_progress: called with how many more records were processed.
 
     Raises:
         InvalidRequestError, ConfigurationError: the source cannot be read to its end; nothing was
             written.
-        GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
+        GraphUnavailableError, EmbeddingError: notes written until then are kept; run again.
     """
     left_out, notes = ImportReport(), dict[str, tuple[bool, str, int]]()
     for record in records:

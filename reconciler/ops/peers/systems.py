@@ -1,4 +1,4 @@
-"""The other memory systems: where each holds an owner and an id, and its records as notes.
+"""The other memory systems: where each one keeps owners and ids, and how its records become notes.
 
 - mem0: the results of ``get_all``, from its library and from its platform.
 - Graphiti: its edges between entities, written by ``EntityEdge`` or read from Neo4j.
@@ -27,9 +27,9 @@ class Record:
 
     Attributes:
         system: the system's name.
-        number: which one it is, counted from 1.
-        values: what it holds.
-        identity: its id there.
+        number: its number, counted from 1.
+        values: its fields.
+        identity: its id in the other system.
     """
 
     system: str
@@ -39,16 +39,16 @@ class Record:
 
     @property
     def name(self) -> str:
-        """Record, for messages."""
+        """Name the record, for messages."""
         return (
             f"record {self.number} ({self.identity})" if self.identity else f"record {self.number}"
         )
 
     def at(self, *names: str) -> str | None:
-        """The first of these times that it has, as ISO 8601; one without a zone is UTC.
+        """Return the first of these times that it has, as ISO 8601; one without a zone is UTC.
 
         Raises:
-            InvalidRequestError: it is not a time.
+            InvalidRequestError: the value is not a time.
         """
         for name in names:
             value = self.values.get(name)
@@ -62,11 +62,11 @@ class Record:
         return None
 
     def error(self, what: str) -> InvalidRequestError:
-        """An error about this record."""
+        """Make an error about this record."""
         return InvalidRequestError(f"{self.name}: {what}; nothing was imported")
 
     def left(self, reason: str) -> NotCarried:
-        """Record, marked as not imported."""
+        """Return the record, marked as not imported."""
         return NotCarried(self.name, reason)
 
 
@@ -99,19 +99,19 @@ class Translation:
         tags: Iterable[object] = (),
         source_kind: str | None = None,
     ) -> Carried | NotCarried:
-        """Record as a line of an import.
+        """Return the record as a line of an import.
 
         Args:
             record: the record of the other system.
             text: its text.
-            said_at: when it was said; None if the system does not know.
-            valid_from: since when it is true, if that differs.
-            ended_at: until when it was true.
+            said_at: the time when it was said; None if the system does not know.
+            valid_from: the time from which it is true, if that differs.
+            ended_at: the time until which it was true.
             tags: words to find it by.
             source_kind: the kind of source, if the record itself says so.
 
         Raises:
-            InvalidRequestError: it does not name its owner.
+            InvalidRequestError: the record does not name its owner.
         """
         if not isinstance(text, str) or not text.strip():
             return record.left("it has no text")
@@ -158,8 +158,8 @@ def _inside(value: Any, part: str) -> Any:
 
 _ASSISTANT = "assistant"
 _USER = "user"
-"""Of neo4j-agent-memory only a preference has a user. ``subject`` is the person that a fact or a
-relationship is about, and the user of a preference."""
+"""The owner in neo4j-agent-memory, where only a preference has a user. ``subject`` is the user of a
+preference, and the person that a fact or a relationship is about."""
 _KINDS = ("preference", "fact", "relationship", "message")
 
 
@@ -169,8 +169,8 @@ class System:
 
     Attributes:
         contact_from: where its records hold the contact, as in ``Translation``.
-        translate: a record as a note. It raises ``InvalidRequestError`` if that is no record of the
-            system, or does not name its owner.
+        translate: turns a record into a note. It raises ``InvalidRequestError`` if the record is
+            not of the system, or does not name its owner.
         id_key: where a record holds its id.
     """
 
@@ -179,14 +179,14 @@ class System:
     id_key: str = "id"
 
     def identity(self, values: Mapping[str, Any]) -> str:
-        """Id of a record, within its namespace if it has one."""
+        """Return the id of a record, within its namespace if it has one."""
         namespace = values.get("namespace")
         path = namespace if self.id_key == "key" and isinstance(namespace, list) else []
         return "/".join(map(str, (*path, values.get(self.id_key) or "")))
 
 
 def _of_mem0(record: Record, how: Translation) -> Carried | NotCarried:
-    """A memory as a note.
+    """Turn a memory into a note.
 
     A changed memory is dated by its last change: an export does not hold its earlier text.
     """
@@ -208,7 +208,7 @@ def _of_mem0(record: Record, how: Translation) -> Carried | NotCarried:
 
 
 def _end(record: Record) -> str | None:
-    """The end of its last day, as mem0 counts it (UTC)."""
+    """Return the end of its last day, as mem0 counts it (UTC)."""
     last_day = record.at("expiration_date")
     if last_day is None:
         return None
@@ -219,7 +219,7 @@ def _end(record: Record) -> str | None:
 
 
 def _of_graphiti(record: Record, how: Translation) -> Carried | NotCarried:
-    """An edge as a note; an invalidated edge ended at that time."""
+    """Turn an edge into a note; an invalidated edge ended at that time."""
     values = record.values
     if not {"uuid", "fact"} <= values.keys():
         raise record.error(
@@ -237,7 +237,7 @@ def _of_graphiti(record: Record, how: Translation) -> Carried | NotCarried:
 
 
 def _of_agent_memory(record: Record, how: Translation) -> Carried | NotCarried:
-    """A preference, a fact or a described relationship as a note."""
+    """Turn a preference, a fact or a described relationship into a note."""
     values = record.values
     kind = values.get("kind")
     if kind not in _KINDS:
@@ -266,7 +266,7 @@ def _of_agent_memory(record: Record, how: Translation) -> Carried | NotCarried:
 
 
 def _of_langmem(record: Record, how: Translation) -> Carried | NotCarried:
-    """An item as a note, whether LangMem's tool or its manager wrote it."""
+    """Turn an item into a note, from LangMem's tool or from its manager."""
     values = record.values
     if not {"namespace", "key", "value"} <= values.keys():
         raise record.error("an item of a LangGraph store has the keys namespace, key and value")
@@ -285,7 +285,7 @@ def _of_langmem(record: Record, how: Translation) -> Carried | NotCarried:
 
 
 def _text_of(value: Any) -> str | None:
-    """Text under ``content``; the manager nests it in another ``content``."""
+    """Return the text under ``content``; the manager nests it in another ``content``."""
     for _ in range(2):
         value = value.get("content") if isinstance(value, Mapping) else value
     return value if isinstance(value, str) else None

@@ -1,12 +1,12 @@
-"""Calibration: what a rule makes of labelled pairs, and thresholds chosen from that.
+"""Calibration: applies a rule to labelled pairs, and chooses thresholds from the results.
 
-Pure; no model, graph or file. What becomes of a pair is asked of ``decide`` and never worked out
-here, so that what is measured is what the engine does.
+Pure; no model, graph or file. The result for a pair comes from ``decide`` and is never computed
+here, so that the measured results are those of the engine.
 
-Replay: what would be made of recorded decisions under other thresholds.
+Replay: decides recorded decisions again under other thresholds.
 
-Pure; no graph, model or arbiter is asked, and nothing is written. A decision holds all that the
-rule went by, and the arbiter's answer where one was asked.
+Pure; no graph, model or arbiter is asked, and nothing is written. A decision holds all input of the
+rule, and the arbiter's answer if one was asked.
 """
 
 from __future__ import annotations
@@ -42,14 +42,16 @@ ALL_SOURCES = "all sources"
 """The row that holds every pair, each counted once."""
 
 LABEL_COUNT_MIN = 20
-"""Pairs of each label without which nothing is chosen: of 20 right ones, Wilson's interval still
-allows for 16 % wrong."""
+"""The fewest pairs of each label: with 20 right pairs, Wilson's interval still allows for 16 %
+wrong."""
 
 TELLING_COUNT_MIN = 10
-"""Pairs of one label that make a source count by itself; a reach is kept in every such source."""
+"""The fewest pairs of one label with which a source counts by itself; every such source must keep
+its reach."""
 
 STEP = 100
-"""Thresholds are whole hundredths; a finer one would promise more than some thousand pairs tell."""
+"""Thresholds are whole hundredths; finer ones would promise more than some thousand pairs can
+show."""
 
 _SCOPE = Scope("calibration", "calibration", "calibration")
 _FACT_SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -60,13 +62,13 @@ class PairLabel(StrEnum):
     """How the note of a pair really relates to the fact."""
 
     SAME = "same"
-    """It says the same again."""
+    """The note says the same as the fact."""
 
     UPDATE = "update"
-    """It answers the same question otherwise; both cannot hold now."""
+    """The note gives another answer to the same question; both cannot hold now."""
 
     DISTINCT = "distinct"
-    """Both hold."""
+    """Note and fact both hold."""
 
 
 @frozen
@@ -75,7 +77,8 @@ class LabelledPair:
 
     Attributes:
         source: where the pair comes from; each source is also reported by itself.
-        fact_slot, note_slot: what they answer about whom, normalised; None if unknown.
+        fact_slot, note_slot: the person and the question that each answers, normalised; None if
+            unknown.
     """
 
     pair_id: str
@@ -96,7 +99,8 @@ class MeasuredPair:
 
 
 SETTLED = frozenset({Outcome.SUPERSEDED, Outcome.REPEATED})
-"""One live fact is left: right for the same and for an update, wrong for what is distinct."""
+"""The outcomes that leave one live fact: right for a restatement and for an update, wrong for a
+distinct pair."""
 
 ERRORS: Mapping[str, tuple[PairLabel, frozenset[Outcome]]] = {
     "false_supersessions": (PairLabel.DISTINCT, SETTLED),
@@ -104,7 +108,7 @@ ERRORS: Mapping[str, tuple[PairLabel, frozenset[Outcome]]] = {
     "same_stored_twice": (PairLabel.SAME, frozenset({Outcome.CONFLICT, Outcome.APART})),
     "distinct_marked": (PairLabel.DISTINCT, frozenset({Outcome.CONFLICT})),
 }
-"""What goes wrong: of the pairs of a label, those with these outcomes.
+"""The errors: pairs of a label with these outcomes.
 
 A superseded distinct fact was true; a silent update leaves two live facts that nothing links.
 """
@@ -114,7 +118,7 @@ SEED_POLICY = ReconcilePolicy()
 
 
 def label_of_relation(relation: Relation) -> PairLabel:
-    """Label that an arbiter's or a person's word for the relation comes down to."""
+    """Return the label for an arbiter's or a person's word for the relation."""
     if relation in (Relation.SAME, Relation.REFINES):
         return PairLabel.SAME
     return PairLabel.UPDATE if relation is Relation.REPLACES else PairLabel.DISTINCT
@@ -123,12 +127,12 @@ def label_of_relation(relation: Relation) -> PairLabel:
 def outcome_of(
     measured: MeasuredPair, policy: ReconcilePolicy, answer: Judgement | None = None
 ) -> Outcome:
-    """The result of ``decide`` for the pair's note if only the pair's fact is known.
+    """Return the result of ``decide`` for the pair's note if only the pair's fact is known.
 
     Args:
         measured: the pair.
         policy: the thresholds.
-        answer: an arbiter's, used where the rule asks one; None without an arbiter.
+        answer: an arbiter's answer, used if the rule asks an arbiter; None without an arbiter.
     """
     pair = measured.pair
     note = Note(scope=_SCOPE, text=pair.note_text, said_at=_NOTE_SAID_AT, slot=pair.note_slot)
@@ -147,19 +151,19 @@ def outcome_of(
 
 @frozen
 class Rate:
-    """So many of so many, with what that says about all that were not looked at."""
+    """A share of a sample, and what it says about all pairs that were not in the sample."""
 
     count: int
     of: int
 
     @property
     def share(self) -> float | None:
-        """Share, 0 to 1; None of nothing."""
+        """Return the share, 0 to 1; None of 0 pairs."""
         return self.count / self.of if self.of else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval, without continuity correction; (0, 1) of nothing.
+        """Return Wilson's 95 % interval, without continuity correction; (0, 1) for 0 pairs.
 
         Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
         JASA 22 (1927).
@@ -192,14 +196,14 @@ class DecisionScores:
     counts: Counter[tuple[PairLabel, Outcome]] = field(default_factory=Counter)
 
     def rate(self, error: str) -> Rate:
-        """How often an error of ``ERRORS`` occurs, of the pairs of its label."""
+        """Return how often an error of ``ERRORS`` occurs among the pairs of its label."""
         label, wrong = ERRORS[error]
         count, of = (sum(self.counts[label, each] for each in some) for some in (wrong, Outcome))
         return Rate(count=count, of=of)
 
 
 def score(pairs: Iterable[MeasuredPair], policy: ReconcilePolicy) -> tuple[DecisionScores, ...]:
-    """Scores of each source in alphabetical order, and of all of them last; without an arbiter."""
+    """Score each source in alphabetical order, and all sources last; without an arbiter."""
     by_source: dict[str, DecisionScores] = {}
     everything = DecisionScores(source=ALL_SOURCES)
     for measured in pairs:
@@ -215,15 +219,16 @@ _GRID = tuple(step / STEP for step in range(-STEP, STEP + 1))
 
 
 class BoundBasis(StrEnum):
-    """How a sample is held against a bound on errors."""
+    """The figure of a sample that is compared with the bound on errors."""
 
     WILSON_UPPER = "the upper end of Wilson's 95 % interval"
     NO_ERROR = "no error at all, as the pairs are too few for their interval to keep it"
-    """Stricter than the measured share, so that fewer pairs never make a threshold bolder."""
+    """The upper end of the interval: stricter than the measured share, so that fewer pairs never
+    make a threshold bolder."""
 
     @classmethod
     def for_sample(cls, count: int, share_max: float) -> BoundBasis:
-        """Interval, where not a single error in so many pairs would keep within the bound."""
+        """Choose the interval, if so many pairs without an error would keep the bound."""
         _, upper = _wilson(0, count)
         return cls.WILSON_UPPER if upper <= share_max else cls.NO_ERROR
 
@@ -232,32 +237,32 @@ FALSE_SUPERSESSION_MAX = 0.01
 """The usual bound on the share of distinct pairs with a superseded fact."""
 
 _MISTAKEN_RESTATEMENT_MAX = 0.05
-"""The bound on the share of updates that are taken for restatements. Looser: the right fact is
-left, only with observations that are not its own."""
+"""The bound on the share of updates that are taken for restatements. It is looser, because the
+right fact remains, although with observations of another fact."""
 
 _SAME_REACH_MIN = 0.98
-"""The share of the same that has to lie at or above ``cosine_add_max``, where a judge is asked."""
+"""The share of restatements that must be at or above ``cosine_add_max``, where a judge is asked."""
 
 _UPDATE_REACH_MIN = 0.95
-"""That of the updates. Higher reaches more of them, and sends more distinct pairs to the arbiter,
-or has them marked where there is none."""
+"""The share of updates that must be there. A higher share reaches more updates, but sends more
+distinct pairs to the arbiter, or marks them if there is no arbiter."""
 
 
 def choose_thresholds(
     pairs: Sequence[MeasuredPair], false_supersession_max: float = FALSE_SUPERSESSION_MAX
 ) -> tuple[ReconcilePolicy, BoundBasis]:
-    """Thresholds that keep the bounds and settle the most, and what the bound was held against.
+    """Choose the thresholds that keep the bounds and settle the most; also return the basis.
 
-    Pairs of all sources count together, each once: an interval needs a count, and a source of two
-    pairs has none worth the name. Leave out a source that fools every cosine by design.
+    Pairs of all sources count together, each once, because a source of two pairs is too small for
+    an interval. Leave out a source that misleads every cosine by design.
 
-    - ``cosine_cut`` is the lowest at or above which the rule supersedes no more distinct pairs
-      than the bound allows.
-    - ``cosine_update_min`` is the lowest, from the cut on, at or above which no more of the updates
-      are taken for restatements than their bound allows; no judge is asked there.
-    - ``cosine_add_max`` is the highest, up to the cut, at or above which the wanted shares of the
-      same and of the updates lie in every source: no distinct pair more than that goes to the
-      arbiter.
+    - ``cosine_cut`` is the lowest threshold at or above which the rule supersedes no more distinct
+      pairs than the bound allows.
+    - ``cosine_update_min`` is the lowest threshold, from the cut on, at or above which no more of
+      the updates are taken for restatements than their bound allows; no judge is asked there.
+    - ``cosine_add_max`` is the highest threshold, up to the cut, that the wanted shares of
+      restatements and of updates reach in every source; so no more distinct pairs than necessary go
+      to the arbiter.
 
     Args:
         pairs: 20 or more of each label.
@@ -310,11 +315,11 @@ _FROM_CUT, _FROM_UPDATE_MIN = 0.25, 0.75
 
 
 def _lowest_safe(pairs: Sequence[MeasuredPair], within: float, share_max: float) -> float | None:
-    """Lowest threshold from which on few enough of the pairs are superseded; None without.
+    """Find the lowest threshold that supersedes few enough of the pairs; None if there is none.
 
     Args:
         pairs: the pairs.
-        within: a cosine of ``_FAR_APART`` on that side of the threshold.
+        within: a cosine of ``_FAR_APART`` on the tested side of the threshold.
         share_max: the share of them that may be superseded.
     """
     allowed = _errors_max(len(pairs), share_max)
@@ -330,7 +335,7 @@ def _lowest_safe(pairs: Sequence[MeasuredPair], within: float, share_max: float)
 
 
 def _errors_max(count: int, share_max: float) -> int:
-    """How many of so many pairs may be wrong."""
+    """Return how many of so many pairs may be wrong."""
     if BoundBasis.for_sample(count, share_max) is BoundBasis.NO_ERROR:
         return 0
     kept = takewhile(lambda wrong: _wilson(wrong, count)[1] <= share_max, range(count + 1))
@@ -338,7 +343,7 @@ def _errors_max(count: int, share_max: float) -> int:
 
 
 def _highest_reaching(pairs: Sequence[MeasuredPair], share_min: float) -> float:
-    """Highest threshold at or above which that share lies, in each source that can tell."""
+    """Find the highest threshold that this share reaches, in each source with enough pairs."""
     by_source: dict[str, list[float]] = {}
     for measured in pairs:
         by_source.setdefault(measured.pair.source, []).append(measured.cosine)
@@ -361,11 +366,11 @@ class Replayed:
 
     Attributes:
         decision: the record.
-        verdict: today's; what holds without an arbiter where ``would_ask``.
-        is_same: whether the same facts would be superseded, repeated, linked or gone beneath.
-            Which rule says so does not count.
-        would_ask: an arbiter, where there is one, would be asked today, and was not then because
-            the thresholds of then left it no say; its answer may differ from the verdict.
+        verdict: today's verdict; with ``would_ask``, the verdict without an arbiter.
+        is_same: whether the same facts would be superseded, repeated, linked or placed below. The
+            name of the rule does not count.
+        would_ask: whether an arbiter would be asked today, but was not asked then because of the
+            old thresholds; its answer may differ from the verdict.
     """
 
     decision: Decision
@@ -375,23 +380,24 @@ class Replayed:
 
     @property
     def before(self) -> Outcome:
-        """Old outcome of the note."""
+        """Return the note's old outcome."""
         return self.decision.verdict.outcome
 
     @property
     def after(self) -> Outcome:
-        """Note's outcome today."""
+        """Return the note's outcome today."""
         return self.verdict.outcome
 
 
 def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
-    """Decision, made again from its record under the policy.
+    """Make a decision again from its record, under the policy.
 
-    A note that was remembered without an embedder was compared with nothing; it stays what it was.
-    What took part in a to and fro then is not looked at: the facts beneath are not on record.
+    A note that was remembered without an embedder was compared with nothing; its decision stays the
+    same. A value that changed back and forth is not recognised, because the older facts are not on
+    record.
 
     Args:
-        decision: the record, with what it was compared with.
+        decision: the record, with the facts that the note was compared with.
         policy: the thresholds to try.
     """
     note, neighbours = _note(decision), _neighbours(decision)
@@ -415,7 +421,7 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
 
 
 def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: ReconcilePolicy) -> Verdict:
-    """Verdict as of the day of the decision: what is planned ends nothing before its day."""
+    """Limit the verdict to the decision's day: a planned fact ends nothing before its day."""
     if note.is_ahead(decision.at):
         return announced(verdict, note)[0]
     relations = decision.proposal.relations
@@ -423,7 +429,7 @@ def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: Reconcile
 
 
 def policy_of(decision: Decision) -> ReconcilePolicy:
-    """Thresholds that it was made under, as far as they are on record."""
+    """Return the thresholds of the decision, as far as they are on record."""
     return ReconcilePolicy(
         cosine_update_min=decision.policy.cosine_update_min,
         cosine_add_max=decision.policy.cosine_add_max,
@@ -434,14 +440,14 @@ def policy_of(decision: Decision) -> ReconcilePolicy:
 
 
 def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
-    """Policy; where it asks no judge below the band, one that was asked then is heard again."""
+    """Return the policy; if a judge was asked below the band then, its answer counts again."""
     if policy.reach is not None or reach is None:
         return policy
     return replace(policy, reach=min(reach, policy.cosine_add_max))
 
 
 def _unread_in(decision: Decision) -> Unread:
-    """Parts of note and fact that the model could not read, if that kept the two apart."""
+    """Return the parts that the model could not read, if that kept note and fact apart."""
     unread_findings = [
         finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD
     ]
@@ -484,9 +490,10 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
 
 
 def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
-    """Fact; where it was spared as said too often to end on a guess, said so often.
+    """Return the fact; if it was spared as repeated too often for a guess, with that many repeats.
 
-    How often it was said then is not on record, nor whether it was standing, or its start given.
+    Three things are not on record: how often the fact was said then, whether it was standing, and
+    whether its start was given.
     """
     if decision.decided_by is DecidedBy.HEDGE:
         return replace(fact, observations=OBSERVATIONS_OF_FIRM)
@@ -502,7 +509,7 @@ def _was_left_open(decision: Decision) -> bool:
 
 
 def _told_in(decision: Decision) -> dict[str, Any]:
-    """A model's relations to facts that are still on record, as ``decide`` takes them."""
+    """Return a model's relations to facts that are still on record, as ``decide`` takes them."""
     relations = decision.proposal.relations
     ids = {fact.fact_id for fact in decision.compared_with}
     if relations is None or not ids.issuperset(relations.named_ids):
@@ -513,7 +520,7 @@ def _told_in(decision: Decision) -> dict[str, Any]:
 
 
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
-    """True if an arbiter had its say then, or would have had where there was none."""
+    """True if the decision was an arbiter's then, or would have been if there was one."""
     then = decide(note, neighbours, policy_of(decision), unread=_unread_in(decision))
     return decision.opinion.arbiter is not None or then.can_be_arbitrated
 
@@ -521,9 +528,9 @@ def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | 
 def _shown(
     decision: Decision, note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> list[Neighbour]:
-    """Facts that an arbiter would be shown, and the target of its earlier answer.
+    """Return the facts that an arbiter would be shown, and the target of its earlier answer.
 
-    That may have been shown for its words, which is not on record.
+    That target may have been shown because of its words, which is not on record.
     """
     shown = shown_to_judge(note, neighbours, policy)
     if policy.reach is not None and decision.opinion.target is not None:
@@ -534,7 +541,7 @@ def _shown(
 
 
 def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | None:
-    """Answer that was used then, its target counted as the arbiter was shown the facts."""
+    """Return the answer of then; its target is counted in the order of the shown facts."""
     if (
         decision.opinion.relation is None
         or decision.opinion.action is None
@@ -564,7 +571,7 @@ def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | No
 def _number_shown(
     rank: int | None, neighbours: Sequence[Neighbour], shown: Sequence[Neighbour]
 ) -> int | None:
-    """Number of the fact of that rank among those that the arbiter was shown, from 1."""
+    """Return the number of a fact among those that the arbiter was shown, from 1."""
     if rank is None or rank not in range(1, len(neighbours) + 1):
         return None
     fact_id = neighbours[rank - 1].fact_id

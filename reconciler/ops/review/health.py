@@ -1,4 +1,4 @@
-"""Health: how well a memory is kept, in numbers that can be followed over time.
+"""Health: the quality of a memory, in numbers that can be followed over time.
 
 Numbers and ids only; a report never holds a remembered text. ``Health`` looks through contacts, one
 after the other; the rest is pure.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reconciler.service.stores.fact_store import FactStore
 
 _BLOCK_ROWS = 512
-"""Facts that are compared with all others at a time, so that memory stays bounded."""
+"""The number of facts that are compared with all others at a time, so that memory stays bounded."""
 
 _ALONE_MAX = 1 << 18
 """Multiplications up to which numpy's BLAS uses one thread. More threads wait for each other: a
@@ -194,19 +194,19 @@ def near_pairs(
     linked: Collection[frozenset[str]],
     cosine_min: float,
 ) -> Iterator[tuple[str, str]]:
-    """Pairs of facts that are as near as restatements, and that nothing says anything about.
+    """Find pairs of facts that are as near as restatements, and that no link joins.
 
-    Facts that answer a question differently, or different questions, are no such pair however near
-    they are: their slots say so.
+    Facts that answer a question differently, or answer different questions, are never such a pair:
+    their slots show the difference.
 
     Args:
-        facts: live ones of one contact.
+        facts: the live facts of one contact.
         vectors: the facts' vectors, float32, shape (len(facts), dimension), unit length.
-        linked: the ids of two facts each that a link joins.
-        cosine_min: from which raw cosine two texts are near.
+        linked: the pairs of ids of facts that a link joins.
+        cosine_min: the raw cosine from which two texts are near.
 
     Yields:
-        The ids of two facts each; of thousands that say the same there are millions of pairs.
+        The two ids of each pair; thousands of equal facts make millions of pairs.
     """
     for one, other in _near(facts, vectors, cosine_min):
         pair = (one.fact_id, other.fact_id)
@@ -215,10 +215,10 @@ def near_pairs(
 
 
 def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:
-    """How many live values each question of one value has, by subject and attribute.
+    """Count the live values of each question of one value, by subject and attribute.
 
     Args:
-        facts: live ones of one contact.
+        facts: the live facts of one contact.
     """
     values: dict[tuple[str, str], set[str]] = defaultdict(set)
     for fact in facts:
@@ -228,7 +228,7 @@ def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:
 
 
 def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
-    """What waits since these times, counted by age."""
+    """Count by age the questions that wait since these times."""
     times = list(opened_at)
     counts = dict.fromkeys((*_AGES, "longer"), 0)
     for at in times:
@@ -237,7 +237,7 @@ def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
 
 
 def decided_rates(counted: Iterable[ActionCount]) -> dict[str, int]:
-    """Decisions, attempts, refusals, answers and confirmations, as ``ContactHealth`` has them."""
+    """Count decisions, attempts, refusals, answers and confirmations, for ``ContactHealth``."""
     counts_of = dict.fromkeys(("decisions", "attempts", "refusals", "answers", "confirmations"), 0)
     for count in counted:
         is_yes = count.action.is_reconciled
@@ -252,7 +252,7 @@ def decided_rates(counted: Iterable[ActionCount]) -> dict[str, int]:
 
 
 def counts_of(contact: Contact) -> Mapping[str, int]:
-    """Its facts by state and its recalls, as ``ContactHealth`` has them."""
+    """Count a contact's facts by state and its recalls, for ``ContactHealth``."""
     return {
         "live": contact.live_facts,
         "expired": contact.expired_facts,
@@ -267,7 +267,7 @@ def counts_of(contact: Contact) -> Mapping[str, int]:
 def _near(
     facts: Sequence[LiveFact], vectors: Floats, cosine_min: float
 ) -> Iterator[tuple[LiveFact, LiveFact]]:
-    """Each pair once."""
+    """Find each pair once."""
     size = _ALONE_MAX // max(vectors.size, 1)
     if size < 2:
         size = _BLOCK_ROWS
@@ -293,7 +293,7 @@ def _age_of(age: timedelta) -> str:
 
 
 def _is_attempt(action: Action) -> bool:
-    """True if a note came in; ``ADMIT`` is followed by the decision that commits it."""
+    """True if a note came in; ``ADMIT`` does not count: the committing decision follows."""
     return action.is_reconciled or action in (Action.HOLD, Action.REJECT)
 
 
@@ -314,19 +314,19 @@ def _sum(one: Any, other: Any) -> Any:
 _CONTACTS_AT_ONCE = 400
 
 _NUMBER_BYTES = 4
-"""Of a float32, of which vectors are made."""
+"""The bytes of a float32, of which vectors are made."""
 
 _FACTS_AT_ONCE = 10_000
-"""So many live facts, of one contact or of several, are read with one query, since a query takes
-milliseconds, however little it finds; with their vectors they take 20 MB."""
+"""The number of live facts, of one contact or of several, that one query reads, because each query
+takes milliseconds; with their vectors they take 20 MB."""
 
 _RECORDS_AT_ONCE = 5_000
-"""Of so many records the contacts are checked together. One with more is checked alone, by pages of
-the store."""
+"""The number of records up to which contacts are checked together. A contact with more records is
+checked alone, by pages of the store."""
 
 _MANY = ("Episode", "Fact", "Decision")
 _FEW = tuple(label for label in KEY_OF if label not in ("Contact", *_MANY))
-"""What most contacts have none of, and so is read of many at once."""
+"""The records that most contacts do not have; so they are read for many contacts at once."""
 
 
 @frozen
@@ -335,13 +335,13 @@ class Health:
 
     Args:
         fact_store: facts and their vectors.
-        decision_store: decisions, to be counted.
+        decision_store: decisions to count.
         contact_store: contacts and agents.
-        damage: finds what cannot be read.
-        records: what waits for an answer.
+        damage: finds records that cannot be read.
+        records: open questions.
         embedding_model: the model that made the vectors to compare.
-        near_min: from which raw cosine two facts are as near as restatements.
-        file_bytes: what the store's files take up; None where a server keeps them.
+        near_min: the raw cosine from which two facts are as near as restatements.
+        file_bytes: the size of the store's files; None if a server keeps them.
         clock: the time now, UTC-aware.
     """
 
@@ -363,12 +363,12 @@ class Health:
         *,
         checks_records: bool = False,
     ) -> HealthReport:
-        """How well these contacts of an agent are kept.
+        """Report how well these contacts of an agent are kept.
 
         Args:
             whose: the agent, in the scope of any contact.
             scopes: the contacts.
-            on_progress: told how many more contacts were looked at.
+            on_progress: called with how many more contacts were read.
             checks_records: whether every record is read, to count the damaged ones.
         """
         contacts: list[ContactHealth] = []
@@ -384,7 +384,7 @@ class Health:
         )
 
     def _counted(self, scopes: Sequence[Scope], checks_records: bool) -> Iterator[ContactHealth]:
-        """Health of each of these contacts that is known, one after the other."""
+        """Measure the health of each of these contacts that is known, one after the other."""
         contacts = {contact.contact_id: contact for contact in self.records.contacts(scopes)}
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
         actions = self.decision_store.count_actions(scopes)
@@ -417,7 +417,7 @@ class Health:
                 )
 
     def _damaged(self, scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Counter[str]:
-        """How many records cannot be read, by the contact's key."""
+        """Count the records that cannot be read, by the contact's key."""
         find = partial(self.damage.damaged_among, page_size=_RECORDS_AT_ONCE)
         damaged = Counter(find(scopes, _FEW))
         for part in _parts(scopes, sizes, _RECORDS_AT_ONCE):
@@ -425,7 +425,7 @@ class Health:
         return damaged
 
     def _compared(self, scope: Scope, facts: Sequence[LiveFact], is_linked: bool) -> dict[str, int]:
-        """Duplicate facts, and facts that answer one question twice."""
+        """Find duplicate facts, and facts that answer one question twice."""
         conflicts = self.fact_store.list_conflicts(scope, is_open=False) if is_linked else []
         linked = {conflict.ids for conflict in conflicts}
         # One with a vector that was cut short, unlike most others, is compared with none.
@@ -451,7 +451,7 @@ class Health:
 
 
 def _times(waiting_since: Iterable[tuple[Scope, datetime]]) -> Mapping[Scope, list[datetime]]:
-    """Since when something waits about each contact."""
+    """Return the times since when something waits about each contact."""
     times: dict[Scope, list[datetime]] = defaultdict(list)
     for scope, at in waiting_since:
         times[scope].append(at)
@@ -461,7 +461,7 @@ def _times(waiting_since: Iterable[tuple[Scope, datetime]]) -> Mapping[Scope, li
 def _parts(
     scopes: Iterable[Scope], sizes: Mapping[str, int], size_max: int
 ) -> Iterator[list[Scope]]:
-    """These contacts, together as long as their sizes, by their keys, are no more than that."""
+    """Divide contacts into groups; each group's sizes add up to at most this."""
     part: list[Scope] = []
     room = size_max
     for scope in scopes:

@@ -1,8 +1,8 @@
 """Timelines: a contact's chains laid out as bars over time, with arrows for changes. Pure.
 
-Facts that say the same one after the other are one bar, with a mark where it was said again. Places
-are numbers from 0 (the first day shown) to 1 (the last); what draws them, a page or a picture,
-chooses its own units and colours.
+Consecutive facts that say the same are one bar, with a mark at each repetition. Places are numbers
+from 0 (the first day shown) to 1 (the last); the page or picture that draws them chooses units and
+colours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reconciler.domain.records.notes import CONTACT_SUBJECT
 from reconciler.frozen import frozen, in_order
 
 ROWS_MAX = 40
-"""Bars in one strand; more of them are told apart by numbers."""
+"""The most bars in one strand; further strands of the same title get numbers."""
 
 _TICKS = 5
 _HOURS_SHOWN = timedelta(days=3)
@@ -30,10 +30,11 @@ class Bar:
     """One value, from when it became true to its end, if it has one.
 
     Attributes:
-        facts: the fact, and those beneath it that said the same before; the newest first.
+        facts: the fact, and earlier facts that said the same; the newest first.
         row: its row in the strand, from 0.
-        left, right: where it begins and ends, 0 to 1.
-        again: where it was said again, as far as that is known, 0 to 1, in the order of time.
+        left, right: its start and end, 0 to 1.
+        again: the places where it was said again, as far as they are known, 0 to 1, in the order of
+            time.
     """
 
     facts: tuple[Fact, ...]
@@ -44,7 +45,7 @@ class Bar:
 
     @property
     def fact(self) -> Fact:
-        """Newest of the facts, with the wording that is kept."""
+        """Return the newest of the facts, with the wording that is kept."""
         return self.facts[0]
 
 
@@ -53,9 +54,9 @@ class Arrow:
     """A change, from the end of the old bar to where the new fact begins.
 
     Attributes:
-        supersession: why.
+        supersession: the reason.
         old, new: the two bars.
-        tip: where on the new bar it ends, 0 to 1.
+        tip: the place on the new bar where the arrow ends, 0 to 1.
     """
 
     supersession: Supersession
@@ -69,9 +70,9 @@ class Strand:
     """Facts that belong together, by their slot or by their kind.
 
     Attributes:
-        title: what they are about.
-        bars: one for each thing said, in the order of the rows.
-        arrows: between them.
+        title: their subject.
+        bars: one for each statement, in the order of the rows.
+        arrows: the arrows between them.
     """
 
     title: str
@@ -81,7 +82,7 @@ class Strand:
 
 @frozen
 class Tick:
-    """A time on the axis, and where it stands, 0 to 1."""
+    """A time on the axis, and its place, 0 to 1."""
 
     label: str
     place: float
@@ -92,9 +93,9 @@ class Timeline:
     """A contact's facts over time.
 
     Attributes:
-        strands: those in which something changed first, and of them what was said last.
+        strands: the strands; those with a change come first, then the latest statement decides.
         ticks: the axis, from the first day to the last.
-        left_out: facts that were too many to be shown.
+        left_out: the number of facts that are not shown.
     """
 
     strands: tuple[Strand, ...]
@@ -103,7 +104,7 @@ class Timeline:
 
     @property
     def facts(self) -> list[Fact]:
-        """All facts that are shown, in the order of the rows."""
+        """Return all facts that are shown, in the order of the rows."""
         return [fact for strand in self.strands for bar in strand.bars for fact in bar.facts]
 
 
@@ -125,11 +126,11 @@ class _Axis:
 
 
 def timeline(chains: Sequence[FactHistory], now: datetime, facts_max: int) -> Timeline:
-    """Chains over time, at most so many facts of them: what was said last comes in first.
+    """Lay chains out over time, with at most so many facts; those said last come in first.
 
     Args:
         chains: as ``history`` gives them.
-        now: the end of what goes on (UTC).
+        now: the end of bars that have no end yet (UTC).
         facts_max: 1 or more.
     """
     shown = list(_cut(chains, facts_max))
@@ -164,14 +165,14 @@ _WHY: Mapping[str, str] = {
 
 
 def why_of(link: Supersession) -> str:
-    """Why one fact took another's place, in a few words."""
+    """Say why one fact replaced another, in a few words."""
     if link.is_restatement:
         return "said again"
     return _WHY.get(link.decided_by, link.decided_by)
 
 
 def caption_of(text: str, length_max: int = _CAPTION_LENGTH_MAX) -> str:
-    """Beginning of a text, cut between words where that is possible."""
+    """Return the beginning of a text, cut between words if that is possible."""
     if len(text) <= length_max:
         return text
     cut = shorten(text, length_max, placeholder=" …")
@@ -214,7 +215,7 @@ def _title(chain: FactHistory) -> str:
 def _strands(
     title: str, chains: Iterable[FactHistory], axis: _Axis, now: datetime
 ) -> Iterator[Strand]:
-    """One strand, or several of ``ROWS_MAX`` bars; an arrow between two of them is not drawn."""
+    """Make one strand, or several of ``ROWS_MAX`` bars; no arrow joins two strands."""
     listed = list(chains)
     sayings = [facts for chain in listed for facts in _sayings(chain)]
     links = [link for chain in listed for link in chain.supersessions]
@@ -227,7 +228,7 @@ def _strands(
 
 
 def _sayings(chain: FactHistory) -> list[tuple[Fact, ...]]:
-    """Facts of a chain, those together that say the same; the newest of each first."""
+    """Group the facts of a chain that say the same; the newest of each group comes first."""
     by_id = {fact.fact_id: fact for fact in chain.facts}
     head = chain.facts[0]
     sayings = [[head]]
@@ -243,7 +244,7 @@ def _sayings(chain: FactHistory) -> list[tuple[Fact, ...]]:
 
 
 def _is_undone(fact: Fact) -> bool:
-    """True if it is drawn otherwise than what it repeats: never true, revoked or erased."""
+    """True if the fact is drawn unlike the fact that it repeats: never true, revoked or erased."""
     return fact.is_void or fact.state in (FactState.REVOKED, FactState.ERASED)
 
 
