@@ -1,4 +1,4 @@
-"""What a docstring says of each parameter, for commands and for the HTTP API."""
+"""Descriptions of parameters from docstrings, for commands and for the HTTP API."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Wording: what a person or an operator's model reads of a memory, line by line. Pure.
+"""Wording: the lines of a memory that a person or an operator's model reads. Pure.
 
-The command line and the tools of MCP say it in the same words. Who prints a line shows its hidden
-characters, because an operator judges what is printed. Plain values are records as JSON has them,
-and the same fields as lines for a person.
+The command line and the tools of MCP say it in the same words. The code that prints a line shows
+its hidden characters, because an operator judges the printed text. Plain values are records as JSON
+has them, and the same fields as lines for a person.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def json_text(record: Any, indent: int | None = None) -> str:
-    """Plain values or records as JSON; times as ISO 8601."""
+    """Return plain values or records as JSON; times as ISO 8601."""
     return json.dumps(record, allow_nan=False, indent=indent, default=_plain)
 
 
 def _plain(value: object) -> Any:
-    """The JSON form of a value that JSON does not know.
+    """Return the JSON form of a value that JSON does not know.
 
     A time is ISO 8601, a record is its ``to_dict`` or its fields, and anything else its words.
     """
@@ -44,7 +44,7 @@ def _plain(value: object) -> Any:
 
 
 def field_lines(record: Any) -> Iterator[str]:
-    """Fields of a record as its JSON has them, one a line, without those that are empty."""
+    """Return the fields of a record as its JSON has them, one a line, without empty fields."""
     return _field_lines(json.loads(json_text(record)), "")
 
 
@@ -61,7 +61,7 @@ def _field_lines(plain: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def waiting_lines(item: Decision | Dispute) -> Iterator[str]:
-    """A held note or a dispute, with its question and the ids that an answer names."""
+    """Show a held note or a dispute, with its question and the ids that an answer names."""
     if isinstance(item, Dispute):
         yield f"dispute, contact {item.scope.contact_id}, {_waits(item.opened_at)}"
         yield f"ask: {item.question}"
@@ -79,14 +79,14 @@ def waiting_lines(item: Decision | Dispute) -> Iterator[str]:
 
 
 def _waits(at: datetime) -> str:
-    """Since when it waits for an answer, and a mark if that is long."""
+    """Say since when it waits for an answer, with a mark if that is long."""
     from reconciler.domain.recalling.briefing import OLD_AFTER
 
     return f"since {at:%Y-%m-%d}{' (old)' if datetime.now(UTC) - at > OLD_AFTER else ''}"
 
 
 def evidence_lines(evidence: FactEvidence) -> Iterator[str]:
-    """What a fact rests on: each turn, who said it, when and where, and who recorded it."""
+    """Show the evidence of a fact: each turn, who said it, when and where, and who recorded it."""
     yield evidence.statement
     for turn in evidence.turns:
         where = f"session {turn.session_id}" + (f", {turn.channel}" if turn.channel else "")
@@ -101,7 +101,7 @@ def evidence_lines(evidence: FactEvidence) -> Iterator[str]:
 
 
 def value_line(value: SlotValue) -> str:
-    """Current value of an attribute: since when, by what word, and whether it is certain."""
+    """Show the current value of an attribute: its start, its source and its certainty."""
     marks = ", in dispute" if value.is_disputed else ", contested" if value.is_contested else ""
     if value.holds_until_settled:
         marks += ", holds until settled"
@@ -113,7 +113,7 @@ def value_line(value: SlotValue) -> str:
 
 
 def health_rows(report: HealthReport) -> Iterator[tuple[str, str, str]]:
-    """Numbers of all contacts together: what is counted, how many, and what it means."""
+    """List the numbers of all contacts together: name, number and meaning."""
     total = report.total
     ended = f"{total.expired} expired, {total.archived} archived, {total.superseded} superseded"
     yield "live facts", str(total.live), f"{ended}, {total.revoked} revoked"
@@ -159,7 +159,7 @@ def _ages(waiting: Waiting, command: str) -> str:
 
 
 def most_troubled(contacts: Iterable[ContactHealth]) -> list[ContactHealth]:
-    """Contacts, those with most to do first."""
+    """List the contacts, those with the most open work first."""
 
     def troubles(one: ContactHealth) -> tuple[int, int]:
         waits = one.disputes.count + one.questions.count

@@ -26,7 +26,8 @@ LET_IN = "reconciler.let_in"
 
 _GRACE_SECONDS = 10
 _ACCEPTED_AT_ONCE_MAX = 100
-"""So that connections that lose their place are closed before many more are accepted."""
+"""The length of the queue of new connections: short, so that connections that lose their place are
+closed before many more are accepted."""
 
 
 @frozen
@@ -52,7 +53,7 @@ class Place:
     Attributes:
         address: the client's address.
         end: ends the connection.
-        is_safe: whether a request with a good token is under way.
+        is_safe: whether a request with a valid token is running.
         was_let_in: whether there ever was such a request.
     """
 
@@ -74,10 +75,10 @@ class Places:
     _held: OrderedDict[Place, None] = field(default_factory=OrderedDict)
 
     def take(self, address: str, end: Callable[[], object]) -> Place:
-        """A place for a new connection.
+        """Take a place for a new connection.
 
         Args:
-            address: the client's.
+            address: the client's address.
             end: ends the connection, at once or soon; called if the place is needed.
         """
         unsafe = [place for place in self._held if not place.is_safe]
@@ -96,7 +97,7 @@ class Places:
 
     @contextmanager
     def let_in(self, place: Place) -> Iterator[None]:
-        """Keep a place while a request with a good token is under way; then it is the newest."""
+        """Keep a place while a request with a valid token is running; then it is the newest."""
         place.is_safe = place.was_let_in = True
         try:
             yield
@@ -114,7 +115,7 @@ class Places:
 class _BoundedProtocol(H11Protocol):
     """HTTP/1.1 with a bounded wait for a request, and for the reading of its answer.
 
-    uvicorn's own ``timeout_keep_alive`` begins after the first answer, and ends with any byte. The
+    uvicorn's own ``timeout_keep_alive`` begins after the first answer, and any byte ends it. The
     TLS handshake begins here, because uvicorn would take any number of unfinished ones.
     """
 
@@ -178,13 +179,13 @@ class _BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _stop_if_whole(self) -> None:
-        """Stop the wait for a request that is there with its whole body."""
+        """Stop waiting for a request when its whole body has arrived."""
         cycle = self.cycle
         if cycle is not None and not (cycle.response_complete or cycle.more_body):
             self._stop_waiting_for("request")
 
     def _wait_for(self, what: Literal["request", "reader"]) -> None:
-        """End the connection if it does not come; further bytes do not extend the wait."""
+        """End the connection if the request does not come; further bytes do not extend the wait."""
         self._stop_waiting_for(what)
         self._waits[what] = self.loop.call_later(self._places.bounds.wait_seconds, self._place.end)
 
@@ -194,13 +195,13 @@ class _BoundedProtocol(H11Protocol):
 
 
 def bounded_server(app: Any, bounds: Bounds, tls: ssl.SSLContext | None) -> uvicorn.Server:
-    """A server for HTTP/1.1 only, because only its connections are bounded.
+    """Make a server for HTTP/1.1 only, because only its connections are bounded.
 
     ``limit_concurrency`` stays unset: it counts idle connections too, and refuses everyone else.
 
     Args:
         app: the application.
-        bounds: what a client may take.
+        bounds: the resources that a client may take.
         tls: the certificate; None for connections that are not encrypted.
     """
     protocol = partial(_BoundedProtocol, Places(bounds), tls)
@@ -219,7 +220,7 @@ def bounded_server(app: Any, bounds: Bounds, tls: ssl.SSLContext | None) -> uvic
 
 
 def _address(host: str) -> str:
-    """Client behind an address: an IPv6 client has a whole /64 network."""
+    """Return the client of an address: an IPv6 client has a whole /64 network."""
     parsed = ipaddress.ip_address(host.partition("%")[0])
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
         return str(ipaddress.ip_network((parsed, 64), strict=False))

@@ -1,4 +1,4 @@
-"""Grants: the memory that one client of a server may reach, and the name it answers in. Pure."""
+"""Grants: the memory that one client of a server may reach, and the client's name. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AccessProfile(StrEnum):
 
 
 class NotGrantedError(InvalidRequestError):
-    """A grant does not reach so far."""
+    """A client asked for more than its grant allows."""
 
 
 @frozen
@@ -34,11 +34,11 @@ class Grant:
     Attributes:
         profile: what it may do.
         tenant: the deployment.
-        agent_ids: which agents' memories, at least one.
+        agent_ids: the agents of the memories, at least one.
         contact_id: the only contact; None for all of these agents' contacts.
         name: the operator's name, for a yes or no.
-        session_id: the conversation that all notes and turns are filed in. None files an agent's
-            notes in one, and each conversation that is handed over in a session of its own.
+        session_id: the session for all notes and turns. With None an agent's notes get one session,
+            and each handed-over conversation gets its own.
 
     Raises:
         InvalidScopeError, InvalidNoteError, InvalidRequestError: a part cannot be used.
@@ -112,12 +112,12 @@ class Grant:
         return asked if self.session_id is None else self.session_id
 
     def opens(self, session_id: str) -> bool:
-        """True if it reaches this session; an operator's grant reaches all sessions."""
+        """True if the grant reaches this session; an operator's grant reaches all sessions."""
         is_of_one = self.session_id is not None and self.profile is AccessProfile.AGENT
         return not is_of_one or session_id == self.session_id
 
     def is_for_all(self, agents: Iterable[tuple[str, str]]) -> bool:
-        """True if it reaches the whole memory of these agents, given as (tenant, agent)."""
+        """True if the grant reaches the whole memory of these agents, given as (tenant, agent)."""
         own = {(self.tenant, agent_id) for agent_id in self.agent_ids}
         return self.contact_id is None and own.issuperset(agents)
 

@@ -1,7 +1,7 @@
 """The doors before an HTTP server: they check host names, tokens, rates and sizes.
 
-Each request stands alone: its token's grant is looked up every time. ``connections.py`` bounds the
-number of connections and their time.
+Each request is independent: its token's grant is looked up every time. ``connections.py`` bounds
+the number of connections and their time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from reconciler.serve.access.problems import Problem, ProblemError, problem_answ
 from reconciler.serve.access.tokens import AccessToken
 
 BODY = "reconciler.body"
-"""The key of a request's scope for its whole body, behind a ``BodyDoor``."""
+"""The key of a request's scope for its whole body, which a ``BodyDoor`` has read."""
 
 GRANT = "reconciler.grant"
 """The key of a request's scope for the grant of its token."""
@@ -54,9 +54,9 @@ class Address:
     """The address to listen on, and the names that clients may use for it.
 
     Attributes:
-        host, port: where to listen; port 0 takes a free one.
+        host, port: the address to listen on; port 0 takes a free port.
         names: further host names that clients use, besides loopback and ``host``.
-        certificate, key: files for TLS; None without.
+        certificate, key: the files for TLS; None without TLS.
     """
 
     host: str
@@ -78,7 +78,7 @@ class Address:
 
 
 def is_loopback(host: str) -> bool:
-    """True if only this machine can reach it."""
+    """True if only this machine can reach the address."""
     if host == "localhost":
         return True
     try:
@@ -108,7 +108,7 @@ def tls_of(address: Address) -> ssl.SSLContext | None:
 
 
 def listen(address: Address) -> socket.socket:
-    """A socket that listens at the address.
+    """Make a socket that listens at the address.
 
     Raises:
         ConfigurationError: the address is taken, or does not belong to this machine.
@@ -138,7 +138,7 @@ class TokenSource(Protocol):
 
 
 def bearer(request: HTTPConnection) -> str | None:
-    """Token that a request carries; None without one, or with several."""
+    """Return the token that a request carries; None if it has none or several."""
     given = request.headers.getlist("authorization")
     if len(given) != 1 or not given[0].lower().startswith("bearer "):
         return None
@@ -169,7 +169,7 @@ class NameDoor:
         await self.app(scope, receive, send)
 
     def _unknown(self, headers: Headers) -> Problem | None:
-        """Problem with a request's host or origin; None if the server has those names."""
+        """Return the problem with a request's host or origin; None if the server has the names."""
         origin = headers.get("origin")
         if not self._is_known(headers.get("host") or ""):
             return Problem("unknown-host", 421, _BY_NAME)
@@ -216,7 +216,7 @@ class BodyDoor:
 
 @dataclass(eq=False)
 class TokenDoor:
-    """Admits clients with a valid token, up to their rate; others get a status and no more.
+    """Admits clients with a valid token, up to their rate; others get only a status.
 
     Only wrong tokens count against an address: a valid one is always let in, even if many wrong
     ones come from the same address.
@@ -226,7 +226,7 @@ class TokenDoor:
         tokens: finds the grant of each token.
         calls_per_minute: how many requests each token may make.
         wrong_per_minute: how many wrong tokens each address may send.
-        at_once_max: how many requests may run at once; fewer than there are places.
+        at_once_max: how many requests may run at once; fewer than the places.
         per_token_max: how many of these may use one token.
         methods: the only methods that are served; empty for all.
         presented: reads the secret from a request.
@@ -271,7 +271,7 @@ class TokenDoor:
         """Token of a request that is let in.
 
         Raises:
-            ProblemError: it is not let in.
+            ProblemError: the request is not let in.
         """
         presented = self.presented(HTTPConnection(scope))
         token = None if presented is None else self.tokens.find(presented)
@@ -326,9 +326,9 @@ def serve_http(
 
     Args:
         app: the application.
-        address: what ``bound`` listens at.
+        address: the address of ``bound``.
         bound: the socket, which is closed at the end.
-        bounds: what a client may take of it without a good token.
+        bounds: the resources that a client without a valid token may take.
 
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
@@ -345,7 +345,7 @@ def serve_http(
 
 
 def with_body(body: bytes, receive: Receive) -> Receive:
-    """A request with this body in place of the one that was sent."""
+    """Return a request with this body instead of the one that was sent."""
     told: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -368,8 +368,8 @@ _ROUNDING_SECONDS = 1e-6
 class Rates:
     """A rate per minute for each key, which is also its burst. Safe between threads.
 
-    Kept is when all that a key has taken will be free again. If there are too many keys, the least
-    recently used one is forgotten.
+    For each key it keeps the time when all its calls will be free again. If there are too many
+    keys, the least recently used one is forgotten.
 
     Args:
         per_minute: how many each key may take in a minute.
@@ -383,7 +383,7 @@ class Rates:
         self._lock = Lock()
 
     def wait_seconds(self, key: str) -> float:
-        """Take one; returns the seconds until one is free, 0 if one was left."""
+        """Take one call; return the seconds until a call is free, 0 if one was left."""
         with self._lock:
             now = self._clock()
             free_at = max(self._free_at.get(key, now), now) + self._seconds_each

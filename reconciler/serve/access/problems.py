@@ -3,8 +3,8 @@
 An error about the client's input says what to do. Any other error is reported without a path, an
 address or a cause.
 
-An application over HTTP answers its errors with a problem. The log has what the
-client is not told, and never the words of a request.
+An application over HTTP answers its errors with a problem. The log has the details that the client
+does not get, but never the words of a request.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ _STATUSES: dict[type[ReconcilerError], int] = {
     ReconcilerError: 503,
 }
 _TOLD_BELOW = 4
-"""Shorter words are no secrets, and a message without them could not be read."""
+"""The shortest words that are removed: shorter ones are no secrets, and a message without them
+could not be read."""
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -66,9 +67,9 @@ class Problem:
     """A client's view of an error.
 
     Attributes:
-        kind: which, in words with hyphens, such as ``unknown-fact``.
+        kind: the kind of the error, in words with hyphens, such as ``unknown-fact``.
         status: the HTTP status.
-        detail: what is wrong, and what to do.
+        detail: the fault, and what to do.
         is_retryable: whether the same request may succeed later.
         retry_after_seconds: how long to wait first; None if unknown.
         more: further members.
@@ -96,14 +97,14 @@ class Problem:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers that go with it."""
+        """Return the headers of the answer."""
         seconds = self.retry_after_seconds
         waits = {} if seconds is None else {"Retry-After": str(seconds)}
         return {**waits, **self.more_headers}
 
 
 class ProblemError(Exception):
-    """A request ends with a problem, which is made of these words."""
+    """Ends a request with a problem, which is made of these words."""
 
     def __init__(self, kind: str, status: int, detail: str, **more: Any) -> None:
         super().__init__(detail)
@@ -111,7 +112,7 @@ class ProblemError(Exception):
 
 
 def problem_of(error: ReconcilerError | ProblemError, sent: Iterable[str] = ()) -> Problem:
-    """Problem that a client is told for an error.
+    """Return the problem that a client gets for an error.
 
     Args:
         error: the error.
@@ -172,10 +173,10 @@ def telling(
     fault: str,
     sent: Callable[[Request], Iterable[str]] = lambda _: (),
 ) -> dict[Any, Any]:
-    """Handlers of an application, by the error.
+    """Make the handlers of an application, by the error.
 
     Args:
-        answer: makes an answer of a problem.
+        answer: makes an answer from a problem.
         wrong_paths: the kind and the detail of the framework's own errors, by status.
         fault: the detail if the server itself fails.
         sent: the client's words, which no answer repeats.

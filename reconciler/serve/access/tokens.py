@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 @frozen
 class AccessToken:
-    """A token as it is kept: its hash, and what it grants.
+    """A stored token: its hash, and its grant.
 
     Attributes:
         token_id: the id for ``revoke``; it reveals nothing of the token.
@@ -56,7 +56,7 @@ class AccessToken:
     revoked_at: AwareDatetime | None = None
 
     def is_good(self, now: datetime) -> bool:
-        """True if it is neither revoked nor expired."""
+        """True if the token is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     def state(self, now: datetime) -> str:
@@ -79,7 +79,7 @@ class AccessToken:
 
 @dataclass(frozen=True)
 class _Contents:
-    """What the file holds; times have their zones."""
+    """The contents of the file; times have their zones."""
 
     key: Annotated[bytes, BeforeValidator(bytes.fromhex), PlainSerializer(bytes.hex)]
     tokens: tuple[AccessToken, ...]
@@ -125,7 +125,7 @@ class TokenFile:
         """Create a token; the second returned value is its only copy.
 
         Raises:
-            InvalidRequestError: it would have expired already.
+            InvalidRequestError: the token would have expired already.
             ConfigurationError: the file cannot be used, or holds too many.
         """
         now = self._clock()
@@ -153,7 +153,7 @@ class TokenFile:
 
         Raises:
             InvalidRequestError: there is no token with that id.
-            ConfigurationError: the file is not there, or cannot be used.
+            ConfigurationError: the file is missing, or cannot be used.
         """
         if not self._contents().key:
             raise ConfigurationError(
@@ -191,7 +191,7 @@ class TokenFile:
         return self._valid(lambda contents: contents.by_hash.get(contents.hash(secret)))
 
     def find_valid(self, token_id: str) -> AccessToken | None:
-        """Token with this id if it is valid; None if not, or if the file cannot be read."""
+        """Return the token with this id; None if it is not valid, or the file cannot be read."""
         return self._valid(lambda contents: contents.by_id.get(token_id))
 
     def _valid(self, look: Callable[[_Contents], AccessToken | None]) -> AccessToken | None:
@@ -237,7 +237,7 @@ class TokenFile:
 
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
-        """Contents, while no other process changes them."""
+        """Give the contents; no other process changes them until the block ends."""
         if self.path.is_dir():  # before a lock is made beside it
             raise self._unusable(_IS_FOLDER)
         try:
@@ -256,7 +256,7 @@ class TokenFile:
             os.close(lock)
 
     def _write(self, contents: _Contents, tokens: tuple[AccessToken, ...]) -> None:
-        """Write the file with these tokens; a reader sees the old one or the new one whole."""
+        """Write the file with these tokens; a reader sees the whole old or the whole new file."""
         from reconciler.ops.store_backups import write_new
 
         written = _FORM.dump_json(replace(contents, tokens=tokens), indent=1)

@@ -67,17 +67,17 @@ def add_note(
 
 
 def _own_key(about: ContactMemory, grant: Grant, key: str) -> str:
-    """The key made private to its caller, so that it never returns another caller's decision.
+    """Make the key private to its caller, so that it never returns another caller's decision.
 
     Raises:
-        InvalidRequestError: it cannot be used.
+        InvalidRequestError: the key cannot be used.
     """
     check_identifier("Idempotency-Key", key, InvalidRequestError)
     return about.digest(json.dumps([grant.profile, grant.name, grant.session_id, key]))
 
 
 def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
-    """Who proposes a note: the operator, or the agent, which may not speak as an operator.
+    """Return who proposes a note: the operator, or the agent, which may not speak as an operator.
 
     Raises:
         NotGrantedError: an agent speaks as an operator.
@@ -149,7 +149,7 @@ def _check_roles(grant: Grant, body: SessionBody) -> None:
     """Refuse an agent that hands over turns of a role above its own.
 
     Raises:
-        NotGrantedError: there is such a turn.
+        NotGrantedError: a turn has such a role.
     """
     if grant.profile is AccessProfile.OPERATOR:
         return

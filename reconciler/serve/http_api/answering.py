@@ -34,7 +34,7 @@ from reconciler.serve.wording import json_text
 
 
 def place_of(item: Decision | Dispute | Job) -> str:
-    """The place after an item of a list: its time, its id and, of a dispute, the contact."""
+    """Return the place after an item: its time, its id and, for a dispute, the contact."""
     if isinstance(item, Dispute):
         at, *ids = *item.place, item.scope.contact_id
     elif isinstance(item, Job):
@@ -45,14 +45,14 @@ def place_of(item: Decision | Dispute | Job) -> str:
 
 
 def read_place(after: str, id_counts: Collection[int] = (1,)) -> tuple[Any, ...]:
-    """The time and the ids of the item after which a page continues.
+    """Read the time and the ids of the item after which a page continues.
 
     Args:
         after: the place.
         id_counts: how many ids the places of the list have.
 
     Raises:
-        InvalidRequestError: it is no place of this list.
+        InvalidRequestError: the place is not one of this list.
     """
     at, *ids = after.split("~", 2)
     try:
@@ -73,7 +73,8 @@ read_waiting_place = partial(read_place, id_counts=(1, 2))
 SLASH = "\ud800"
 """Replaces a slash inside an id, in a path that is split at its slashes.
 
-Half of a surrogate pair: no bytes of a path decode to it, so that no id holds it."""
+Half of a surrogate pair: no bytes of a path decode to it, so no id contains it.
+"""
 
 _PAGE_MAX = 500
 
@@ -84,7 +85,7 @@ class WholeIdsRoute(APIRoute):
     """A route that gives its endpoint each id with its slashes."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether the route fits this path, with the ids in it."""
+        """Match the route against this path, with the ids in it."""
         match, found = super().matches(scope)
         if match is not Match.NONE:
             ids = {name: part.replace(SLASH, "/") for name, part in found["path_params"].items()}
@@ -93,7 +94,7 @@ class WholeIdsRoute(APIRoute):
 
 
 def answer(record: Any, status: int = 200, **headers: str) -> Response:
-    """The answer that is made of a record; times in it are ISO 8601."""
+    """Make the answer from a record; times in it are ISO 8601."""
     return Response(json_text(record), status, headers=headers, media_type="application/json")
 
 
@@ -146,7 +147,7 @@ async def operators_only(grant: GrantOf) -> None:
     """Let in only an operator's token.
 
     Raises:
-        NotGrantedError: it is an agent's.
+        NotGrantedError: the token is an agent's.
     """
     if grant.profile is not AccessProfile.OPERATOR:
         raise NotGrantedError(
@@ -156,10 +157,10 @@ async def operators_only(grant: GrantOf) -> None:
 
 
 async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMemory:
-    """The agent's memory, within the grant; for a token of one contact there is none.
+    """Return the agent's memory, within the grant; a token of one contact has none.
 
     Raises:
-        NotGrantedError: the grant does not reach so far.
+        NotGrantedError: the grant does not include it.
     """
     named = grant.agent(agent_id)
     if grant.contact_id is not None:
@@ -173,7 +174,7 @@ async def _contact(
     """The contact's memory, within the grant.
 
     Raises:
-        NotGrantedError: the grant does not reach so far.
+        NotGrantedError: the grant does not include it.
     """
     agent = grant.agent(agent_id)
     return memory.contact(agent, grant.contact(contact_id) or "", tenant=grant.tenant)
@@ -184,16 +185,16 @@ ContactOf = Annotated[ContactMemory, Depends(_contact)]
 
 
 def ok(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The responses of an endpoint that answers in this shape."""
+    """Describe the responses of an endpoint that answers in this shape."""
     return {status: {"model": shape}}
 
 
 class Routes(APIRouter):
-    """Endpoints under ``/v1``: what the function of each returns is its answer, in a shape.
+    """Endpoints under ``/v1``: the result of each function is its answer, in a shape.
 
     Args:
         tag: the profile that opens them.
-        *checks: what is checked before each; the parameters' names always are.
+        *checks: the checks before each endpoint; the parameters' names are always checked.
     """
 
     def __init__(self, tag: str, *checks: Callable[..., Any]) -> None:
@@ -221,11 +222,11 @@ class Routes(APIRouter):
 
 @in_order
 class Paging:
-    """Which page of a list is asked for.
+    """The requested page of a list.
 
     Attributes:
         after: the ``next`` of the page before; None for the first page.
-        limit: the most items of a page.
+        limit: the largest number of items on a page.
     """
 
     after: str | None
@@ -237,21 +238,21 @@ class Paging:
         key: Callable[[Any], str] = place_of,
         place: Callable[[str], Any] = read_place,
     ) -> dict[str, Any]:
-        """The page, with a ``next`` if there are more.
+        """Return the page, with a ``next`` if there are more items.
 
         Args:
             read: reads items after a place, up to a limit.
-            key: gives an item's key, which is the ``next`` after it.
+            key: returns an item's key, which is the ``next`` after it.
             place: reads the place from a key.
         """
         after = None if self.after is None else place(self.after)
         return _paged(read(after=after, limit=self.limit + 1), key, self.limit)
 
     def of_all(self, items: Sequence[Any], key: Callable[[Any], str]) -> dict[str, Any]:
-        """The page of a short list that is read whole.
+        """Return the page of a short list that is read whole.
 
         Raises:
-            InvalidRequestError: the last item of the page before is not in the list any more.
+            InvalidRequestError: the last item of the previous page is no longer in the list.
         """
         keys = [key(item) for item in items]
         if self.after is None:

@@ -50,12 +50,14 @@ from reconciler.serve.http_api.answering import SLASH, GrantOf, MemoryOf, operat
 from reconciler.serve.operator_page.app import operator_page
 
 BOUNDS = Bounds(places_max=600, places_per_address_max=400)
-"""A program calls from one address over many connections, which stay open between its requests."""
+"""The bounds for the API: a program calls from one address over many connections, which stay open
+between its requests."""
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json"})
 """Paths that need no token, because they reveal nothing of a memory.
 
-They may be requested under any name, as by a container's probes."""
+They may be requested under any host name, for example by a container's probes.
+"""
 
 _AT_ONCE_MAX = 300
 _READY_SECONDS = 1.0
@@ -248,7 +250,7 @@ def _add_probes(app: FastAPI) -> None:
 
 
 def _readiness(memory: Memory) -> Callable[[], Awaitable[ReconcilerError | None]]:
-    """Finds out why the memory does not answer; at most once a second, because anyone may ask.
+    """Finds out why the memory does not answer; at most once a second, because any client may ask.
 
     One thread of its own asks; the others wait for its answer without a thread.
     """
@@ -270,8 +272,8 @@ class _WholeIds:
     """Passes ids to routes exactly as they were sent.
 
     ``a%2Fb`` is one part of a path, which routing would split. Bytes that are not UTF-8 become half
-    surrogates, which no id may hold; a server would replace all of them by one sign, and different
-    ids would become equal.
+    surrogates, which no id may hold; a server would replace all of them by one sign, and so make
+    different ids equal.
     """
 
     app: ASGIApp
@@ -289,7 +291,7 @@ class _WholeIds:
 
 
 def _sent(request: Request) -> list[str]:
-    """All words of a request except ids and values of closed lists."""
+    """Return all words of a request except ids and values of closed lists."""
     body = request.scope.get(BODY)
     found = [*request.query_params.values()]
     with suppress(ValueError, RecursionError):
@@ -310,7 +312,7 @@ def _words(given: Any) -> Iterator[str]:
 
 
 async def _tell_of_input(request: Request, error: RequestValidationError) -> Response:
-    """The fault of each part, without the sent values, which may hold a secret."""
+    """Describe the fault of each part, without the sent values, which may hold a secret."""
     if _is_body_unnamed(request):
         told = "the body is not read: send it with the header Content-Type: application/json"
         return problem_answer(request, Problem("invalid-request", 422, told))
@@ -324,13 +326,13 @@ async def _tell_of_input(request: Request, error: RequestValidationError) -> Res
 
 
 def _is_body_unnamed(request: Request) -> bool:
-    """True if a body came without a type that says JSON, so that it was not read."""
+    """True if a body came without a type that says JSON, and so was not read."""
     said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return bool(request.scope.get(BODY)) and not said.endswith(("/json", "+json"))
 
 
 def _part(name: object) -> str:
-    """A part of the place of a fault; an unknown name may be anything, so it is cut."""
+    """Return a part of the place of a fault; an unknown name may be anything, so it is cut."""
     return str(name)[:_NAME_LENGTH_MAX]
 
 

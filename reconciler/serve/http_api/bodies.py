@@ -23,7 +23,7 @@ _ENUMS = {"source_kind": SourceKind, "trust": SourceKind, "category": Category}
 
 
 def _instant(value: object) -> object:
-    """An ISO 8601 time with a zone, and nothing that could also be something else."""
+    """Read an ISO 8601 time with a zone; refuse any text with another possible meaning."""
     if value is None or isinstance(value, datetime):
         return value
     try:
@@ -43,7 +43,8 @@ Instant = Annotated[
 OneSentence = Annotated[
     str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": TEXT_LENGTH_MAX})
 ]
-"""The memory checks its length: its error says what to do, and is the same at every door."""
+"""A text; its length is not checked here. The memory checks its length: its error says what to do,
+and is the same at every door."""
 
 Reason = Annotated[OneSentence, Field(description="Why, in one sentence.")]
 AnsweredBy = Annotated[
@@ -65,13 +66,13 @@ class Body(BaseModel):
 
 
 def given(body: BaseModel, *without: str) -> dict[str, Any]:
-    """What was sent and is not null, as keyword arguments."""
+    """Return the sent values that are not null, as keyword arguments."""
     sent = {name: getattr(body, name) for name in body.model_fields_set if name not in without}
     return {name: value for name, value in sent.items() if value is not None}
 
 
 def _fields(kind: Any, *without: str) -> dict[str, Any]:
-    """The fields of a call as optional fields of a model, described as the document has it."""
+    """Make the fields of a call optional fields of a model, with their descriptions."""
     texts = {
         name: capital(" ".join(text.split()).replace("``", "`").replace("None", "null"))
         for name, text in field_descriptions(kind).items()

@@ -285,5 +285,5 @@ def contact_health(about: ContactOf, check_records: bool = False) -> Any:
 
 
 def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:
-    """A person's decision, and the name it is recorded under."""
+    """Return a person's decision, and the name that it is recorded under."""
     return {"by": grant.person(body.answered_by), **given(body, "answered_by")}

@@ -1,7 +1,7 @@
 """Shapes: the answers of the endpoints, as models for the OpenAPI document.
 
-They are made from the records, with the changes of each ``to_dict``, so that no shape is written
-twice. Answers are not validated against them when they are sent; the contract test does that.
+They are made from the records, with the changes of each ``to_dict``, so no shape is written twice.
+A contract test checks answers against the shapes; at run time they are not checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _model(
     adding: tuple[str, ...] = (),
     **instead: Any,
 ) -> type[BaseModel]:
-    """A model of a record.
+    """Make a model of a record.
 
     Args:
         kind: the record.
@@ -102,7 +102,7 @@ class RecallAnswer:
 
 
 def recall_of(recalled: Recalled) -> RecallAnswer:
-    """The answer for the found facts."""
+    """Make the answer from the found facts."""
     prompt = as_prompt(recalled)
     return RecallAnswer(
         facts=list(recalled),
@@ -163,7 +163,7 @@ class Page(BaseModel, Generic[T]):
 
 
 def page_of(name: str, kind: Any) -> type[BaseModel]:
-    """The model of a page of these items."""
+    """Make the model of a page of these items."""
     made: type[BaseModel] = create_model(f"{name}Page", __base__=Page[kind], __doc__=Page.__doc__)
     return made
 

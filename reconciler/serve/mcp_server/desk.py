@@ -1,8 +1,8 @@
-"""The desk: answers the requests of an MCP client. Knows nothing of the protocol.
+"""The desk: answers the requests of an MCP client, independent of the protocol.
 
-An agent has the tools of ``Memory.agent_tools``, and one that hands a conversation over. An
-operator has those of ``operator_desk``. Every request is answered in words, and a request beyond
-the grant gets the same answer as one for something that does not exist.
+An agent has the tools of ``Memory.agent_tools``, and a tool that hands over a conversation. An
+operator has the tools of ``operator_desk``. Every request is answered in words. A request beyond
+the grant gets the same answer as a request for a thing that does not exist.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Desk:
 
     @staticmethod
     def instructions(profile: AccessProfile) -> str:
-        """Instructions of the server for a client's model."""
+        """Return the server's instructions for a client's model."""
         return _AGENTS if profile is AccessProfile.AGENT else _OPERATORS
 
     def tools(self, grant: Grant) -> list[JsonObject]:
-        """Tools of a grant, for ``tools/list``."""
+        """Return the tools of a grant, for ``tools/list``."""
         if grant.profile is AccessProfile.OPERATOR:
             return [
                 _scoped(
@@ -90,7 +90,7 @@ class Desk:
         return [_scoped(definition, grant) for definition in listed]
 
     def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
-        """Answer of a tool; a client's mistake raises only these errors.
+        """Answer a call of a tool; a client's mistake raises only these errors.
 
         Raises:
             UnknownNameError: the grant has no such tool.
@@ -115,7 +115,7 @@ class Desk:
 
 
 def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
-    """Answer of a call; an error is told without a path, an address or a cause."""
+    """Answer a call; an error is told without a path, an address or a cause."""
     try:
         return call()
     except InvalidRequestError as error:
@@ -127,7 +127,7 @@ def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
 
 
 def _scoped(tool: JsonObject, grant: Grant, *, needs_contact: bool = True) -> JsonObject:
-    """Tool with parameters for the parts that the grant leaves open: agent and contact."""
+    """Make a tool with parameters for the parts that the grant leaves open: agent and contact."""
     schema = tool["inputSchema"]
     added: JsonObject = {}
     required = list(schema["required"])
@@ -149,10 +149,10 @@ def _scoped(tool: JsonObject, grant: Grant, *, needs_contact: bool = True) -> Js
 
 
 def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[str, Any]) -> str:
-    """Answer when the conversation is kept.
+    """Answer when the conversation is stored.
 
     Raises:
-        InvalidRequestError: what was given cannot be used; nothing was kept.
+        InvalidRequestError: the input cannot be used; nothing was stored.
     """
     if given.keys() - {"messages", "contact_name"}:
         raise InvalidRequestError(f"{HAND_OVER} takes only messages and contact_name")
@@ -171,7 +171,7 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
 
 
 def _message(number: int, given: object) -> JsonObject:
-    """A message as the memory takes it, which checks its values."""
+    """Make a message as the memory takes it; the memory checks its values."""
     if not isinstance(given, dict) or given.keys() - {"name"} != {"role", "content"}:
         raise InvalidRequestError(
             f"message {number} must have role and content, may have name, and nothing else"

@@ -1,9 +1,9 @@
 """The operator's desk: open questions, their answers, and the evidence of a fact.
 
-The only part of the server that records an answer, under the name in the grant. Nothing of an
-agent's profile may ever be here. No parameter lets a model choose a tenant, or the person that it
-answers for. In an answer, remembered words are quoted, on one line, with every hidden character
-shown, and no answer is longer than a model can read.
+This is the only part of the server that records an answer, under the name in the grant. A tool of
+an agent's profile must never be here. No parameter lets a model choose a tenant, or the person that
+it answers for. In an answer, remembered words are quoted on one line, with every hidden character
+shown. No answer is longer than a model can read.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def operator_reply(
     name: str,
     given: Mapping[str, Any],
 ) -> ToolReply:
-    """Answer of one of an operator's tools.
+    """Answer a call of one of an operator's tools.
 
     Args:
         memory: the memory.
-        grant: who asks.
+        grant: the client's grant.
         agent_id: the agent, within the grant.
         contact_id: the contact, within the grant; None for all of the agent's contacts, if the
             tool allows that.
@@ -50,7 +50,7 @@ def operator_reply(
         given: the other arguments.
 
     Raises:
-        ReconcilerError: what the memory's call raises.
+        ReconcilerError: the memory's call failed.
     """
     asked = load_tools("operator")[name].read(given)
     agent = memory.agent(agent_id, tenant=grant.tenant)
@@ -87,7 +87,7 @@ _NOTHING = {
     "evidence": "Nothing is known that says so.",
     "profile": "No value is known of the contact.",
 }
-"""The answers without a line."""
+"""The answers of tools that found nothing."""
 
 
 LENGTH_MAX = 12_000
@@ -97,7 +97,7 @@ _MORE_WAIT = "{count} more wait; answer some of these, and call again to see the
 
 
 def joined(lines: Iterable[str]) -> str:
-    """Lines as one text; if it is too long, with the number of lines left out."""
+    """Join lines to one text; if it is too long, end it with the number of lines left out."""
     listed, length = [*map(visible, lines)], 0
     for count, line in enumerate(listed):
         length += len(line) + 1
@@ -108,13 +108,13 @@ def joined(lines: Iterable[str]) -> str:
 
 
 def _item(lines: Iterable[str]) -> Iterator[str]:
-    """Lines as an item of a list: the first with a dash, the others indented."""
+    """Make lines an item of a list: the first with a dash, the others indented."""
     for place, line in enumerate(lines):
         yield f"  {line}" if place else f"- {line}"
 
 
 def pending_lines(waiting: Sequence[Decision | Dispute]) -> list[str]:
-    """Held notes and disputes, each with its question and the id for an answer."""
+    """List held notes and disputes, each with its question and the id for an answer."""
     told, length = [f"{len(waiting)} waiting:"] if waiting else [], 0
     for count, item in enumerate(waiting):
         lines = [*map(visible, _item(waiting_lines(item)))]
@@ -126,7 +126,7 @@ def pending_lines(waiting: Sequence[Decision | Dispute]) -> list[str]:
 
 
 def _history_lines(histories: Iterable[FactHistory]) -> Iterator[str]:
-    """Each chain, the fact that nothing superseded first."""
+    """Show each chain; the fact that no other superseded comes first."""
     for history in histories:
         yield from _item(_chain(history))
 
@@ -150,7 +150,7 @@ def _fact(fact: Fact) -> str:
 
 
 def _health_lines(report: HealthReport) -> Iterator[str]:
-    """Numbers of all contacts together."""
+    """Show the numbers of all contacts together."""
     yield f"contacts: {len(report.contacts)}"
     for name, now, meaning in health_rows(report):
         yield f"{name}: {now}, {meaning}"

@@ -1,8 +1,8 @@
 """The protocol: a desk as a server of the official MCP SDK. Decides nothing.
 
-Each call has a thread. A tool's failure is a result with ``isError``, in words. Errors in the
-protocol's sense, an unknown name or wrong parameters, are protocol errors. An unexpected error is
-logged, and the client learns no more than that: the SDK would send the exception's own text.
+Each call has a thread. A tool's failure is a result with ``isError``, in words. An unknown name and
+wrong parameters are errors of the protocol. An unexpected error is logged, and the client learns no
+more than that: the SDK would send the exception's own text.
 
 Over standard input and output there is one client, with the grant of the command line.
 """
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 CALLS_AT_ONCE_MAX = 16
-"""As many as the embedded engine has connections; other calls wait."""
+"""The calls that run at once, as many as the embedded engine has connections; other calls wait."""
 
 _NAME_LENGTH_MAX = 100
 _log = logging.getLogger(__name__)
@@ -56,13 +56,13 @@ R = TypeVar("R")
 
 
 class Calls:
-    """The running calls: a bounded number, each in a thread; ``wait`` waits for their end."""
+    """Runs calls, a bounded number, each in a thread; ``wait`` waits for their end."""
 
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
 
     async def run(self, call: Callable[[], R]) -> R:
-        """Result of the call; if the client cancels it, it still runs to its end."""
+        """Run the call and return its result; a call that the client cancels still ends."""
         try:
             return await anyio.to_thread.run_sync(call, limiter=self._limiter)
         except UnknownNameError as error:
@@ -87,7 +87,7 @@ def mcp_server(
     *,
     instructions: str | None = None,
 ) -> Server[Any]:
-    """A server of the SDK that answers from the desk.
+    """Make a server of the SDK that answers from the desk.
 
     Args:
         desk: answers the requests.
@@ -128,8 +128,8 @@ def serve_stdio(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
     Args:
         desk: answers the requests.
         grant: the memory that the client may reach.
-        close: closes the memory; called if a signal ends the process, because this function then
-            does not return.
+        close: closes the memory; called if a signal ends the process: then this function does not
+            return.
     """
     anyio.run(_serve, desk, grant, close)
 
@@ -139,10 +139,10 @@ async def _pass_on_requests(
     server: WriteStream[SessionMessage | Exception],
     unanswered: set[str | int],
 ) -> None:
-    """Client's requests; they end when each has its answer, or the grace period is over.
+    """Pass on the client's requests; end when each has its answer, or the grace period is over.
 
     The SDK cancels running calls as soon as its input ends. So a client that sends requests and
-    closes its side, as a pipe does, would get no answer.
+    then closes its side, like a pipe, would get no answer.
     """
     async with server, incoming:
         async for received in incoming:
@@ -176,7 +176,7 @@ async def _pass_on_replies(
     outgoing: WriteStream[SessionMessage],
     unanswered: set[str | int],
 ) -> None:
-    """Messages to the client; notes which request each one answers."""
+    """Pass messages on to the client; note which request each one answers."""
     async with outgoing, server:
         async for item in server:
             await outgoing.send(item)
@@ -186,10 +186,10 @@ async def _pass_on_replies(
 
 
 def _mended(refused: ValidationError) -> SessionMessage | ValidationError:
-    r"""Message of a line that the SDK refused for half a surrogate pair (``"\ud835"``).
+    r"""Return the message of a line that the SDK refused for half a surrogate pair (``"\ud835"``).
 
-    The SDK drops such a line, and its client waits for an answer for good. A sign stands in the
-    place of the half from here on. A line that is no message for another reason stays refused.
+    The SDK drops such a line, and its client waits for an answer for ever. Here a sign replaces the
+    half. A line that is no message for another reason stays refused.
     """
     line = refused.errors()[0].get("input")
     try:

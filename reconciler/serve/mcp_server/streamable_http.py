@@ -1,6 +1,6 @@
 """The MCP server over streamable HTTP: the protocol's application behind ``access``.
 
-Each request stands alone: no session is kept, so none can be hijacked. No stream stays open;
+Each request is independent: no session is kept, so none can be hijacked. No stream stays open;
 requests other than POST are refused.
 """
 
@@ -21,12 +21,12 @@ PATH = "/mcp"
 
 
 def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
-    """Server as an ASGI application, to run in a server of your own.
+    """Make the server as an ASGI application, to run in a server of your own.
 
     Args:
         desk: answers the requests.
         tokens: the tokens that are let in.
-        address: the names that it may be called by.
+        address: the host names that clients may use.
         calls_per_minute: how many requests each token may make.
     """
     server = mcp_server(desk, _grant, Calls())

@@ -36,12 +36,12 @@ _NAMED_MAX = 10
 
 
 def answer(visit: Visit) -> Response:
-    """Yes, no, or other words to a question."""
+    """Answer a question with yes, no or other words."""
     return visit.to_contact(_answered_first(visit))
 
 
 def answers(visit: Visit) -> Response:
-    """Yes or no to each question that is ticked, one after the other, as ``answer`` does.
+    """Answer each ticked question with yes or no, one after the other, as ``answer`` does.
 
     A failed one does not prevent the others; the page has a line for each.
     """
@@ -54,7 +54,7 @@ def answers(visit: Visit) -> Response:
 
 
 def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> dict[str, Any]:
-    """The decision that answered one question, or the problem; a tick names its contact, too."""
+    """Return the decision that answered one question, or the problem; a tick names its contact."""
     named = {"decision": decision_id, "contact": contact_id}
     one, told = replace(visit, given=Given({**visit.given, **named})), decision_id
     try:
@@ -65,10 +65,10 @@ def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> dict[str
 
 
 def _answered_first(visit: Visit) -> Decision:
-    """The decision that answers a question.
+    """Return the decision that answers a question.
 
     Raises:
-        NotDoneError: it was answered otherwise before.
+        NotDoneError: the question already has another answer.
     """
     about, decision_id = visit.about, visit.text("decision")
     try:
@@ -98,7 +98,7 @@ def _said(settled: Decision) -> str:
 
 
 def _done_already(done: str, settled: Decision, what: str) -> NotDoneError:
-    """How and by whom something was settled before; nothing was changed now."""
+    """Say how and by whom something was settled before; nothing was changed now."""
     by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
     return NotDoneError(
         409,
@@ -108,7 +108,7 @@ def _done_already(done: str, settled: Decision, what: str) -> NotDoneError:
 
 
 def settle(visit: Visit) -> Response:
-    """One side of a dispute holds, all do, or none does."""
+    """Settle a dispute: one side holds, all sides do, or none does."""
     about, sides = visit.about, [*dict.fromkeys(visit.given.getlist("side"))]
     reason = visit.reason(words.SETTLED)
     choice = visit.text("keep", "")
@@ -123,7 +123,7 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
     """Check that the dispute is still as the page showed it, before anything is written.
 
     Raises:
-        NotDoneError: it was settled meanwhile, or is another one now.
+        NotDoneError: the dispute has been settled, or its facts have changed.
     """
     open_ = [{fact.fact_id for fact in dispute.facts} for dispute in about.disputes()]
     if {*sides} in open_:
@@ -144,7 +144,7 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
 
 
 def renew(visit: Visit) -> Response:
-    """Yes, it still holds: the same note again renews it. No: it ends."""
+    """Answer whether a fact still holds. Yes: the same note renews it. No: it ends."""
     about, fact_id = visit.about, visit.text("fact")
     choice = visit.text("answer", "")
     if choice == "no":
@@ -158,7 +158,7 @@ def renew(visit: Visit) -> Response:
 
 
 def note(visit: Visit) -> Response:
-    """Note a declined statement after all, in these or other words, as a person's word."""
+    """Add a declined statement after all, in these or other words, as a person's word."""
     known, text = visit.about.decision(visit.text("decision")), visit.text("text")
     if not words.is_declined(known):
         raise NotDoneError(409, "the answer to this question was not no; load the contact again")
@@ -167,7 +167,7 @@ def note(visit: Visit) -> Response:
 
 
 def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
-    """Note a text as the word of the person who is logged in, or of the contact."""
+    """Add a text as the word of the person who is logged in, or of the contact."""
     is_contacts = visit.given.get("answered_by") == "contact"
     filed = {}
     if slot is not None and slot.attribute and slot.value is not None:
@@ -229,7 +229,7 @@ def _check_value(known: Fact, text: str, value: str | None) -> None:
 
 
 def _says(text: str, value: str) -> bool:
-    """True if a sentence holds a value, as words of its own: “15 May” does not hold “5 May”."""
+    """True if a sentence holds a value as separate words: “15 May” does not hold “5 May”."""
     wanted = re.escape(" ".join(value.split()).casefold())
     return bool(re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.split()).casefold()))
 
@@ -247,7 +247,7 @@ def end(visit: Visit) -> Response:
 
 
 def undo(visit: Visit) -> Response:
-    """Undo a decision, and later ones that rest on it, once the person was shown them."""
+    """Undo a decision; undo later ones that rest on it only after the person has seen them."""
     about, decision_id = visit.about, visit.text("decision")
     reason = visit.text("reason", words.UNDONE)  # as it is typed: the next form sends it again
     and_later = visit.given.get("and_later") == "yes"
@@ -269,7 +269,7 @@ def undo(visit: Visit) -> Response:
 
 
 def look(visit: Visit) -> Response:
-    """What an erasure would remove, and the form to confirm it."""
+    """Show what an erasure would remove, and the form to confirm it."""
     about, target = visit.about, _target(visit)
     planned = about.forget(**target, by=visit.by, reason="Looked at before.", dry_run=True)  # type: ignore[arg-type]
     known = about.evidence(target["fact_id"]).fact if target.get("fact_id") else None
@@ -287,16 +287,16 @@ def look(visit: Visit) -> Response:
 
 
 def _target(visit: Visit) -> dict[str, str]:
-    """What is to be erased: a fact, a session, or with neither the whole contact."""
+    """Return the target of an erasure: a fact, a session, or with neither the whole contact."""
     named = {"fact_id": visit.optional("fact"), "session_id": visit.optional("session")}
     return {name: value for name, value in named.items() if value is not None}
 
 
 def receipt(visit: Visit) -> Response:
-    """Receipt of an erasure.
+    """Show the receipt of an erasure.
 
     Raises:
-        NotDoneError: the contact has none of that id.
+        NotDoneError: the contact has no erasure of that id.
     """
     asked = visit.text("erasure")
     erasure = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
@@ -329,7 +329,7 @@ FORMS: Mapping[str, Handler] = {
     "/undo": undo,
     "/erase": erase,
 }
-"""Each by its address."""
+"""The forms' functions, each by its address."""
 
 READS: Mapping[str, Handler] = {"/erase": look, "/erasure": receipt}
-"""Each by its address."""
+"""The pages' functions, each by its address."""

@@ -1,7 +1,7 @@
 """The application of the page: its addresses, its doors, the login, and errors in words.
 
-The doors are those of the API: names, rates, and so many requests at once. In place of a bearer
-token a browser brings the secret of its login, in a cookie.
+The doors are those of the API: they check host names, rates and the number of running requests.
+Instead of a bearer token a browser sends the secret of its login, in a cookie.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ _ONWARDS_MAX = 1_000
 _AT_ONCE_MAX = 60
 _WRONG_TOKENS_PER_MINUTE = 10
 _STRANGERS_PER_MINUTE = 60
-"""Requests of an address without a login; each is redirected to the login form."""
+"""The number of requests that an address may send without a login; each is redirected to the login
+form."""
 _LOGIN = "/login"
 _FILES = {"/page.css": "text/css", "/page.js": "text/javascript", "/icon.svg": "image/svg+xml"}
 _OPEN_PATHS = frozenset({_LOGIN, *_FILES})
@@ -78,12 +79,12 @@ _OVER = (
 def operator_page(
     memory: Memory, tokens: TokenFile, address: Address, *, calls_per_minute: int
 ) -> ASGIApp:
-    """Page as an ASGI application.
+    """Make the page as an ASGI application.
 
     Args:
         memory: the memory; its opener closes it.
-        tokens: who may log in.
-        address: by which names it may be called, and whether its connections are encrypted.
+        tokens: the tokens that may log in.
+        address: the host names that clients may use, and whether connections are encrypted.
         calls_per_minute: how many requests each token may make.
     """
     logins = Logins(tokens)
@@ -107,7 +108,7 @@ def operator_page(
 
 
 def _inside(memory: Memory, login: _LoginDoor) -> Starlette:
-    """Routes for people who are logged in."""
+    """Return the routes for people who are logged in."""
     reads = [
         Route(path, view(look), methods=["GET"]) for path, look in (*PAGES.items(), *READS.items())
     ]
@@ -120,7 +121,7 @@ def _inside(memory: Memory, login: _LoginDoor) -> Starlette:
 
 
 def _outside(login: _LoginDoor) -> Starlette:
-    """Routes for everyone: the login, and the files of the pages."""
+    """Return the routes for all: the login, and the files of the pages."""
     files = [Route(path, _file, methods=["GET"]) for path in _FILES]
     routes = [
         Route(_LOGIN, login.ask, methods=["GET"]),
@@ -130,11 +131,11 @@ def _outside(login: _LoginDoor) -> Starlette:
 
 
 class _LoginDoor:
-    """Lets a person in with the token of an operator, and out again.
+    """Logs a person in with the token of an operator, and out again.
 
     Args:
         tokens: says which tokens are valid.
-        logins: who is logged in.
+        logins: the open logins.
         is_encrypted: whether the server has a certificate of its own.
     """
 
@@ -150,7 +151,7 @@ class _LoginDoor:
         return request.cookies.get(self._cookie)
 
     async def ask(self, request: Request) -> Response:
-        """Form that asks for a token; it says so if a login is over."""
+        """Show a form that asks for a token; it says so if a login has ended."""
         secret = self.secret_of(request)
         told = _OVER if secret and self._logins.find(secret) is None else None
         return self._form(request, _local(request.query_params.get("next")), told=told)
@@ -193,14 +194,14 @@ class _LoginDoor:
     def _form(
         self, request: Request, onwards: str, status: int = 200, told: str | None = None
     ) -> Response:
-        """Form; its key is in a cookie too, so that no other site can log a person in."""
+        """Make the form; its key is in a cookie too, so that no other site can log a person in."""
         key = request.cookies.get(self._key_name) or secrets.token_urlsafe(32)
         asked = page("login.html", status, form_key=key, next=onwards, told=told)
         self._set(asked, request, self._key_name, key)
         return asked
 
     def _set(self, answer: Response, request: Request, name: str, value: str) -> None:
-        """Set a cookie that no script reads, and no other site has sent.
+        """Set a cookie that no script can read, and that requests from other sites do not carry.
 
         Behind a proxy with TLS only the browser says that the connection is encrypted.
         """
@@ -210,7 +211,7 @@ class _LoginDoor:
 
 
 def _local(given: str | None) -> str:
-    """Where to go on after the login: a page of this site, and never another one."""
+    """Return the page of this site to go to after the login, and never another site's."""
     asked = given or "/"
     is_plain = asked.isascii() and asked.isprintable() and "\\" not in asked
     is_path = asked.startswith("/") and not asked.startswith("//")
@@ -264,7 +265,7 @@ def _problem_page(
 
 
 def _told(request: Request, problem: Problem) -> Response:
-    """A problem, with the form as it was filled in, so that nothing is lost."""
+    """Show a problem, with the form as it was filled in, so that no input is lost."""
     given = getattr(request.state, "given", None)
     written = {
         name: given[name] for name in ("text", "value", "reason") if given and given.get(name)

@@ -1,7 +1,7 @@
 """Exports: the rows of a list as CSV, for a spreadsheet, or as JSON.
 
-The cells hold what the page shows. A cell of a CSV is plain text: nothing in it is hidden, and no
-spreadsheet reads it as a formula.
+The cells hold the same texts as the page. A cell of a CSV is plain text: nothing in it is hidden,
+and no spreadsheet reads it as a formula.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KINDS = {"csv": "text/csv", "json": "application/json"}
 
 
 def exported(memory: Memory, kind: str, items: Iterable[Decision | Dispute]) -> Response:
-    """The rows of a list as a file of that kind, which a browser saves."""
+    """Return the rows of a list as a file of that kind, which a browser saves."""
     rows, written = [_row(memory, each) for each in items], io.StringIO(newline="")
     if kind == "json":
         written.write(json_text(rows, indent=2))
@@ -38,7 +38,7 @@ def exported(memory: Memory, kind: str, items: Iterable[Decision | Dispute]) -> 
 
 
 def _row(memory: Memory, item: Decision | Dispute) -> dict[str, Any]:
-    """One row; the ids are of the decision, or of the facts in dispute."""
+    """Make one row; the ids are of the decision, or of the facts in dispute."""
     if isinstance(item, Dispute):
         return {
             "contact_id": item.scope.contact_id,
@@ -63,6 +63,6 @@ def _row(memory: Memory, item: Decision | Dispute) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str:
-    """A value as the text of a cell, behind an apostrophe if it would be a formula."""
+    """Return a value as the text of a cell, after an apostrophe if it would be a formula."""
     text = visible(" · ".join(value) if isinstance(value, list) else str(value or ""))
     return f"'{text}" if text.lstrip()[:1] in {*"=+-@"} else text

@@ -46,7 +46,7 @@ WordT = TypeVar("WordT", bound=str)
 
 @dataclass(slots=True)
 class _Attention:
-    """What waits for a person about one contact."""
+    """The open questions and expiring facts of one contact, for a person."""
 
     contact_id: str
     questions: int = 0
@@ -56,7 +56,7 @@ class _Attention:
 
 
 def contacts(visit: Visit) -> Response:
-    """All contacts, those that need a person first; or the results of a search."""
+    """Show all contacts, those that need a person first; or the results of a search."""
     if visit.grant.contact_id is not None:
         return visit.to("/contact", **visit.ids)
     agent, query = visit.agent, visit.text("q", "")
@@ -79,7 +79,7 @@ def contacts(visit: Visit) -> Response:
 
 
 def _attention(visit: Visit) -> list[_Attention]:
-    """Contacts with something that waits, the longest wait first."""
+    """Find the contacts with an open question, the longest wait first."""
     agent = visit.agent
     by_contact: dict[str, _Attention] = {}
 
@@ -102,7 +102,7 @@ def _attention(visit: Visit) -> list[_Attention]:
 
 
 def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
-    """The contacts with these letters in id or name, and the facts that are nearest."""
+    """Find the contacts with these letters in id or name, and the nearest facts."""
     asked = query.casefold()
     known = agent.contacts(limit=_SEARCHED_MAX + 1)
     called = [
@@ -121,13 +121,13 @@ def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
 
 
 def _not_erased(agent: AgentMemory, contacts: Sequence[Contact]) -> list[Contact]:
-    """The contacts of whom more is left than the receipts of an erasure."""
+    """Find the contacts of which more remains than the receipts of an erasure."""
     erasures = agent.erasures() if any(each.erased_facts for each in contacts) else ()
     return [each for each in contacts if not words.is_erased(each, erasures)]
 
 
 def _facts_like(agent: AgentMemory, query: str) -> dict[str, Any]:
-    """Facts that hold all words of a query; without any, those that are nearest."""
+    """Find facts that hold all words of a query; if there are none, the nearest facts."""
     try:
         facts: Sequence[FoundFact] = agent.find(query, limit=_FOUND_MAX)
     except InvalidRequestError:  # without a model, contacts alone are found
@@ -138,7 +138,7 @@ def _facts_like(agent: AgentMemory, query: str) -> dict[str, Any]:
 
 
 def contact(visit: Visit) -> Response:
-    """One contact: what waits, what holds, and how it came to be; also as of a day."""
+    """Show one contact: open questions, present facts and their history; also as of a day."""
     about = visit.about
     about.check_known()
     at = _instant(visit)
@@ -157,13 +157,13 @@ def contact(visit: Visit) -> Response:
 
 
 def _instant(visit: Visit) -> datetime | None:
-    """The end of the day that is asked about; None for now, and for today."""
+    """Return the end of the requested day; None for now and for today."""
     at = visit.day("at", at_its_end=True)
     return None if at is None or at.date() == datetime.now(UTC).date() else at
 
 
 def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> dict[str, Any]:
-    """Timeline, and the facts that hold, by page."""
+    """Return the timeline and the facts that hold, by page."""
     heads = [chain.facts[0] for chain in chains]
     held = [head for head in heads if not head.has_ended and not head.is_void]
     first = _number(visit.optional("from"))
@@ -186,7 +186,7 @@ def _number(given: str | None) -> int:
 
 
 def _now(about: ContactMemory) -> dict[str, Any]:
-    """Parts that only the present has: open questions, the profile, and the last decisions."""
+    """Return the parts of the present alone: open questions, profile, last decisions."""
     waiting = about.pending(limit=_PAGE)
     sides = (item.facts for item in waiting if isinstance(item, Dispute))
     return {
@@ -200,9 +200,9 @@ def _now(about: ContactMemory) -> dict[str, Any]:
 
 
 def fact(visit: Visit, problem: Problem | None = None) -> Response:
-    """One fact: why it is believed, its evidence, its history; and forms that change it.
+    """Show one fact: its evidence and history, and forms that change it.
 
-    After a problem, its form still holds the typed text.
+    After a problem, the form still holds the typed text.
     """
     about, fact_id = visit.about, visit.text("fact")
     evidence, [chain] = about.evidence(fact_id), about.history(fact_id=fact_id)
@@ -222,7 +222,7 @@ def fact(visit: Visit, problem: Problem | None = None) -> Response:
 
 
 def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None:
-    """Decision that wrote a fact; None if it is not among the newest of that moment."""
+    """Find the decision that wrote a fact; None if it is not among the newest of that moment."""
     begins = known.recorded_at.replace(microsecond=0)
     near = about.decisions(since=begins, until=begins + timedelta(seconds=2), limit=_READ_MAX)
     written = [each for each in near if each.fact_id == fact_id]
@@ -230,7 +230,7 @@ def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None
 
 
 def _ended_by(about: ContactMemory, chain: FactHistory, known: Fact) -> Decision | None:
-    """Decision that ended a fact; None if it was not found."""
+    """Find the decision that ended a fact; None if it was not found."""
     if not known.has_ended:
         return None
     by_persons = {each.decision_id for each in chain.events if each.fact_id == known.fact_id}
@@ -244,7 +244,7 @@ def _ended_by(about: ContactMemory, chain: FactHistory, known: Fact) -> Decision
 
 
 def decision(visit: Visit) -> Response:
-    """One decision in plain words; and a form that undoes it."""
+    """Show one decision in plain words, and a form that undoes it."""
     about, decision_id = visit.about, visit.text("decision")
     decided = about.decision(decision_id)
     return visit.page(
@@ -256,7 +256,7 @@ def decision(visit: Visit) -> Response:
 
 
 def decisions(visit: Visit) -> Response:
-    """Newest decisions of an agent, or of a contact, by outcome, reason, source and day.
+    """Show the newest decisions of an agent or contact, by outcome, reason, source and day.
 
     The store cannot filter by source or outcome, so these are filtered among the newest.
     """
@@ -302,12 +302,12 @@ def decisions(visit: Visit) -> Response:
 
 
 def _whom(visit: Visit) -> AgentMemory | ContactMemory:
-    """The contact that is asked about, or the whole agent."""
+    """Return the requested contact, or the whole agent."""
     return visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
 
 
 def questions(visit: Visit) -> Response:
-    """The questions and disputes of an agent, or of a contact; questions are ticked to answer."""
+    """Show the questions and disputes of an agent or contact; questions are ticked to answer."""
     after = visit.optional("after")
     read = _whom(visit).pending(after=read_waiting_place(after) if after else None, limit=_PAGE + 1)
     return _listed(
@@ -322,7 +322,7 @@ def questions(visit: Visit) -> Response:
 def _listed(
     visit: Visit, template: str, shown: Sequence[Decision | Dispute], **values: Any
 ) -> Response:
-    """A list as a page, or as the file that is asked for."""
+    """Show a list as a page, or as the requested file."""
     if kind := _one_of(exports.KINDS, "as", visit):
         return exports.exported(visit.memory, kind, shown)
     names = _names(visit, (each.scope.contact_id for each in shown))
@@ -330,10 +330,10 @@ def _listed(
 
 
 def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
-    """A word of a closed list; None if none is chosen.
+    """Return a word of a closed list; None if none is chosen.
 
     Raises:
-        NotDoneError: it is no word of the list.
+        NotDoneError: the word is not in the list.
     """
     given = visit.optional(name)
     chosen = next((each for each in known if each == given), None)
@@ -343,7 +343,7 @@ def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
 
 
 def health(visit: Visit) -> Response:
-    """Health of the agent's memory, or of the one contact, in numbers."""
+    """Show the health of the agent's memory, or of one contact, in numbers."""
     whom = visit.about if visit.grant.contact_id else visit.agent
     report = ops.health(whom, check_records=visit.optional("records") == "check")
     worst = most_troubled(report.contacts)[:_ATTENTION_MAX]
@@ -355,7 +355,7 @@ def health(visit: Visit) -> Response:
 
 
 def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
-    """The names of these contacts, as far as they are known."""
+    """Find the names of these contacts, as far as they are known."""
     agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
     contacts = agent.contacts(contact_ids={each for each in contact_ids if each})
     return {known.contact_id: known.name for known in contacts if known.name}
@@ -370,4 +370,4 @@ PAGES: Mapping[str, Handler] = {
     "/questions": questions,
     "/health": health,
 }
-"""Each by its address."""
+"""The pages' functions, each by its address."""

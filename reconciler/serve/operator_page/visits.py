@@ -49,8 +49,8 @@ _SECRET_BYTES = 32
 class Logins:
     """The tokens' ids, by the secret that a browser keeps for each login. Safe between threads.
 
-    A token has at most ten; one more ends its oldest. So their number is bounded by that of the
-    tokens in a file.
+    A token has at most ten logins; one more ends the oldest. So the number of tokens in the file
+    bounds the number of logins.
 
     Args:
         tokens: says which tokens are valid.
@@ -62,7 +62,7 @@ class Logins:
         self._lock = Lock()
 
     def open(self, token: AccessToken) -> str:
-        """A new login; returns its secret."""
+        """Open a new login; return its secret."""
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         with self._lock:
             own = [key for key, token_id in self._open.items() if token_id == token.token_id]
@@ -72,13 +72,13 @@ class Logins:
         return secret
 
     def find(self, secret: str) -> AccessToken | None:
-        """Valid token of the login of this secret; None if there is none, or it is over."""
+        """Return the valid token of this secret's login; None if there is none, or it ended."""
         with self._lock:
             token_id = self._open.get(secret)
         return None if token_id is None else self._tokens.find_valid(token_id)
 
     def close(self, secret: str) -> None:
-        """End a login; its secret opens nothing from now on."""
+        """End a login; its secret is no longer valid."""
         with self._lock:
             self._open.pop(secret, None)
 
@@ -94,11 +94,11 @@ Given = ImmutableMultiDict[str, str]
 
 
 class NotDoneError(ProblemError):
-    """What was asked for was not done.
+    """A page could not do what was asked.
 
     Args:
         status: the HTTP status.
-        told: what is wrong, and what to do.
+        told: the fault, and what to do.
     """
 
     def __init__(self, status: int, told: str) -> None:
@@ -112,7 +112,7 @@ class Visit:
     Attributes:
         memory: the memory.
         grant: the memory that the person may reach, and their name.
-        form_key: for the forms of the page.
+        form_key: the key for the forms of the page.
         given: the fields of the address or of the form.
     """
 
@@ -123,19 +123,19 @@ class Visit:
 
     @property
     def agent_id(self) -> str:
-        """Agent that is asked about; if none is named, the first agent of the grant.
+        """Return the requested agent; if none is named, the first agent of the grant.
 
         Raises:
-            NotGrantedError: the grant does not reach so far.
+            NotGrantedError: the grant does not include it.
         """
         return self.grant.agent(self.given.get("agent") or self.grant.agent_ids[0])
 
     @property
     def contact_id(self) -> str | None:
-        """Contact who is asked about, or the only one of the grant.
+        """Return the requested contact, or the only contact of the grant.
 
         Raises:
-            NotGrantedError: the grant does not reach so far.
+            NotGrantedError: the grant does not include it.
         """
         return self.grant.contact(self.given.get("contact") or None)
 
@@ -144,7 +144,7 @@ class Visit:
         """Agent's memory.
 
         Raises:
-            NotGrantedError: the grant does not reach so far.
+            NotGrantedError: the grant does not include it.
         """
         if self.grant.contact_id is not None:
             raise NotGrantedError("this token is for one contact; open that contact's page")
@@ -155,7 +155,7 @@ class Visit:
         """Contact's memory.
 
         Raises:
-            NotGrantedError: the grant does not reach so far.
+            NotGrantedError: the grant does not include it.
             InvalidScopeError: no contact can have that id.
         """
         return self.memory.contact(self.agent_id, self.contact_id or "", tenant=self.grant.tenant)
@@ -174,7 +174,7 @@ class Visit:
         """A field without the white space around it.
 
         Raises:
-            NotDoneError: it is empty, and there is no default.
+            NotDoneError: the field is empty, and there is no default.
         """
         given_text = (self.given.get(name) or "").strip()
         if not given_text and default is None:
@@ -182,24 +182,24 @@ class Visit:
         return given_text or default or ""
 
     def reason(self, default: str | None = None) -> str:
-        """Reason, and who took the answer: a record of the contact's word names no one else.
+        """Return the reason; for an answer of the contact also who took it.
 
         Raises:
-            NotDoneError: it is empty, and there is no default.
+            NotDoneError: the field is empty, and there is no default.
         """
         given = self.text("reason", default)
         is_told = self.given.get("answered_by") == "contact"
         return f"{given.rstrip('.')} (told to {self.grant.name})." if is_told else given
 
     def optional(self, name: str) -> str | None:
-        """A field; None if it is empty."""
+        """Return a field; None if it is empty."""
         return self.text(name, "") or None
 
     def day(self, name: str, *, at_its_end: bool = False) -> datetime | None:
-        """A day, as its first instant or its last (UTC); None if none was given.
+        """Return a day, as its first instant or its last (UTC); None if none was given.
 
         Raises:
-            NotDoneError: it is no day.
+            NotDoneError: the field is no day.
         """
         given = self.optional(name)
         if given is None:
@@ -212,7 +212,7 @@ class Visit:
         return datetime.combine(day, time.max if at_its_end else time(), UTC)
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
-        """A page of this memory."""
+        """Write a page of this memory."""
         agent_id, contact_id = self.given.get("agent"), self.contact_id
         known = agent_id if agent_id in self.grant.agent_ids else self.grant.agent_ids[0]
         agent = self.memory.agent(known, tenant=self.grant.tenant)
@@ -228,21 +228,21 @@ class Visit:
         return page(template, status, **frame, **values)
 
     def to(self, path: str, **fields: object) -> Response:
-        """A redirect to a page, so that loading it again repeats nothing."""
+        """Redirect to a page, so that loading it again repeats nothing."""
         return RedirectResponse(address(path, **fields), 303)
 
     def to_contact(self, done: Decision) -> Response:
-        """A redirect to the contact's page, which says what was decided."""
+        """Redirect to the contact's page, which says what was decided."""
         again = done.decision_id if done.replayed else None
         return self.to("/contact", **self.ids, done=done.decision_id, again=again)
 
 
 Handler = Callable[[Visit], Response]
-"""What a page shows, or what its form does."""
+"""The function of a page or of its form."""
 
 
 def view(look: Handler) -> Callable[[Request], Any]:
-    """Endpoint of a page that only reads."""
+    """Make the endpoint of a page that only reads."""
 
     async def endpoint(request: Request) -> Response:
         given = ImmutableMultiDict(request.query_params.multi_items())
@@ -252,7 +252,7 @@ def view(look: Handler) -> Callable[[Request], Any]:
 
 
 def act(do: Handler) -> Callable[[Request], Any]:
-    """Endpoint of a form that settles something; it has to come from a page of this login."""
+    """Make the endpoint of a form that settles something; this login's page must send it."""
 
     async def endpoint(request: Request) -> Response:
         given = form_of(await request.body())
@@ -281,17 +281,17 @@ def _visit(request: Request, given: Given) -> Visit:
 def form_key_of(request: Request) -> str:
     """Key that every form of a login must send, so that no other site can send one.
 
-    It is made of the login's secret, which cannot be made of it.
+    It is made from the login's secret, but does not reveal it.
     """
     secret: str = request.app.state.secret_of(request)
     return hmac.new(secret.encode(), FORM_KEY.encode(), sha256).hexdigest()
 
 
 def form_of(body: bytes) -> Given:
-    """Fields of a form.
+    """Read the fields of a form.
 
     Raises:
-        NotDoneError: it is none.
+        NotDoneError: the request has no form.
     """
     try:
         fields = parse_qsl(
@@ -311,25 +311,25 @@ def is_from_here(request: Request) -> bool:
 
 
 def same(given: str | None, wanted: str) -> bool:
-    """True if two secrets are equal; the time taken does not tell how much of them agrees."""
+    """True if two secrets are equal; the time does not reveal how much of them agrees."""
     return hmac.compare_digest((given or "").encode(), wanted.encode())
 
 
 def address(path: str, **fields: object) -> str:
-    """An address of this site; fields that are None are left out."""
+    """Make an address of this site; fields that are None are left out."""
     told = {name: value for name, value in fields.items() if value not in (None, "", [])}
     return f"{path}?{urlencode(told, doseq=True)}" if told else path
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:
-    """A page; every text in it is escaped, and invisible characters are shown as escapes."""
+    """Write a page; every text in it is escaped, and invisible characters are shown as escapes."""
     text = _templates().get_template(template).render(values)
     return Response(text, status, media_type="text/html")
 
 
 @cache
 def text_of(name: str) -> tuple[str, str]:
-    """A file of the pages, and the mark in its address by which browsers fetch a new version."""
+    """Return a file of the pages, and the mark of its version in its address."""
     text = _templates().get_template(name).render()
     return text, sha256(text.encode()).hexdigest()[:12]
 
@@ -349,14 +349,14 @@ def _templates() -> Environment:
 
 
 def _day(at: datetime | None) -> Markup:
-    """A day for a reader, in UTC."""
+    """Show a day to a reader, in UTC."""
     if at is None:
         return Markup("–")
     return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), words.day(at))
 
 
 def _ago(at: datetime) -> str:
-    """How long ago something was, in a few words."""
+    """Say how long ago something was, in a few words."""
     days = (datetime.now(UTC) - at) / timedelta(days=1)
     if days < 1:
         return "today"

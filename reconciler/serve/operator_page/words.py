@@ -1,7 +1,7 @@
 """Words: the page's plain English names for stored values; never the code's own words.
 
-They also say what a decision was about, what it replaced, and what became of it since. The text of
-a person's decision is their reason; a reader wants to know which fact it was about.
+They also say which fact a decision was about, which facts it replaced, and what happened to it
+later. The text of a person's decision is the reason; a reader wants to know the fact.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ REVERSIBLE = frozenset(
 
 
 DIRECTING = frozenset({GateReason.DIRECTIVE, GateReason.UNTRUSTED_SOURCE})
-"""Reasons with an unlikely yes, so that no button suggests it."""
+"""Reasons for which a yes is unlikely, so that no button suggests it."""
 
 _THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
 _ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
@@ -70,12 +70,12 @@ _QUOTED = re.compile(r'("[^"]*"|“[^”]*”)')
 
 
 def plain(value: object) -> str:
-    """A word of the code in a reader's words: ``sensitive_topic`` is "sensitive topic"."""
+    """Put a word of the code in a reader's words: ``sensitive_topic`` is "sensitive topic"."""
     return _PLAIN.get(str(value), str(value).replace("_", " "))
 
 
 def plainly(sentence: str) -> str:
-    """A sentence of an explanation without technical terms; quotations stay unchanged."""
+    """Write a sentence of an explanation without technical terms; quotations stay unchanged."""
     parts = _QUOTED.split(_THRESHOLDS.sub("How similar the two are decided", sentence))
     for place in range(0, len(parts), 2):
         for word, plain_word in _TABLES["plainly"].items():
@@ -89,28 +89,28 @@ def _dated(found: re.Match[str]) -> str:
 
 
 def day(at: datetime) -> str:
-    """A day for a reader, in UTC."""
+    """Show a day to a reader, in UTC."""
     return f"{at:%-d %b %Y}"
 
 
 def moment(at: datetime | None) -> str:
-    """A time for a reader, in UTC."""
+    """Show a time to a reader, in UTC."""
     return f"{day(at)}, {at:%H:%M} UTC" if at else "an unknown time"
 
 
 def gist(why: Explanation) -> list[str]:
-    """Part of an explanation that a reader wants first; ``details`` has the rest."""
+    """Return the part of an explanation that a reader wants first; ``details`` has the rest."""
     return [each for each in (*why.remarks, *why.rule[:1]) if not each.startswith(_SCORE)]
 
 
 def details(why: Explanation) -> list[str]:
-    """Figures of an explanation, and the other compared facts."""
+    """Return the figures of an explanation, and the other compared facts."""
     first = [each for each in why.rule[:1] if each.startswith(_SCORE)]
     return [*first, *why.rule[1:], *why.neighbours, *why.differences, *why.arbiter]
 
 
 def is_erased(contact: Contact, erasures: Iterable[Erasure]) -> bool:
-    """True if nothing is left of a contact but the receipts of its erasure."""
+    """True if only the receipts of its erasure are left of a contact."""
     return 0 < contact.erased_facts == contact.facts and any(
         each.kind is ErasureKind.CONTACT and each.is_finished
         for each in erasures
@@ -127,19 +127,19 @@ def is_withdrawn(ending: Decision | None) -> bool:
 
 
 def is_reason(decision: Decision) -> bool:
-    """True if its text is a person's reason, not the contact's words."""
+    """True if the decision's text is a person's reason, not the contact's words."""
     return decision.door == OPERATOR_DOOR and decision.action in _REASONED
 
 
 def person(decision: Decision) -> str | None:
-    """Who decided, or corrected a fact; None if no person did."""
+    """Return who decided, or corrected a fact; None if no person did."""
     is_amended = decision.decided_by is DecidedBy.AMENDMENT
     by = decision.proposal.proposed_by if is_amended else None
     return decision.proposal.answered_by or by
 
 
 def action(decision: Decision) -> str:
-    """What was done, in a word or two; what ended another fact is never only said again."""
+    """Say what was done, in a word or two; ending another fact counts more than repeating one."""
     done = decision.action
     if done in (Action.SKIP, Action.UPDATE):
         is_change = decision.verdict.is_replacement or replaced_by(decision)
@@ -148,7 +148,7 @@ def action(decision: Decision) -> str:
 
 
 def replaced_by(decision: Decision) -> list[str]:
-    """Facts that a note ended, without the one that it says again."""
+    """Return the facts that a note ended, without the fact that it repeats."""
     if not decision.action.is_reconciled:
         return []
     ended = {*decision.superseded_ids} - {
@@ -165,7 +165,7 @@ def is_declined(decision: Decision) -> bool:
 
 
 def answer(decision: Decision) -> str:
-    """Outcome for a person; ``Decision.answer`` is for an agent."""
+    """Return the outcome for a person; ``Decision.answer`` is for an agent."""
     if decision.action is Action.REVERT:
         return "What held before it holds again."
     if decision.action is Action.REJECT and is_declined(decision):
@@ -181,14 +181,14 @@ def answer(decision: Decision) -> str:
 
 
 def question(held: Decision) -> str:
-    """What a held note asks an operator; ``Decision.question`` is mostly for the contact."""
+    """Return the question for an operator; ``Decision.question`` is mostly for the contact."""
     asked = QUESTIONS.get(held.disposal) or QUESTIONS.get(held.judged.reason, QUESTIONS["other"])
     _, found, known = (held.question or "").rpartition(_UNTIL_NOW)
     return f"{asked} Known until now: {known.rpartition('”')[0]}”." if found else asked
 
 
 def answerers(held: Decision, name: str) -> dict[str, str]:
-    """Who may answer a question: the value that the form sends, and the name that a reader sees."""
+    """Return who may answer a question: the value that the form sends, and the name to show."""
     me, contact = {"operator": f"I, {name}"}, {"contact": "the contact told me"}
     if held.disposal is Disposal.CONSENT:
         return contact
@@ -202,14 +202,14 @@ _NAMED_MAX = 3
 
 @frozen
 class Since:
-    """What became of a decision since.
+    """The later fate of a decision.
 
     Attributes:
-        settled: how a held note was answered; None while it waits.
-        undone: the decision that undid it, and was not undone itself.
+        settled: the answer to a held note; None while it waits.
+        undone: the decision that undid it, unless that decision was undone itself.
         is_erased: whether its words were erased.
         is_reversible: whether it can be undone now.
-        has_lapsed: whether the time for an answer is over.
+        has_lapsed: whether it is too late for an answer.
     """
 
     settled: Decision | None
@@ -220,7 +220,7 @@ class Since:
 
 
 def since(about: ContactMemory, decision: Decision) -> Since:
-    """What became of a decision of this contact since."""
+    """Find out what happened to a decision of this contact later."""
     undone, gone = None, planning.is_erased(decision)
     if decision.action in REVERSIBLE:
         later = about.decisions(since=decision.at, door=OPERATOR_DOOR, limit=_READ_MAX)
@@ -237,7 +237,7 @@ def since(about: ContactMemory, decision: Decision) -> Since:
 
 
 def settled_by(about: ContactMemory, held: Decision) -> Decision | None:
-    """Decision that answered a question; None while it waits."""
+    """Find the decision that answered a question; None while it waits."""
     try:
         return about.decision(settlement_id_of(held.proposal.held_id or held.decision_id))
     except UnknownDecisionError:
@@ -245,7 +245,7 @@ def settled_by(about: ContactMemory, held: Decision) -> Decision | None:
 
 
 def subject_of(memory: Memory, decision: Decision) -> str:
-    """Fact or facts that a decision was about; its own text if that says it."""
+    """Return the fact or facts that a decision was about; its own text if that names the fact."""
     scope = decision.scope
     about = memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
     if decision.action is Action.REVERT:
@@ -272,7 +272,7 @@ def subject_of(memory: Memory, decision: Decision) -> str:
 
 
 def _undone(about: ContactMemory, revert: Decision) -> Decision | None:
-    """Decision that a person asked to undo; later ones that were undone with it come first."""
+    """Find the decision that a person asked to undo; later ones undone with it come first."""
     ids = revert.undo.decision_ids if revert.undo else ()
     try:
         return about.decision(ids[-1]) if ids else None
